@@ -7,6 +7,7 @@ here. CuPy, Numba and Dask's schedulers have doors of their own: `mgraph.device.
 
 import functools
 import importlib
+import importlib.util
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -66,6 +67,11 @@ def optional(package: str, caller: str) -> Any:
         raise MissingPackageError(
             f"{caller} needs {package}, which cannot be imported ({error}): python -m pip install {package}"
         ) from error
+
+
+def installed(package: str) -> bool:
+    """Return whether a package that mgraph does not require is there, without importing it."""
+    return importlib.util.find_spec(package) is not None
 
 
 def missing(caller: str, error: ImportError) -> MissingPackageError:

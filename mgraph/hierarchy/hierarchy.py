@@ -11,14 +11,18 @@ from ..arguments import as_array, checked_flag, checked_integer, checked_limit, 
 from ..arrays import Array
 from ..dtypes import distance_dtype
 from ..errors import InputError
-from ..graph import Graph, as_graph
+from ..graph import Compressed, Graph, as_graph
 from ..graph.checks import checked_weights
 from . import paths, storage, sweeps
 from .lengths import TYPES, Lengths, customized, encoded, on_host
-from .order import checked_order, dissected, skeleton
+from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
-from .structure import Structure, structure_of
+from .prepared import Prepared
+from .structure import Elimination, Fill, Structure, eliminated, fill_of, height_of, structure_of
 from .sweeps import Schedule
+
+#: The name under which a graph keeps its elimination.
+_ELIMINATION = "elimination"
 
 
 class Hierarchy:
@@ -97,17 +101,15 @@ class Hierarchy:
         computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
         given = None if order is None else checked_order(order, graph.n)
         where = devices.find(device)
-        weights = graph.csr().weights
-        edges = encoded(None if weights is None else devices.to_host(weights), graph.m, computed)
-        self._build(graph, given, where)
+        edges, neighbours = _edges(graph, computed), skeleton(graph)
+        found = eliminated(neighbours, dissected(neighbours) if given is None else given)
+        self._build(graph, neighbours, found, where)
         self._lengths = customized(self._graph, self._structure, self._on, edges, computed)
 
-    def _build(self, graph: Graph, order: np.ndarray | None, device: devices.Device) -> None:
+    def _build(self, graph: Graph, neighbours: Skeleton, elimination: Elimination, device: devices.Device) -> None:
         """Compute what is the same for all weights."""
-        neighbours = skeleton(graph)
         self._graph = graph.unweighted()
-        order = dissected(neighbours) if order is None else order
-        self._structure: Structure = structure_of(self._graph, neighbours, order)
+        self._structure: Structure = structure_of(self._graph, neighbours, elimination)
         self._on: OnDevice = placed(self._structure, device)
         self._schedules: dict[str, Schedule] = {}
 
@@ -351,8 +353,9 @@ class Hierarchy:
         """
         where = devices.find(device)
         stored = storage.load(path)
-        made = object.__new__(cls)
-        made._build(stored.graph, checked_order(stored.order, stored.graph.n), where)
+        made, neighbours = object.__new__(cls), skeleton(stored.graph)
+        order = checked_order(stored.order, stored.graph.n)
+        made._build(stored.graph, neighbours, eliminated(neighbours, order), where)
         made._lengths = customized(made._graph, made._structure, made._on, stored.lengths, stored.lengths.dtype)
         return made
 
@@ -404,7 +407,7 @@ class Hierarchy:
         >>> [mgraph.Hierarchy(path, order=order, device="cpu").height for order in ([0, 2, 1], [0, 1, 2])]
         [2, 3]
         """
-        return 1 + int(self._structure.tree.depth.max(initial=-1))
+        return height_of(self._structure.tree)
 
     @property
     def dtype(self) -> np.dtype:
@@ -432,6 +435,56 @@ class Hierarchy:
         """
         return self._structure.order.copy()
 
+    @property
+    def device(self) -> str:
+        """The name of the device that computes.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").device
+        'cpu'
+        """
+        return self._on.device.name
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the hierarchy takes on its device, without those of the graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").nbytes > 0
+        True
+        """
+        parts = [*self._on[1:], self._lengths[1:4]]
+        return sum(int(getattr(array, "nbytes", 0)) for part in parts for array in part)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph: its edges with the weights of the hierarchy, but for those that are closed.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu").graph.coo().weights.tolist()
+        [4, 4, 3, 3]
+        """
+        edges = self._on_host.edges.astype(self.dtype, copy=False)
+        graph = self._graph
+        if not graph.directed and self._lengths.down is not self._lengths.up:
+            indptr, indices = graph.adjacency("csr")
+            graph = Graph(graph.n, csr=Compressed(indptr, indices, None), directed=True, ids=graph.ids)
+        made = graph.with_weights(edges)
+        made.kept(_name(self.dtype), devices.find("cpu"), lambda: self, weights=True)
+        return made
+
+    @cached_property
+    def _to_send(self) -> Prepared:
+        """What workers need: one object, so that it is sent to each of them once."""
+        return Prepared(self._structure, self._on_host)
+
     def __repr__(self) -> str:
         return f"Hierarchy(n={self.n}, m={self.m}, entries={self.entries}, height={self.height}, {self.dtype})"
 
@@ -451,3 +504,65 @@ class Hierarchy:
         ends = (("source", source), ("target", target))
         start, end = (int(rank[checked_integer(name, vertex, 0, self.n - 1)]) for name, vertex in ends)
         return start, end
+
+
+def elimination_of(graph: Graph) -> Elimination:
+    """Return the elimination of a graph in an order of nested dissection, which is kept with it."""
+
+    def made() -> Elimination:
+        neighbours = skeleton(graph)
+        return eliminated(neighbours, dissected(neighbours))
+
+    found: Elimination = graph.kept(_ELIMINATION, devices.find("cpu"), made)
+    return found
+
+
+def hierarchy_of(graph: Graph, dtype: np.dtype, device: devices.Device) -> Hierarchy:
+    """Return the hierarchy that a graph keeps for a type of distances; it is made on a device if there is none yet."""
+
+    def made() -> Hierarchy:
+        edges, found = _edges(graph, dtype), object.__new__(Hierarchy)
+        found._build(graph, skeleton(graph), elimination_of(graph), device)
+        found._lengths = customized(found._graph, found._structure, found._on, edges, dtype)
+        return found
+
+    kept: Hierarchy = graph.kept(_name(dtype), devices.find("cpu"), made, weights=True)
+    return kept
+
+
+def prepared(hierarchy: Hierarchy, place: devices.Device | None) -> Prepared:
+    """Return what a device needs of a hierarchy, or workers if `place` is None."""
+    if place is None:
+        return hierarchy._to_send
+    return Prepared(hierarchy._structure, hierarchy._lengths, hierarchy._on)
+
+
+def is_prepared(graph: Graph, dtype: np.dtype) -> bool:
+    """Return whether a graph keeps a hierarchy for a type of distances."""
+    return graph.held(devices.find("cpu"), _name(dtype)) > 0
+
+
+def known_fill(graph: Graph, dtype: np.dtype) -> Fill | None:
+    """Return how much a graph fills in if it keeps a hierarchy or an elimination, otherwise None."""
+    ordered = is_prepared(graph, dtype) or graph.held(devices.find("cpu"), _ELIMINATION)
+    return found_fill(graph, dtype) if ordered else None
+
+
+def found_fill(graph: Graph, dtype: np.dtype) -> Fill:
+    """Return how much a graph fills in; its vertices are ordered unless that was done before."""
+    if is_prepared(graph, dtype):
+        structure = hierarchy_of(graph, dtype, devices.find("cpu"))._structure
+        return fill_of(np.diff(structure.entries.begin), structure.tree)
+    found = elimination_of(graph)
+    return fill_of(found.counts, found.tree)
+
+
+def _name(dtype: np.dtype) -> str:
+    """Return the name under which a graph keeps its hierarchy."""
+    return f"hierarchy of {dtype}"
+
+
+def _edges(graph: Graph, dtype: np.dtype) -> np.ndarray:
+    """Return the lengths of a graph's edges in the type of distances."""
+    weights = graph.csr().weights
+    return encoded(None if weights is None else devices.to_host(weights), graph.m, dtype)

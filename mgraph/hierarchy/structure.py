@@ -22,7 +22,53 @@ from .order import Skeleton
 WORTH = 64
 
 #: Bytes of an entry: twice its ends and depths while they are sorted, and its length in both directions.
-_AN_ENTRY = 48
+AN_ENTRY = 48
+
+
+class Fill(NamedTuple):
+    """How much a graph fills in when its vertices are eliminated in some order.
+
+    Attributes
+    ----------
+    entries : int
+        Number of pairs of a vertex and an upper neighbour; a sweep reads them all.
+    pairs : int
+        Number of pairs of entries of one vertex; customization reads them all.
+    climb : float
+        Number of entries that a climb reads, on average over all vertices.
+    height : int
+        Number of vertices on the longest way up.
+    """
+
+    entries: int
+    pairs: int
+    climb: float
+    height: int
+
+
+class Elimination(NamedTuple):
+    """An order of elimination, a postorder of its tree, and what is known of it before any entry is stored.
+
+    Attributes
+    ----------
+    order : array of int32, shape (n,)
+        The vertices in the order of elimination, by which the others are numbered.
+    parent, depth, size : array of int32, shape (n,)
+        The elimination tree.
+    counts : array of int32, shape (n,)
+        How many upper neighbours each vertex will have.
+    """
+
+    order: np.ndarray
+    parent: np.ndarray
+    depth: np.ndarray
+    size: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def tree(self) -> Tree:
+        """The elimination tree."""
+        return Tree(self.parent, self.depth, self.size)
 
 
 class Structure(NamedTuple):
@@ -50,8 +96,38 @@ class Structure(NamedTuple):
     loops: np.ndarray
 
 
-def structure_of(graph: Graph, neighbours: Skeleton, order: np.ndarray) -> Structure:
-    """Return the structure for an order of elimination, or another order of as much fill, a postorder of its tree.
+def eliminated(neighbours: Skeleton, order: np.ndarray) -> Elimination:
+    """Return the elimination in another order of as much fill as the one given, a postorder of its tree."""
+    kernels, n = hierarchy_kernels.on(devices.find("cpu")), len(order)
+    parent, after, depth, size, count = (np.empty(n, np.int32) for _ in range(5))
+    kernels.parents(*_by_rank(neighbours, order), parent)
+    kernels.postorder(parent, after)
+    order = order[after]
+    inner = _by_rank(neighbours, order)
+    kernels.parents(*inner, parent)
+    kernels.extents(parent, depth, size)
+    kernels.counts(*inner, parent, count)
+    return Elimination(order, parent, depth, size, count)
+
+
+def fill_of(counts: np.ndarray, tree: Tree) -> Fill:
+    """Return how much a graph fills in, from the number of each vertex's upper neighbours."""
+    counts = counts.astype(np.float64)
+    return Fill(
+        entries=int(counts.sum()),
+        pairs=int((counts * (counts - 1)).sum()) // 2,
+        climb=float((counts * tree.size).sum()) / max(1, len(counts)),
+        height=height_of(tree),
+    )
+
+
+def height_of(tree: Tree) -> int:
+    """Return the number of vertices on the longest way up a tree."""
+    return int(tree.depth.max(initial=-1)) + 1
+
+
+def structure_of(graph: Graph, neighbours: Skeleton, elimination: Elimination) -> Structure:
+    """Return the structure for an elimination.
 
     Raises
     ------
@@ -62,24 +138,14 @@ def structure_of(graph: Graph, neighbours: Skeleton, order: np.ndarray) -> Struc
     """
     host = devices.find("cpu")
     kernels = hierarchy_kernels.on(host)
-    n = graph.n
-    parent, after = np.empty(n, np.int32), np.empty(n, np.int32)
-    kernels.parents(*_by_rank(neighbours, order), parent)
-    kernels.postorder(parent, after)
-    order = order[after]
-    rank = _inverse(order)
-    inner = _by_rank(neighbours, order)
-    kernels.parents(*inner, parent)
-    tree = Tree(parent, np.empty(n, np.int32), np.empty(n, np.int32))
-    kernels.extents(*tree)
-    count = np.empty(n, np.int32)
-    kernels.counts(*inner, parent, count)
-    total = int(count.sum(dtype=np.int64))
+    order, tree, n = elimination.order, elimination.tree, graph.n
+    total = int(elimination.counts.sum(dtype=np.int64))
     _check_fill(total, graph)
-    with devices.allocating(f"a hierarchy of {total:,} entries", _AN_ENTRY * total, host):
-        begin = _starts(count, total)
+    rank, inner = _inverse(order), _by_rank(neighbours, order)
+    with devices.allocating(f"a hierarchy of {total:,} entries", AN_ENTRY * total, host):
+        begin = _starts(elimination.counts, total)
         upper = np.empty(total, np.int32)
-        kernels.fill(*inner, parent, begin, upper)
+        kernels.fill(*inner, tree.parent, begin, upper)
         entries = Entries(begin, upper, tree.depth[upper])
         lower = _transposed(entries, n)
         src, dst, _ = (None if part is None else devices.to_host(part) for part in graph.coo())
@@ -90,12 +156,17 @@ def structure_of(graph: Graph, neighbours: Skeleton, order: np.ndarray) -> Struc
     return Structure(order, rank, tree, entries, lower, upward, downward, np.flatnonzero(slot < 0).astype(np.int32))
 
 
+def is_worth(entries: int, graph: Graph) -> bool:
+    """Return whether a sweep over so many entries reads about as much as a search, or less."""
+    return entries <= WORTH * (graph.n + graph.m)
+
+
 def _check_fill(entries: int, graph: Graph) -> None:
     """Raise InputError if a sweep would read much more than a search."""
-    if entries > WORTH * (graph.n + graph.m):
+    if not is_worth(entries, graph):
         raise InputError(
             f"a hierarchy of this graph of {graph.n:,} vertices and {graph.m:,} edges would have {entries:,} entries, "
-            f"{size_in_words(_AN_ENTRY * entries)}, and a sweep reads them all: hierarchies are for road networks, "
+            f"{size_in_words(AN_ENTRY * entries)}, and a sweep reads them all: hierarchies are for road networks, "
             "meshes and other graphs with small separators; here searches from each source take less time "
             "(mgraph.apsp with ",
             Given("method", "sssp"),

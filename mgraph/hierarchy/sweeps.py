@@ -48,8 +48,8 @@ class Measured:
     mean : array of float64, shape (k,), or None
         The mean distance to the targets that are reached, without the source; NaN if there are none.
     closeness : array of float64, shape (k,), or None
-        The inverse of that mean, times the share of the targets without the source that are reached; 0 if the sum of
-        the distances is zero. So NetworkX defines it, which goes by incoming distances.
+        The inverse of that mean, times the share of the targets without the source that are reached; 0 unless the sum
+        of the distances is positive. So NetworkX defines it, which goes by incoming distances.
     harmonic : array of float64, shape (k,), or None
         The sum of the inverse distances; targets at distance 0 and those not reached add nothing.
     reached : array of int64, shape (k,), or None
@@ -138,8 +138,11 @@ def distances(
     sources: np.ndarray,
     schedule: Schedule,
     limit: float,
+    out: Array | None = None,
 ) -> Array:
     """Return the distances from some ranks to the targets of a schedule, at home: shape (sources, targets).
+
+    They are written to `out` if it is given, a contiguous array.
 
     Raises
     ------
@@ -157,9 +160,10 @@ def distances(
     batch = 0 if straight else rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
     [most] = _finite(np.array([limit]), inner)
     what = f"distances of {shape[0]:,} x {shape[1]:,}"
-    devices.check_free_memory(what, shape[0] * shape[1] * lengths.dtype.itemsize + batch + work, home)
+    stored = shape[0] * shape[1] * lengths.dtype.itemsize if out is None else 0
+    devices.check_free_memory(what, stored + batch + work, home)
     with device.active(), devices.allocating(what, batch + work, device):
-        D = home.xp.empty(shape, lengths.dtype)
+        D = home.xp.empty(shape, lengths.dtype) if out is None else out
         starts, places = device.asarray(sources), device.asarray(schedule.places)
         for first in range(0, len(sources), rows):
             part = D[first : first + rows]
@@ -243,5 +247,5 @@ def measured(
         others, all_others = count - own, len(targets) - own
         with np.errstate(divide="ignore", invalid="ignore"):
             found["mean"] = total / others
-            found["closeness"] = np.where(total != 0, others / total * (others / all_others), 0.0)
+            found["closeness"] = np.where(total > 0, others / total * (others / all_others), 0.0)
     return Measured(**{name: found[name] for name in wanted.names})

@@ -48,13 +48,16 @@ class Shape(NamedTuple):
 
 
 #: Number of edges below which a graph is not sampled: its calls take too little time.
-_FEW = 1 << 16
+FEW = 1 << 16
 
 
 def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
     """Return the shape of a graph in host memory if the plan is for one CPU, measured once; otherwise None."""
-    if len(specs) > 1 or specs[0].kind != "cpu":
-        return None
+    return None if len(specs) > 1 or specs[0].kind != "cpu" else shape_on_host(graph)
+
+
+def shape_on_host(graph: Any) -> Shape | None:
+    """Return the shape of a graph in the memory of hosts, measured once; None of a graph on a GPU."""
     there = isinstance(graph, PlacedGraph)
     if not there and graph.device != "cpu":
         return None
@@ -66,7 +69,7 @@ def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
 
 def shape_of(indptr: Any, indices: Any) -> Shape:
     """Return the shape of a graph in CSR form, estimated from a sample of edges and a search from one vertex."""
-    if len(indices) < _FEW:
+    if len(indices) < FEW:
         return Shape(far=0.0)
     picked = np.linspace(0, len(indices) - 1, _EDGES).astype(indptr.dtype)  # of another type, indptr would be copied
     ends = np.searchsorted(indptr, picked, "right") - 1, indices[picked].astype(np.int64)

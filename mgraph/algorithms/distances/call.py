@@ -20,18 +20,23 @@ from ...errors import Given, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.ids import places_among
 from ...graph.potentials import potentials
+from ...hierarchy import Hierarchy
+from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_fill, prepared
+from ...hierarchy.prepared import Prepared
+from ...hierarchy.structure import is_worth
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
 from ...results import MatrixResult, Solved, on_workers, solved_graph
-from ...runtime.gathering import Whole
+from ...runtime.gathering import Gather, Whole
 from ...runtime.program import Executor, Outcome, Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import checked_memory_limit, checked_span, runner_of, specs_holding
 from .. import bellman
 from ..certificates import distances as certificate
-from ..many_sources import gathered_network, network
-from .plan import METHODS, TYPES, planned
+from ..many_sources import Network, gathered_network, network
+from ..many_sweeps import gathered_hierarchy, may_have_small_separators
+from .plan import METHODS, TYPES, UNKNOWN, Preparation, planned
 from .program import FromSources
 from .verify import ROUNDING, kept_of
 from .wanted import COUNTS, DATA, INDICES, WITHIN, Wanted, checked_reduce, within
@@ -80,8 +85,9 @@ def distances(
 
     Parameters
     ----------
-    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
-        Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1.
+    graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1. A `Hierarchy` is used as it was
+        prepared, by default on its own device.
     sources : sequence of int, optional
         The vertices to start from, 0 to n-1, in any order; vertices may be repeated. By default all vertices.
     targets : sequence of int, optional
@@ -107,11 +113,14 @@ def distances(
         - ``("within", [r1, r2, ...])``: the numbers of targets at distances up to each radius, in a column each.
     predecessors : bool
         Whether to return the vertex before each target on a shortest path, as `mgraph.apsp` does.
-    method : {"auto", "sssp", "johnson", "bfs"}
+    method : {"auto", "sssp", "johnson", "bfs", "hierarchy"}
         ``"sssp"`` relaxes edges for many sources at a time [1]_ [2]_. ``"johnson"`` does the same after a reweighting
         that allows negative weights [3]_. ``"bfs"`` finds distances in edges, whatever the weights: with a bit for each
-        search [4]_, or on a CPU by a queue for each where that is faster. ``"auto"`` takes ``"bfs"`` for an unweighted
-        graph, and ``"johnson"`` if a weight is negative.
+        search [4]_, or on a CPU by a queue for each where that is faster. ``"hierarchy"`` prepares the graph as
+        `mgraph.Hierarchy` does, unless the graph keeps a hierarchy of an earlier call, and sweeps down from many
+        sources at a time: for road networks and meshes, without predecessors. ``"auto"`` takes ``"bfs"`` for an
+        unweighted graph, and ``"johnson"`` if a weight is negative. It takes ``"hierarchy"`` where that is predicted
+        clearly faster, its preparation counted, and all sums of weights are exact, so that the result is the same.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     ids : bool
@@ -143,7 +152,8 @@ def distances(
     InputError
         If a source or target is not an integer in [0, n) or no id of the graph, for negative weights with
         ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, for `sparse` or `out` together with
-        any of the three or each other, and for invalid input.
+        any of the three or each other, for ``method="hierarchy"`` if there would be too many entries or with
+        `predecessors`, and for invalid input.
     OutputExistsError
         If the file `out` exists, and `overwrite` is false.
     {common errors}
@@ -152,6 +162,7 @@ def distances(
     --------
     mgraph.apsp : Distances between all pairs, also by methods on the matrix.
     mgraph.sssp : Distances from one source.
+    mgraph.Hierarchy : A graph that is prepared once for many calls.
     mgraph.bfs_many : Distances in edges from many sources.
 
     References
@@ -175,8 +186,11 @@ def distances(
     >>> result.eccentricity.tolist(), result.within.tolist()
     ([9, 12, 11, 10], [[2, 3], [2, 2], [1, 2], [1, 2]])
     """
-    given = as_any_graph(graph)
     predecessors, ids = checked_flag("predecessors", predecessors), checked_flag("ids", ids)
+    if isinstance(graph, Hierarchy):
+        method = "hierarchy" if method == "auto" else method
+        dtype, device = _of_hierarchy(graph, dtype, device, client)
+    given = given_graph(graph)
     reverse = checked_flag("reverse", reverse) and given.directed
     measures, radii = checked_reduce(reduce)
     starts, ends = vertices_of("sources", sources, given, ids), vertices_of("targets", targets, given, ids)
@@ -266,11 +280,11 @@ def distance_blocks(
     >>> [block.distances.tolist() for block in mgraph.distance_blocks(graph, targets=[0], rows=3, device="cpu")]
     [[[0.0], [1.0], [2.0]], [[3.0]]]
     """
-    given = as_any_graph(graph)
+    given = given_graph(graph)
     starts = vertices_of("sources", sources, given, checked_flag("ids", ids))
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
-    searched = given if isinstance(given, Graph) else graph  # a matrix is read once
+    searched = graph if isinstance(graph, Hierarchy) or not isinstance(given, Graph) else given  # a matrix is read once
     for first in range(0, len(starts), step):
         some = _named(starts[first : first + step], given, ids)
         yield distances(searched, some, targets, ids=ids, **options)
@@ -328,7 +342,8 @@ def _solved(
             Given("method", "johnson"),
         )
     placed = isinstance(graph, PlacedGraph)
-    plan = planned(
+    plan_with = partial(
+        planned,
         graph.n,
         graph.m,
         specs_holding(runner, graph) if not placed or len(runner.specs) == 1 else runner.specs,
@@ -348,23 +363,78 @@ def _solved(
         shape=shape_beside(graph, runner.specs),
         **options,
     )
+    known = _preparation(graph, computed, limit, method)
+    plan = plan_with(preparation=known)
+    started, compiled = time.perf_counter(), clock().seconds()
+    if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
+        # The order costs less than half of what the searches would take; then the fill is known, and decides.
+        fill = found_fill(graph, computed)
+        full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
+        plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
     shifts = plan.method == "johnson" and not graph.nonnegative
-    if not hops:
+    if not hops and plan.method != "hierarchy":
         check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
     program = FromSources(plan, starts, wanted, limit)
     if isinstance(graph, PlacedGraph):
         whole = Whole(graph.placed, graph.nonnegative, weighted=not hops)
-        gather = partial(gathered_network, whole, shifts, reverse=reverse)
+        gather: Gather = (
+            partial(gathered_hierarchy, whole, computed, reverse=reverse)
+            if plan.method == "hierarchy"
+            else partial(gathered_network, whole, shifts, reverse=reverse)
+        )
         return plan, runner.run(program, lambda _: gather, plan, progress)
-    # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
-    started, compiled = time.perf_counter(), clock().seconds()
-    graph = graph.reversed() if reverse else graph
-    searched = network(graph, potentials(graph) if shifts else None)
-    prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
-    outcome = runner.run(program, lambda _: searched, plan, progress)
-    outcome.timings["load"] += prepared - compiled
+    # Every shard needs the same hierarchy, or edges and potentials: they are prepared once, before shards are loaded.
+    piece: Network | Prepared
+    if plan.method == "hierarchy":
+        piece = prepared(hierarchy_of(graph, computed, runner.place or devices.find("cpu")), runner.place)
+        piece = piece.reversed if reverse else piece
+    else:
+        graph = graph.reversed() if reverse else graph
+        piece = network(graph, potentials(graph) if shifts else None)
+    seconds, compiled = time.perf_counter() - started, clock().seconds() - compiled
+    outcome = runner.run(program, lambda _: piece, plan, progress)
+    outcome.timings["load"] += seconds - compiled
     outcome.timings["compile"] += compiled
     return plan, outcome
+
+
+def given_graph(graph: Any) -> Graph | PlacedGraph:
+    """Return a call's input as a graph: of a hierarchy its own, which keeps it."""
+    return as_any_graph(graph.graph if isinstance(graph, Hierarchy) else graph)
+
+
+def _of_hierarchy(hierarchy: Hierarchy, dtype: Any, device: str | None, client: Any) -> tuple[np.dtype, str | None]:
+    """Return the type and the device of a call on a hierarchy, by default its own."""
+    if dtype is not None and distance_dtype(None, dtype, TYPES) != hierarchy.dtype:
+        wanted = f"{hierarchy.dtype}, which {hierarchy!r} was prepared for"
+        raise InputError(argument="dtype", value=dtype, expected=wanted)
+    return hierarchy.dtype, hierarchy.device if device is None and client is None else device
+
+
+def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype, limit: float, method: str) -> Preparation:
+    """Return what is known of a graph's hierarchy, and whether ``"auto"`` may take it."""
+    if isinstance(graph, PlacedGraph):
+        return Preparation()
+    done, fill, why_not = is_prepared(graph, dtype), known_fill(graph, dtype), ""
+    if method != "auto":
+        pass
+    elif limit < infinity(dtype):
+        why_not = "searches end at the limit"
+    elif fill is None and not lazy.installed("pymetis"):
+        why_not = "pymetis is not installed"
+    elif fill is None and not may_have_small_separators(graph):
+        why_not = "the graph does not look like a road network or a mesh"
+    elif not _is_exact(graph, dtype):
+        why_not = f"the last bits of floats may differ, so {UNKNOWN}"
+    return Preparation(fill, done, why_not)
+
+
+def _is_exact(graph: Graph | PlacedGraph, dtype: np.dtype) -> bool:
+    """Return whether the sum of the weights of any path is exact, however it is grouped."""
+    if dtype.kind == "i":
+        return True
+    least, most, whole = graph.extremes() if graph.weighted else (1, 1, True)
+    return whole and least >= 0 and most * graph.n <= 2.0 ** (np.finfo(dtype).nmant + 1)
 
 
 def vertices_of(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray | None:
@@ -613,18 +683,18 @@ class DistancesResult(MatrixResult):
         >>> mgraph.distances(graph, reduce="closeness", device="cpu").verify()
         """
         known, limit = solved_graph(self, graph), self.solved.limit
-        if self._reverse:
-            if isinstance(known, PlacedGraph):
-                raise InputError("distances against the edges are not verified on workers: pass the Graph")
-            known = known.reversed()
-        if self.plan.method == "johnson" and not known.nonnegative and limit < float("inf"):
+        if self._reverse and isinstance(known, PlacedGraph):
+            raise InputError("distances against the edges are not verified on workers: pass the Graph")
+        followed = known.reversed() if self._reverse and isinstance(known, Graph) else known
+        if self.plan.method in ("johnson", "hierarchy") and not known.nonnegative and limit < float("inf"):
             raise InputError(
                 "with negative weights and a limit the result lacks distances that prove it: solve without"
             )
         count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
         picked = bellman.sampled(len(self._starts), count) if len(self._starts) else []
         dtype = np.dtype(self.plan.dtype)
-        rounding = ROUNDING if self.plan.method == "johnson" else 0.0
+        grouped = self.plan.method == "hierarchy" and not _is_exact(known, dtype)
+        rounding = ROUNDING if grouped or self.plan.method == "johnson" else 0.0
         columns = self._wanted.targets is None and self._wanted.nearest is None and not self._wanted.sparse
         whole = self.distances is not None and columns
         for first in range(0, len(picked), ROWS_AT_A_TIME):
@@ -634,10 +704,11 @@ class DistancesResult(MatrixResult):
                 found = [self.distances[i] for i in some]
             else:
                 runner = runner_of(known, None, None, None, None)
-                _, outcome = _solved(known, runner, starts, Wanted(), limit, self.plan.method, dtype, False, None, None)
+                asked = Wanted(), limit, self.plan.method, dtype, False, None, None, self._reverse
+                _, outcome = _solved(known, runner, starts, *asked)
                 found = list(outcome.arrays["distances"])
             for i, source, row in zip(some, starts.tolist(), found, strict=True):
-                self._verify_row(known, i, source, row, rounding, whole)
+                self._verify_row(followed, i, source, row, rounding, whole)
 
     def _verify_row(
         self, graph: Graph | PlacedGraph, i: int, source: int, row: Any, rounding: float, whole: bool

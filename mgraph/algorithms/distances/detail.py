@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ...errors import Given, Words
 from ...planning.cut import Ranges
-from ...planning.plan import Detail, Plan
+from ...planning.plan import Detail, Plan, duration_in_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,10 @@ class DistancesDetail(Detail):
         Whether the cores of a CPU search from one source each; otherwise sources share reads of edges.
     sparse : bool
         Whether the result is a sparse matrix.
+    entries : int
+        Number of entries of the hierarchy, known or expected; 0 of searches.
+    preparation : float
+        Predicted seconds in which the hierarchy is prepared; 0 if the graph keeps one.
     """
 
     divided: ClassVar[bool] = False  # every device has the whole graph
@@ -42,6 +46,8 @@ class DistancesDetail(Detail):
     words: int = 0
     apart: bool = False
     sparse: bool = False
+    entries: int = 0
+    preparation: float = 0.0
 
     def result(self, plan: Plan) -> str:
         """Return the types and the shape of the results."""
@@ -54,9 +60,12 @@ class DistancesDetail(Detail):
         return f"{super().result(plan)}, {self.sources:,} x {self.columns:,}"
 
     def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield the number of sources at a time, and whether they share reads."""
+        """Yield the number of sources at a time, whether they share reads, and the hierarchy."""
         how = ", each searched from by itself" if self.apart else ""
         yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
+        if self.entries:
+            prepared = f"prepared in {duration_in_words(self.preparation)}" if self.preparation else "prepared before"
+            yield f"hierarchy: {self.entries:,} entries, {prepared}"
         yield from super().lines(plan)
 
     def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:

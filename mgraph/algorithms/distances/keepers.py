@@ -43,12 +43,15 @@ class Keeper(Protocol):
 def keeper(
     wanted: Wanted, device: devices.Device, home: str, rows: int, n: int, batch: int, dtype: np.dtype, parents: bool
 ) -> Keeper:
-    """Return the keeper of what is wanted of the rows of `rows` sources, which come in batches."""
+    """Return the keeper of what is wanted of the rows of `rows` sources, which come in batches.
+
+    A row has n distances: to all vertices or, if `wanted` is `narrow`, to the targets alone.
+    """
     if wanted.sparse:
         return Sparse(wanted, device, n, batch, dtype)
     if wanted.vectors:
         return Measuring(wanted, device, rows, n, batch, dtype)
-    if wanted.targets is None and wanted.nearest is None:
+    if (wanted.targets is None or wanted.narrow) and wanted.nearest is None:
         return Everything(device, home, rows, n, batch, dtype, parents)
     return Choosing(wanted, device, home, rows, n, batch, dtype, parents)
 
@@ -112,7 +115,7 @@ class _Batched:
 
     def columns(self, matrix: Array) -> Array:
         """Return the columns of a matrix that count."""
-        return matrix if self.targets is None else matrix[:, self.targets]
+        return matrix if self.targets is None or self.wanted.narrow else matrix[:, self.targets]
 
 
 class Choosing(_Batched):
@@ -204,9 +207,7 @@ class Measuring(_Batched):
 
     def __init__(self, wanted: Wanted, device: devices.Device, rows: int, n: int, batch: int, dtype: np.dtype) -> None:
         super().__init__(wanted, device, n, batch, dtype, False)
-        types: dict[str, Any] = {"eccentricity": dtype, "mean": np.float64, "closeness": np.float64}
-        types |= {"harmonic": np.float64}
-        self.found = {name: np.empty(rows, types.get(name, np.int64)) for name in wanted.vectors}
+        self.found = unmeasured(wanted, rows, dtype)
 
     def keep(self, top: int, bottom: int, sources: Array) -> None:
         """Measure the rows, some at a time."""
@@ -223,6 +224,12 @@ class Measuring(_Batched):
     def results(self) -> dict[str, Array]:
         """Return the measures."""
         return dict(self.found)
+
+
+def unmeasured(wanted: Wanted, rows: int, dtype: np.dtype) -> dict[str, np.ndarray]:
+    """Return arrays for the measures of some rows, by name."""
+    types: dict[str, Any] = {"eccentricity": dtype, "mean": np.float64, "closeness": np.float64, "harmonic": np.float64}
+    return {name: np.empty(rows, types.get(name, np.int64)) for name in wanted.vectors}
 
 
 def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Array]:
@@ -256,7 +263,7 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
                 share = others / xp.maximum(t - itself, 1)
                 found[name] = xp.where(total > 0, others / total * share, 0.0)
             elif name == "harmonic":
-                found[name] = xp.where(reached & (D > 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
+                found[name] = xp.where(reached & (D != 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
             else:
                 found[name] = count
     for i, radius in enumerate(wanted.radii):

@@ -1,16 +1,20 @@
 """Plans of distances from many sources: how the sources are dealt to the devices, and how many fit at a time."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import device as devices
 from ...arguments import checked_choice
 from ...dtypes import DISTANCE_TYPES, distance_dtype
-from ...errors import Given, InputError
-from ...planning.cut import fitting_rows, span_of
-from ...planning.devices import DeviceSpec, rates_of, usable
-from ...planning.fit import fitted
-from ...planning.plan import Plan
+from ...errors import Given, InputError, MemoryLimitError
+from ...hierarchy.structure import Fill
+from ...planning.cut import Ranges, fitting_rows, span_of
+from ...planning.devices import DeviceSpec, rates_of, spec_of, usable
+from ...planning.fit import refusal, shortfall
+from ...planning.plan import Alternative, Plan
 from ...planning.shape import Shape
 from ..many_levels import levels_bytes, levels_seconds, words_for
 from ..many_sources import (
@@ -22,15 +26,124 @@ from ..many_sources import (
     relaxing_seconds,
     searches_bytes,
 )
+from ..many_sweeps import BATCH, LEAST, expected_fill, preparation_seconds, sweeps_bytes, sweeps_seconds
 from .detail import DistancesDetail
 from .keepers import keeper_bytes
 from .wanted import checked_reduce, columns
 
 #: The methods of `mgraph.distances`.
-METHODS = ("sssp", "johnson", "bfs")
+METHODS = ("sssp", "johnson", "bfs", "hierarchy")
 
 #: The types to compute in: searches do not compute in int16.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
+
+#: "auto" takes a hierarchy, its preparation counted, if it is predicted faster by this factor and these seconds.
+ADVANTAGE, WORTH = 2.0, 0.5
+
+#: Why "auto" does not consider a hierarchy, unless the call knows better.
+UNKNOWN = "only used if method='hierarchy' is given"
+
+
+class Preparation(NamedTuple):
+    """What is known of a graph's hierarchy before a call.
+
+    Attributes
+    ----------
+    fill : Fill or None
+        How much the graph fills in, if the vertices have been ordered.
+    done : bool
+        Whether the graph keeps a hierarchy.
+    why_not : str
+        Why ``"auto"`` must not take a hierarchy; empty if it may.
+    """
+
+    fill: Fill | None = None
+    done: bool = False
+    why_not: str = UNKNOWN
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Request:
+    """The arguments of a plan, checked."""
+
+    n: int
+    m: int
+    specs: tuple[DeviceSpec, ...]
+    dtype: np.dtype
+    predecessors: bool
+    sources: int
+    targets: int | None
+    nearest: int | None
+    measured: bool
+    sparse: bool
+    span: int | None
+    memory_limit: int | None
+    nonnegative: bool
+    weighted: bool
+    directed: bool
+    gathered: bool
+    weight_bytes: int
+    shape: Shape
+
+    @property
+    def kind(self) -> str:
+        """The kind of the devices."""
+        return self.specs[0].kind
+
+    @property
+    def wide(self) -> int:
+        """The number of columns of the resulting matrices; 0 where there are none."""
+        return columns(self.n, self.targets, self.nearest, self.measured or self.sparse)
+
+    def kept_bytes(self, rows: int, wide: int, batch: int) -> int:
+        """Return the bytes that a keeper takes of the rows of a device's sources, of `wide` distances each."""
+        wanted = self.wide, self.measured or self.sparse, self.nearest is not None
+        return keeper_bytes(wanted, rows, wide, batch, self.dtype, self.predecessors, kind=self.kind)
+
+    def batch(self, best: int, least: int, peak: Callable[[int, int], int]) -> int:
+        """Return how many sources to take at a time: the best number, or fewer if so many do not fit.
+
+        ``peak(rows, batch)`` are the bytes that a device needs.
+        """
+        batch, share = max(1, min(best, self.sources)), -(-self.sources // len(self.specs))
+        most = min(usable(spec, self.memory_limit) for spec in self.specs)
+        while batch > least and peak(share, batch) > most:
+            batch = max(least, -(-batch // 2 // least) * least)
+        return batch
+
+    def ranges(self, peak: Callable[[int], int]) -> Ranges:
+        """Return how the sources are dealt to the devices."""
+        return fitting_rows(self.sources, 1, self.specs, self.memory_limit, peak)
+
+    def moving_seconds(self, rows: int, width: int) -> float:
+        """Predict the seconds in which rows of this number of distances are looked through, and what is kept is moved.
+
+        Rows are copied to pages that the host has yet to allocate, which halves the rate.
+        """
+        rates, itemsize = rates_of(self.specs[0]), self.dtype.itemsize
+        kept = 2 * self.wide * (itemsize + 4 * self.predecessors)
+        return rows * (kept / rates.copy + width * itemsize / rates.memory)
+
+    def plan(self, method: str, ranges: Ranges, batch: int, passed: float, **facts: Any) -> Plan:
+        """Return a plan; `passed` are the seconds of a batch."""
+        steps = -(-max(last - first for first, last in ranges) // batch)
+        seconds = passed + rates_of(self.specs[0]).launch
+        a_row = self.wide * (self.dtype.itemsize + 4 * self.predecessors + 4 * (self.nearest is not None))
+        return Plan(
+            algorithm="distances",
+            method=method,
+            n=self.n,
+            m=self.m,
+            dtype=self.dtype.name,
+            predecessors=self.predecessors,
+            ranges=ranges,
+            devices=self.specs,
+            steps=steps,
+            span=self.span or span_of(seconds),
+            seconds=steps * seconds,
+            host_bytes=self.sources * a_row if self.kind == "cuda" and len(self.specs) == 1 else 0,
+            **facts,
+        )
 
 
 def planned(
@@ -54,32 +167,90 @@ def planned(
     gathered: bool = False,
     weight_bytes: int = 0,
     shape: Shape | None = None,
+    preparation: Preparation | None = None,
 ) -> Plan:
     """Plan distances from `sources` vertices to `targets` vertices, of which all or the `nearest` are kept.
 
     A `sparse` result takes memory for what lies within the limit, which is not known before.
 
     A limit shortens the searches by what lies beyond it, which the plan does not know: it predicts searches without.
+
+    A hierarchy is weighed with its `preparation`. As long as the fill is not known, it is that of a road network.
     """
     checked_choice("method", method, ("auto", *METHODS))
-    kind, k = specs[0].kind, n if sources is None else sources
-    made = distance_dtype(None, dtype, TYPES)
-    shape = shape or Shape()
-    if method == "auto":
-        method = "bfs" if not weighted else "sssp" if nonnegative else "johnson"
-    computed = np.dtype(np.float64) if method == "johnson" and made == np.float32 else made
     measured = any(checked_reduce(reduce))
     if measured and (nearest is not None or predecessors):
         other = Given("predecessors", True) if nearest is None else Given("nearest", nearest)
         raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
-    wide = columns(n, targets, nearest, measured or sparse)
+    if method == "hierarchy" and predecessors:
+        raise InputError(Given("method", method), " finds no predecessors: leave out ", Given("predecessors", True))
+    request = _Request(
+        n=n,
+        m=m,
+        specs=specs,
+        dtype=distance_dtype(None, dtype, TYPES),
+        predecessors=predecessors,
+        sources=n if sources is None else sources,
+        targets=targets,
+        nearest=nearest,
+        measured=measured,
+        sparse=sparse,
+        span=span,
+        memory_limit=memory_limit,
+        nonnegative=nonnegative,
+        weighted=weighted,
+        directed=directed,
+        gathered=gathered,
+        weight_bytes=weight_bytes,
+        shape=shape or Shape(),
+    )
+    preparation = preparation or Preparation()
+    searches = "bfs" if not weighted else "sssp" if nonnegative else "johnson"
+    named = searches if method == "auto" else method
+    ways = {named: _sweeping(request, preparation) if named == "hierarchy" else _searching(request, named)}
+    if method == "auto" and not predecessors:
+        ways["hierarchy"] = _sweeping(request, preparation)
+    return _best(ways, named, preparation.why_not, memory_limit)
 
-    share = -(-k // len(specs))
+
+def _best(ways: dict[str, Plan], named: str, why_not: str, memory_limit: int | None) -> Plan:
+    """Return the plan of one of two ways: `named`, unless a hierarchy is clearly faster, or alone fits."""
+    seconds = {name: way.detail.preparation + way.seconds for name, way in ways.items()}
+    short = {name: shortfall(way, memory_limit) for name, way in ways.items()}
+    chosen = named
+    if "hierarchy" in ways and not why_not and not short["hierarchy"]:
+        clearly = ADVANTAGE * seconds["hierarchy"] + WORTH < seconds[named]
+        chosen = "hierarchy" if clearly or short[named] else named
+    if short[chosen]:
+        raise MemoryLimitError(*refusal(ways[chosen], short[chosen], memory_limit))
+    if len(ways) == 1:
+        return ways[chosen]
+
+    def verdict(name: str) -> str:
+        if name == chosen:
+            return "chosen"
+        if short[name] or name == named:
+            return short[name] or "fits"
+        return f"fits; {why_not or f'chosen only if at least {ADVANTAGE:g} times as fast and {WORTH:g} s shorter'}"
+
+    alternatives = (
+        Alternative(name, seconds[name], max(ways[name].peak_bytes), verdict(name))
+        for name in sorted(ways, key=lambda name: seconds[name])
+    )
+    return replace(ways[chosen], alternatives=tuple(alternatives))
+
+
+def _searching(request: _Request, method: str) -> Plan:
+    """Return the plan of searches."""
+    n, m, specs, made, kind, shape = request.n, request.m, request.specs, request.dtype, request.kind, request.shape
+    computed = np.dtype(np.float64) if method == "johnson" and made == np.float32 else made
+    share = -(-request.sources // len(specs))
     # Sources that are few, or lie apart in a road network, are searched from one by one.
     apart = (
         kind == "cpu"
         and method != "bfs"
-        and apart_seconds(n, m, share, specs[0], shape) < relaxing_seconds(n, m, share, specs[0], weighted, shape)
+        and apart_seconds(n, m, share, specs[0], shape)
+        < relaxing_seconds(n, m, share, specs[0], request.weighted, shape)
     )
 
     def words_of(batch: int) -> int:
@@ -90,67 +261,77 @@ def planned(
         return shared
 
     def peak(rows: int, batch: int) -> int:
-        batch = min(batch, rows)
+        batch, directed = min(batch, rows), request.directed
         if method == "bfs":
             found = words_of(batch)
             searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
         else:
             cores = specs[0].cores if apart else 0
             searched = searches_bytes(n, m, batch, computed, made, kind=kind, directed=directed, apart=cores)
-        kept = keeper_bytes(
-            (wide, measured or sparse, nearest is not None), rows, n, batch, made, predecessors, kind=kind
-        )
-        held = gathered_bytes(m, weight_bytes, directed, nonnegative) if gathered else 0
-        return held + searched + kept
+        held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
+        return held + searched + request.kept_bytes(rows, n, batch)
 
-    # As many sources at a time as are best, or fewer if so many do not fit.
     best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
-    batch, least = max(1, min(best, k)), 1 if apart else SLICE[kind]
-    most = min(usable(spec, memory_limit) for spec in specs)
-    while batch > least and peak(share, batch) > most:
-        batch = max(least, -(-batch // 2 // least) * least)
-    ranges = fitting_rows(k, 1, specs, memory_limit, lambda rows: peak(rows, batch))
-    rows = max(last - first for first, last in ranges)
-    steps, rates = -(-rows // batch), rates_of(specs[0])
-    taken = min(batch, rows)
+    batch = request.batch(best, 1 if apart else SLICE[kind], peak)
+    ranges = request.ranges(lambda rows: peak(rows, batch))
+    taken = min(batch, max(last - first for first, last in ranges))
     words = words_of(taken)
     if method == "bfs":
         passed = levels_seconds(n, m, taken, words, specs[0], shape)
     elif apart:
         passed = apart_seconds(n, m, taken, specs[0], shape)
     else:
-        passed = relaxing_seconds(n, m, taken, specs[0], weighted, shape)
-    if predecessors and kind == "cpu":
-        passed += derivation_seconds(m, taken, specs[0], weighted)
-    # Rows are copied to pages that the host has yet to allocate, which halves the rate.
-    moved = taken * (2 * wide * (made.itemsize + 4 * predecessors) / rates.copy + n * made.itemsize / rates.memory)
-    step_seconds = max(passed, moved) + rates.launch
-    return fitted(
-        Plan(
-            algorithm="distances",
-            method=method,
-            n=n,
-            m=m,
-            dtype=made.name,
-            predecessors=predecessors,
-            ranges=ranges,
-            devices=specs,
-            steps=steps,
-            span=span or span_of(step_seconds),
-            peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
-            seconds=steps * step_seconds,
-            host_bytes=k * wide * (made.itemsize + 4 * predecessors + 4 * (nearest is not None))
-            if kind == "cuda" and len(specs) == 1
-            else 0,
-            detail=DistancesDetail(
-                sources=k,
-                columns=wide,
-                batch=batch,
-                computed=computed.name,
-                words=words,
-                apart=apart or (method == "bfs" and not words),
-                sparse=sparse,
-            ),
+        passed = relaxing_seconds(n, m, taken, specs[0], request.weighted, shape)
+    if request.predecessors and kind == "cpu":
+        passed += derivation_seconds(m, taken, specs[0], request.weighted)
+    return request.plan(
+        method,
+        ranges,
+        batch,
+        max(passed, request.moving_seconds(taken, n)),
+        peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
+        detail=DistancesDetail(
+            sources=request.sources,
+            columns=request.wide,
+            batch=batch,
+            computed=computed.name,
+            words=words,
+            apart=apart or (method == "bfs" and not words),
+            sparse=request.sparse,
         ),
-        memory_limit,
+    )
+
+
+def _sweeping(request: _Request, preparation: Preparation) -> Plan:
+    """Return the plan of sweeps down a hierarchy."""
+    n, m, specs, made = request.n, request.m, request.specs, request.dtype
+    targets, fill = n if request.targets is None else request.targets, preparation.fill or expected_fill(n, m)
+
+    def peak(rows: int, batch: int) -> int:
+        batch = min(batch, rows)
+        kept = rows * 64 if request.measured else request.kept_bytes(rows, targets, batch)
+        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0]) + kept
+
+    batch = request.batch(BATCH, LEAST, peak)
+    ranges = request.ranges(lambda rows: peak(rows, batch))
+    taken = min(batch, max(last - first for first, last in ranges))
+    passed = sweeps_seconds(n, taken, targets, fill, made, specs[0], request.measured)
+    if not request.measured:
+        passed = max(passed, request.moving_seconds(taken, targets))
+    host, ordered = spec_of(devices.find("cpu")), preparation.fill is not None
+    return request.plan(
+        "hierarchy",
+        ranges,
+        batch,
+        passed,
+        peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
+        detail=DistancesDetail(
+            sources=request.sources,
+            columns=request.wide,
+            batch=batch,
+            computed=made.name,
+            sparse=request.sparse,
+            entries=fill.entries,
+            preparation=0.0 if preparation.done else preparation_seconds(n, fill, host, ordered),
+        ),
     )

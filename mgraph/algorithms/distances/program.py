@@ -1,31 +1,74 @@
 """Distances from many sources, batch by batch: the program over ranges of the list of sources.
 
 A shard has the whole graph and a range of the sources; shards do not communicate. A superstep takes the next batch of
-them, searches from it (`Searches` or `LevelSearches`), and keeps what the call wants of its rows (`keepers`).
+them, searches from it (`Searches` or `LevelSearches`) or sweeps down a hierarchy (`Sweeps`), and keeps what the call
+wants of its rows (`keepers`). Sweeps make measures themselves, so that there are no rows then.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from ..many_levels import LevelSearches
 from ..many_sources import Network, Searches, batches_of
+from ..many_sweeps import Sweeps
 from .detail import DistancesDetail
-from .keepers import Keeper, keeper
-from .wanted import Wanted
+from .keepers import Keeper, keeper, unmeasured
+from .wanted import Wanted, within
+
+
+@dataclass
+class Searching:
+    """Searches from a shard's sources, on its device, and what is kept of their rows."""
+
+    searches: Searches | LevelSearches | Sweeps
+    sources: Array
+    keeper: Keeper
+
+    def take(self, top: int, bottom: int) -> None:
+        """Search from sources number `top` to `bottom`."""
+        sources = self.sources[top:bottom]
+        self.searches.write(sources, *self.keeper.rows(top, bottom))
+        self.keeper.keep(top, bottom, sources)
+
+    def results(self) -> dict[str, Array]:
+        """Return what was kept."""
+        return self.keeper.results()
+
+
+@dataclass
+class Measuring:
+    """Sweeps that measure the rows of a shard's sources, which are never stored."""
+
+    sweeps: Sweeps
+    sources: np.ndarray
+    wanted: Wanted
+    found: dict[str, np.ndarray]
+
+    def take(self, top: int, bottom: int) -> None:
+        """Sweep from sources number `top` to `bottom`."""
+        measured = self.sweeps.measured(self.sources[top:bottom], self.wanted.measures, self.wanted.radii)
+        for name in self.wanted.measures:
+            self.found[name][top:bottom] = getattr(measured, name)
+        if measured.within is not None:
+            for i, column in enumerate(measured.within.T):
+                self.found[within(i)][top:bottom] = column
+
+    def results(self) -> dict[str, Array]:
+        """Return the measures."""
+        return dict(self.found)
 
 
 @dataclass
 class Shard:
-    """A shard's state: the graph, its sources, what is kept of their rows, and the batches of them."""
+    """A shard's state: what takes its sources, and the batches of them."""
 
-    searches: Searches | LevelSearches
-    sources: Array
-    keeper: Keeper
+    taking: Searching | Measuring
     batches: list[tuple[int, int]]
     rounds: int  # batches that the shard with most of them has
 
@@ -53,33 +96,48 @@ class FromSources:
         #: The results that go to the caller, if the graph lies on workers.
         self.facts = wanted.vectors
 
-    def load(self, shard: int, piece: Network, device: devices.Device) -> Shard:
+    def load(self, shard: int, piece: Network | Prepared, device: devices.Device) -> Shard:
         """Return the shard with the graph on its device, before the first batch."""
-        plan, detail = self.plan, self.plan.detail
-        first, last = plan.ranges[shard]
-        batches = [batches_of([(0, end - start)], detail.batch) for start, end in plan.ranges]
-        batch, dtype = min(detail.batch, last - first), np.dtype(plan.dtype)
-        return Shard(
-            searches=LevelSearches(piece, device, batch, dtype, self.limit, detail.words)
+        batches = [batches_of([(0, last - first)], self.plan.detail.batch) for first, last in self.plan.ranges]
+        own = self.sources[slice(*self.plan.ranges[shard])]
+        taking: Searching | Measuring
+        if isinstance(piece, Prepared):
+            taking = self._sweeping(own, piece, device)
+        else:
+            taking = self._searching(own, piece, device)
+        return Shard(taking, batches[shard], max(map(len, batches)))
+
+    def _searching(self, sources: np.ndarray, piece: Network, device: devices.Device) -> Searching:
+        """Return searches from some sources."""
+        plan, detail, dtype = self.plan, self.plan.detail, np.dtype(self.plan.dtype)
+        rows, batch = len(sources), min(detail.batch, len(sources))
+        return Searching(
+            LevelSearches(piece, device, batch, dtype, self.limit, detail.words)
             if plan.method == "bfs"
             else Searches(piece, device, batch, np.dtype(detail.computed), dtype, self.limit, detail.apart),
-            sources=device.asarray(self.sources[first:last]),
-            keeper=keeper(self.wanted, device, "cpu", last - first, plan.n, batch, dtype, plan.predecessors),
-            batches=batches[shard],
-            rounds=max(map(len, batches)),
+            device.asarray(sources),
+            keeper(self.wanted, device, "cpu", rows, plan.n, batch, dtype, plan.predecessors),
         )
+
+    def _sweeping(self, sources: np.ndarray, piece: Prepared, device: devices.Device) -> Searching | Measuring:
+        """Return sweeps from some sources to the targets."""
+        plan, wanted, dtype = self.plan, self.wanted, np.dtype(self.plan.dtype)
+        rows, batch = len(sources), min(plan.detail.batch, len(sources))
+        sweeps = Sweeps(piece, device, wanted.targets, self.limit)
+        if wanted.vectors and not wanted.sparse:
+            return Measuring(sweeps, sources, wanted, unmeasured(wanted, rows, dtype))
+        wide = plan.n if wanted.targets is None else len(wanted.targets)
+        kept = keeper(replace(wanted, narrow=True), device, "cpu", rows, wide, batch, dtype, False)
+        return Searching(sweeps, sources, kept)
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
         """Search from one batch of sources, and keep what is wanted of it."""
         if first >= state.rounds:
             return 0
         if first < len(state.batches):
-            top, bottom = state.batches[first]
-            sources = state.sources[top:bottom]
-            state.searches.write(sources, *state.keeper.rows(top, bottom))
-            state.keeper.keep(top, bottom, sources)
+            state.taking.take(*state.batches[first])
         return 1
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return what was kept of the rows of the shard's sources."""
-        return state.keeper.results()
+        return state.taking.results()

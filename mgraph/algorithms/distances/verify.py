@@ -49,7 +49,7 @@ def kept_of(row: np.ndarray, source: int, wanted: Wanted) -> dict[str, Any]:
         "eccentricity": max(lengths),
         "mean": total / len(there) if there else math.nan,
         "closeness": len(there) / total * len(there) / len(others) if total > 0 else 0.0,
-        "harmonic": math.fsum(1 / d for d in there if d > 0),
+        "harmonic": math.fsum(1 / d for d in there if d != 0),
         "reached": sum(d != unreached for d in lengths),
     }
     kept: dict[str, Any] = {name: found[name] for name in wanted.measures}

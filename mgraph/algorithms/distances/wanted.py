@@ -35,6 +35,8 @@ class Wanted:
         The radii of `WITHIN`.
     sparse : bool
         Whether to keep the columns as the rows of a sparse matrix.
+    narrow : bool
+        Whether the rows have the distances to the targets alone, in their order.
     """
 
     targets: np.ndarray | None = None
@@ -42,6 +44,7 @@ class Wanted:
     measures: tuple[str, ...] = ()
     radii: tuple[float, ...] = ()
     sparse: bool = False
+    narrow: bool = False
 
     @property
     def vectors(self) -> tuple[str, ...]:

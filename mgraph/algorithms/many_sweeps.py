@@ -1,0 +1,156 @@
+"""Sweeps down a hierarchy from many sources on one device: what `mgraph.distances` does with a `mgraph.Hierarchy`.
+
+The costs of preparing a hierarchy and of its sweeps stand here too. The figures are of road networks, on the machines
+of benchmarks/NOTES.md ("Hierarchies"), relative to the rates of the planner.
+"""
+
+import math
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import Array
+from ..graph import Graph
+from ..graph.vertex_range import VertexRange
+from ..hierarchy import Hierarchy, sweeps
+from ..hierarchy.hierarchy import elimination_of, prepared
+from ..hierarchy.prepared import Prepared
+from ..hierarchy.structure import AN_ENTRY, Fill
+from ..planning.devices import DeviceSpec, rates_of, speed_of
+from ..planning.shape import FEW, shape_on_host
+from ..runtime.communicator import Communicator
+from ..runtime.gathering import Whole
+
+#: Sources of a batch.
+BATCH = 1024
+
+#: The least number of sources that share a sweep on a core, and the most.
+LEAST, LANES = 32, 128
+
+#: The most edges of a vertex, on average, of a graph that is prepared unasked.
+_SPARSE = 8
+
+#: Seconds in which METIS orders a vertex, for each doubling of the number of vertices.
+_ORDER = 0.24e-6
+
+#: Seconds in which an entry is found and placed, and in which customization reads a pair of entries on a core.
+_FILL, _PAIR = 0.15e-6, 3.7e-9
+
+#: Share of the rate of (min, +) products at which a core reads entries for a batch of sources.
+_ENTRIES = 0.5
+
+#: Bytes that a CPU moves for a distance that is stored.
+_STORED = 28
+
+#: Seconds of a level of the tree on a GPU, and the share of its memory's rate at which it reads entries.
+_LEVEL, _READS = 15e-6, 0.3
+
+
+class Sweeps:
+    """Sweeps on a device, a batch of sources at a time.
+
+    Parameters
+    ----------
+    piece : Prepared
+        The hierarchy, which is brought to the device.
+    device : Device
+        Where to sweep.
+    targets : array of int32, shape (t,), or None
+        The vertices whose distances are wanted; None is all.
+    limit : float
+        The greatest distance.
+    """
+
+    def __init__(self, piece: Prepared, device: devices.Device, targets: np.ndarray | None, limit: float) -> None:
+        self._structure, self._limit = piece.structure, limit
+        self._on, self._lengths = piece.on(device)
+        rank = self._structure.rank
+        self._ends = rank if targets is None else rank[targets]
+        self._schedule = sweeps.schedule_of(self._structure, self._on, self._ends)
+
+    def write(self, sources: np.ndarray, D: Array, P: None = None) -> None:
+        """Write the distances from some sources to the targets to the rows of D, an array on the device."""
+        starts, device = self._structure.rank[sources], self._on.device
+        sweeps.distances(self._structure, self._on, device, self._lengths, starts, self._schedule, self._limit, D)
+
+    def measured(self, sources: np.ndarray, measures: tuple[str, ...], radii: tuple[float, ...]) -> sweeps.Measured:
+        """Return measures of the distances from some sources to the targets, without storing these."""
+        names = (*measures, *(("within",) if radii else ()))
+        return sweeps.measured(
+            self._structure,
+            self._on,
+            self._lengths,
+            self._structure.rank[sources],
+            self._ends,
+            self._schedule,
+            self._limit,
+            sweeps.Wanted(names, np.array(radii, np.float64)),
+        )
+
+
+def gathered_hierarchy(
+    whole: Whole,
+    dtype: np.dtype,
+    part: VertexRange,
+    device: devices.Device,
+    comm: Communicator,
+    *,
+    reverse: bool = False,
+) -> Prepared:
+    """Return the hierarchy of a graph that lies in ranges, on every shard; the first one finds the order.
+
+    In `reverse`, edges are turned round.
+    """
+    graph = whole.graph(part, device, comm)
+    order = device.xp.empty(graph.n, np.int32)
+    if comm.rank == 0:
+        order[:] = device.asarray(elimination_of(graph).order)
+    comm.broadcast(order, 0, range(comm.size))
+    found = prepared(Hierarchy(graph, order, dtype=dtype, device=device.name), device)
+    return found.reversed if reverse else found
+
+
+def may_have_small_separators(graph: Graph) -> bool:
+    """Return whether a graph may be a road network or a mesh: sparse, and with more levels than a random graph."""
+    if graph.m > _SPARSE * graph.n:
+        return False
+    shape = shape_on_host(graph) if graph.m >= FEW else None
+    return shape is None or shape.levels > 2 * math.log2(max(2, graph.n))
+
+
+def expected_fill(n: int, m: int) -> Fill:
+    """Return the fill of a road network of this size; other graphs have more."""
+    height = math.sqrt(n) / 2
+    entries = int(max(5.0, 1.3 * m / max(1, n)) * n)
+    return Fill(entries, 15 * entries, min(entries, height * height / 11), int(height) + 1)
+
+
+def preparation_seconds(n: int, fill: Fill, host: DeviceSpec, ordered: bool) -> float:
+    """Predict the seconds in which a hierarchy is prepared on the host; less if its order is known."""
+    order = 0.0 if ordered else _ORDER * n * math.log2(max(2, n)) / speed_of(host).searches
+    return order + (_FILL * fill.entries + _PAIR * fill.pairs / host.cores) / speed_of(host).arithmetic
+
+
+def sweeps_seconds(
+    n: int, sources: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measured: bool
+) -> float:
+    """Predict the seconds in which a device sweeps from a batch of sources to some targets.
+
+    A sweep passes what is above the targets.
+    """
+    rates = rates_of(spec)
+    each = fill.climb + min(float(fill.entries), targets * fill.climb)
+    stored = 0 if measured else sources * targets
+    if spec.kind == "cuda":
+        batches = -(-sources // BATCH)
+        moved = (sources * each + 2 * stored) * dtype.itemsize
+        return batches * fill.height * _LEVEL + moved / (_READS * rates.memory)
+    read = max(sources, LEAST) * each  # from fewer sources, the other lanes of a sweep are passed in vain
+    return (read / (_ENTRIES * rates.minplus[dtype.name]) + stored * _STORED / rates.memory) / spec.cores
+
+
+def sweeps_bytes(n: int, m: int, batch: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec) -> int:
+    """Return the bytes that a hierarchy, and its sweeps to some targets, take on a device."""
+    passed = min(n, targets * (fill.height + 1)) + 2 * fill.height
+    lanes = batch if spec.kind == "cuda" else min(spec.cores, -(-batch // LANES)) * LANES
+    return AN_ENTRY * fill.entries + 20 * m + 24 * n + lanes * passed * dtype.itemsize

@@ -1,0 +1,43 @@
+"""What a device needs of a hierarchy to sweep: it is used where it lies, or sent to workers."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .. import device as devices
+from .lengths import Lengths
+from .placed import OnDevice, placed
+from .structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A hierarchy without its calls.
+
+    Attributes
+    ----------
+    structure : Structure
+        What all weights have in common, on the host.
+    lengths : Lengths
+        The lengths for a set of weights, where `there` is, or on the host.
+    there : OnDevice or None
+        The structure on a device; None where it is to be sent.
+    """
+
+    structure: Structure
+    lengths: Lengths
+    there: OnDevice | None = None
+
+    @cached_property
+    def reversed(self) -> "Prepared":
+        """Return the hierarchy of the edges turned round."""
+        up, down = self.lengths.up, self.lengths.down
+        return replace(self, lengths=self.lengths._replace(up=down, down=up))
+
+    def on(self, device: devices.Device) -> tuple[OnDevice, Lengths]:
+        """Return the structure and the lengths on a device."""
+        if self.there is not None and self.there.device.name == device.name:
+            return self.there, self.lengths
+        lengths = self.lengths
+        edges, up = device.asarray(lengths.edges), device.asarray(lengths.up)
+        down = up if lengths.down is lengths.up else device.asarray(lengths.down)
+        return placed(self.structure, device), lengths._replace(edges=edges, up=up, down=down)

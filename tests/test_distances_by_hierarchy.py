@@ -1,0 +1,155 @@
+"""Distances by hierarchies: equal to those of searches and of SciPy, and the planner's choice of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mgraph
+from mgraph import InputError
+from tests.test_distances import MEASURES, expected_rows, questions
+from tests.test_hierarchy import random_order
+from tests.test_sources import as_floats
+
+pytest.importorskip("pymetis")
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+ASKED = [
+    {},
+    {"targets": [5, 700, 5]},
+    {"targets": [899, 3, 4], "nearest": 2},
+    {"nearest": 20},
+    {"sparse": True, "limit": 60},
+    {"reduce": MEASURES},
+    {"reduce": MEASURES, "targets": [8, 7, 8], "limit": 40},
+    {"reverse": True, "targets": range(30)},
+]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
+
+def grid(weights=(1, 99), directed=False):
+    graph = mgraph.generate.grid(30, 30, weights=weights, seed=2, device="cpu")
+    if not directed:
+        return graph
+    src, dst, _ = graph.coo()
+    return mgraph.Graph.from_edges(src, dst, np.random.default_rng(4).integers(1, 99, len(src)), n=graph.n)
+
+
+def same(found, expected):
+    """Whether two results have the same arrays: sums of measures up to their order."""
+    assert found.arrays.keys() == expected.arrays.keys()
+    for name, array in found.arrays.items():
+        array, other = (
+            each.to_numpy() if hasattr(each, "to_numpy") else each for each in (array, expected.arrays[name])
+        )
+        array, other = (mgraph.device.to_host(each) for each in (array, other))
+        assert array.dtype == other.dtype and array.shape == other.shape
+        close = np.allclose if name in ("mean", "closeness", "harmonic") else np.array_equal
+        assert close(
+            array, other, **({"rtol": 1e-12} if close is np.allclose else {}), equal_nan=array.dtype.kind == "f"
+        )
+
+
+@given(questions(), st.integers(0, 2**32))
+def test_small_graphs(question, seed):
+    graph, dtype, sources, targets, limit = question
+    if not graph.nonnegative and limit is not None:
+        limit = None
+    order = random_order(np.random.default_rng(seed), graph.n)
+    prepared = mgraph.Hierarchy(graph, order=order, dtype=dtype, device="cpu")
+    found = mgraph.distances(prepared, sources, targets, limit=limit)
+    starts = np.arange(graph.n) if sources is None else np.array(sources)
+    ends = np.arange(graph.n) if targets is None else np.array(targets)
+    assert found.plan.method == "hierarchy" and found.distances.dtype == dtype
+    rows = expected_rows(graph, starts, np.inf if limit is None else limit)
+    assert np.array_equal(as_floats(found.distances), rows[:, ends])
+    found.verify()
+    measured = mgraph.distances(prepared, sources, targets, limit=limit, reduce=MEASURES)
+    method = "sssp" if graph.nonnegative else "johnson"
+    same(
+        measured,
+        mgraph.distances(
+            graph, sources, targets, limit=limit, reduce=MEASURES, dtype=dtype, method=method, device="cpu"
+        ),
+    )
+
+
+@pytest.mark.parametrize("options", ASKED)
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_same_as_searches(options, directed, device):
+    graph = grid(directed=directed)
+    sources = np.random.default_rng(1).integers(0, 900, 1100)
+    expected = mgraph.distances(graph, sources, **options, method="sssp", device=device)
+    found = mgraph.distances(graph, sources, **options, method="hierarchy", device=device)
+    same(found, expected)
+    found.verify(rows=3)
+    prepared = mgraph.Hierarchy(graph, device=device)
+    same(mgraph.distances(prepared, sources, **options), expected)
+
+
+def test_out_and_blocks(tmp_path):
+    graph = grid()
+    expected = mgraph.distances(graph, method="sssp", device="cpu").distances
+    found = mgraph.distances(graph, method="hierarchy", out=tmp_path / "rows.npy", device="cpu")
+    assert found.plan.method == "hierarchy" and np.array_equal(found.distances, expected)
+    prepared = mgraph.Hierarchy(graph, device="cpu")
+    blocks = [block.distances for block in mgraph.distance_blocks(prepared, rows=400)]
+    assert len(blocks) == 3 and np.array_equal(np.concatenate(blocks), expected)
+    found = mgraph.distances(prepared, [7], [3], out=tmp_path / "one.npy")
+    assert found.distances.tolist() == [[expected[7, 3]]]
+
+
+def test_a_graph_is_prepared_once():
+    graph = grid()
+    assert "prepared in" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain()
+    assert "prepared before" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain()
+    assert any("hierarchy" in kept.name for kept in graph.cached())
+    graph.release()
+    assert "prepared in" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain()
+
+
+def test_the_graph_of_a_hierarchy():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4.0, 3.0], directed=False, ids=[70, 80, 90])
+    prepared = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+    assert prepared.device == "cpu" and not prepared.graph.directed
+    assert mgraph.distances(prepared, [70], [90], ids=True).distances.tolist() == [[7]]
+    closed = prepared.customize([np.inf, 9.0, 3.0, 1.0])  # one way only from 1 to 0
+    assert closed.graph.directed and closed.graph.m == 3
+    found = mgraph.distances(closed)
+    assert found.distances.tolist() == [[0, np.inf, np.inf], [9, 0, 3], [10, 1, 0]]
+    found.verify()
+
+
+def test_auto_takes_a_hierarchy_where_it_is_clearly_faster():
+    side = 150
+    graph = mgraph.generate.grid(side, side, weights=(1, 99), seed=1, device="cpu")
+    assert mgraph.distances(graph, [5], reduce="eccentricity", device="cpu").plan.method == "sssp"
+    sources = np.arange(0, graph.n, 3)
+    found = mgraph.distances(graph, sources, reduce="eccentricity", device="cpu")
+    assert found.plan.method == "hierarchy", found.plan.explain()
+    lines = found.plan.explain().splitlines()
+    assert any(line.split()[0] == "sssp" and line.endswith("fits") for line in lines)
+    found.verify(rows=2)
+    # Where sums of floats may round, or a limit ends searches, it is not taken; the plan says why.
+    src, dst, weights = graph.coo()
+    thirds = mgraph.Graph.from_edges(src, dst, weights / 3, n=graph.n)
+    plan = mgraph.distances(thirds, sources[:40], [0], device="cpu").plan
+    assert plan.method == "sssp" and "the last bits of floats may differ" in plan.explain()
+    plan = mgraph.distances(graph, sources[:40], [0], limit=3, device="cpu").plan
+    assert plan.method == "sssp" and "searches end at the limit" in plan.explain()
+
+
+def test_what_is_refused():
+    graph = grid()
+    with pytest.raises(InputError, match=r"method='hierarchy' finds no predecessors: leave out predecessors=True"):
+        mgraph.distances(graph, [0], method="hierarchy", predecessors=True, device="cpu")
+    with pytest.raises(InputError, match=r"dtype must be int32, which Hierarchy\(n=900"):
+        mgraph.distances(mgraph.Hierarchy(graph, device="cpu"), [0], dtype="float64")
+    random = np.random.default_rng(3)
+    full = mgraph.Graph.from_edges(*random.integers(0, 30_000, (2, 90_000)), n=30_000, directed=False)
+    with pytest.raises(InputError, match="searches from each source take less time"):
+        mgraph.distances(full, [0], method="hierarchy", device="cpu")
