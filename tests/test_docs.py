@@ -5,6 +5,7 @@ comment before a block says how else it is tested:
 
 - ``<!-- gpu -->``: where there is a GPU, as a doctest of its own or, without prompts, as a script.
 - ``<!-- script -->``: as a script on the CPU, with a file ``roads.gr``.
+- ``<!-- needs PACKAGE -->``: as a doctest like the others; the page is skipped where the package is not installed.
 - ``<!-- not run: why -->``: it is only compiled.
 
 Of the blocks of a shell, marked ``sh``, the options of mgraph's commands are checked.
@@ -17,6 +18,8 @@ import shlex
 import subprocess
 import sys
 from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -29,11 +32,11 @@ from mgraph_bench.commands import bench
 ROOT = Path(__file__).parents[1]
 PAGES = {
     path.relative_to(ROOT).as_posix(): path
-    for folder in (".", "docs", "deploy")
+    for folder in (".", "docs", "docs/tutorials", "deploy")
     for path in sorted(ROOT.glob(f"{folder}/*.md"))
 }
 BLOCK = re.compile(
-    r"(?:<!-- (?P<how>gpu|script|not run: .*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
+    r"(?:<!-- (?P<how>gpu|script|needs \w+|not run: .*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 PYTHON = [
@@ -48,10 +51,14 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 @pytest.mark.parametrize("page", sorted({page for page, *_ in PYTHON}))
 def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for needed in {how.split()[1] for name, _, how, _ in PYTHON if name == page and (how or "").startswith("needs ")}:
+        pytest.importorskip(needed)
+    if find_spec("matplotlib"):
+        import_module("matplotlib").use("Agg")
     names = {}
     runner = doctest.DocTestRunner(verbose=False, optionflags=FLAGS)
     for _, line, how, code in (block for block in PYTHON if block[0] == page):
-        if how is None:
+        if how is None or how.startswith("needs "):
             assert ">>>" in code, f"{page}, line {line}: an example without prompts would not run"
             test = doctest.DocTestParser().get_doctest(code, {}, page, page, line)
             test.globs = names
@@ -128,6 +135,7 @@ def test_commands_have_the_options_that_are_shown(words):
         command = bench.commands[words[0] if words[0] in bench.commands else "run"]
     else:
         command = main if name.startswith("-") else main.commands[name]
+        command = getattr(command, "commands", {}).get(words[0], command) if words else command
     known = {spelled for option in command.params for spelled in (*option.opts, *option.secondary_opts)}
     assert {word for word in words if re.match("--?[a-z]", word)} <= known
 
