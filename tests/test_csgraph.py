@@ -313,6 +313,7 @@ def test_overwrite_writes_into_the_input():
         lambda: csgraph.connected_components(np.eye(2), connection="x"),
         lambda: csgraph.breadth_first_order(np.eye(2), 2),
         lambda: csgraph.yen(np.eye(2), 0, 1, 0),
+        lambda: csgraph.yen(np.eye(2), 0.5, 1, 1),
         lambda: csgraph.csgraph_to_dense(np.eye(2)),
         lambda: csgraph.construct_dist_matrix(np.eye(2), np.zeros((1, 2), np.int32)),
         lambda: csgraph.reconstruct_path(np.eye(2), [0, 2]),
@@ -329,6 +330,10 @@ def test_repeated_and_missing_entries():
     assert csgraph.dijkstra(sparse.coo_array(([2.0, 3], ([0, 0], [1, 1])), shape=(2, 2)))[0, 1] == 5
     assert csgraph.connected_components(twice, connection="strong")[0] == 2
     assert csgraph.csgraph_to_dense(twice, -1)[0].tolist() == [-1, 2, np.inf]
+    for kind in (sparse.csr_array, sparse.csc_array):
+        whole = kind((np.array([2, 3]), [1, 1], [0, 2, 2]), shape=(2, 2))
+        assert_array_equal(csgraph.dijkstra(whole), scipy_csgraph.dijkstra(whole))
+        assert_array_equal(csgraph.csgraph_to_dense(whole), scipy_csgraph.csgraph_to_dense(whole))
 
 
 def test_rows_that_are_out_of_range_are_refused():
@@ -448,6 +453,17 @@ CALLS = {
 RANDOM = np.random.default_rng(7)
 DENSE = np.where(RANDOM.random((40, 40)) < 0.3, RANDOM.permutation(1600).reshape(40, 40) / 64.0, 0)
 BEFORE = scipy_csgraph.shortest_path(DENSE, return_predecessors=True)[1]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_matrices_of_numpys_former_class_give_what_arrays_give(name):
+    found, expected = CALLS[name](DENSE.view(np.matrix)), CALLS[name](DENSE)
+    for ours, theirs in zip(*(each if isinstance(each, tuple) else (each,) for each in (found, expected)), strict=True):
+        if sparse.issparse(theirs):
+            assert type(ours) is sparse.csr_matrix
+            ours, theirs = ours.toarray(), theirs.toarray()
+        assert type(ours) is type(theirs)
+        assert_array_equal(ours, theirs)
 
 
 @pytest.mark.gpu

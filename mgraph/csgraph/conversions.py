@@ -8,7 +8,7 @@ from .. import device as devices
 from ..arrays import Array
 from ..errors import InputError
 from ..graph.compressed import rows_of as row_numbers
-from .reading import absent, checked, csr, is_sparse, rows_of
+from .reading import absent, checked, csr, is_sparse, numbers_of
 
 
 def csgraph_from_dense(graph: Any, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Any:
@@ -44,7 +44,7 @@ def csgraph_from_dense(graph: Any, null_value: Any = 0, nan_null: bool = True, i
     matrix = checked(graph)
     there = ~absent(matrix, null_value, nan_null, infinity_null)
     row, column = there.nonzero()
-    return csr(matrix, row, column, devices.of(matrix).xp.asarray(matrix)[there])
+    return csr(matrix, row, column, numbers_of(matrix)[there])
 
 
 def csgraph_from_masked(graph: Any) -> Any:
@@ -74,7 +74,7 @@ def csgraph_from_masked(graph: Any) -> Any:
     matrix = checked(np.ma.asarray(graph))
     there = ~np.ma.getmaskarray(matrix)
     row, column = there.nonzero()
-    return csr(matrix, row, column, np.ma.getdata(matrix)[there])
+    return csr(matrix, row, column, numbers_of(matrix)[there])
 
 
 def csgraph_masked_from_dense(
@@ -140,11 +140,11 @@ def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> Array:
     """
     if not is_sparse(csgraph):
         raise InputError(argument="csgraph", value=type(csgraph).__name__, expected="a sparse matrix")
-    rows = rows_of(csgraph)
-    xp = devices.of(rows.data).xp
-    row, column = row_numbers(rows.indptr, len(rows.data), xp), rows.indices
+    rows = checked(csgraph).tocsr()  # in its own type: SciPy would sum parallel edges to make it another
+    xp, weights = devices.of(rows.data).xp, rows.data.astype(np.float64)
+    row, column = row_numbers(rows.indptr, len(weights), xp), rows.indices
     made, null = xp.full(rows.shape, np.inf), xp.ones(rows.shape, bool)
-    xp.minimum.at(made, (row, column), xp.nan_to_num(rows.data, nan=np.inf, posinf=np.inf, neginf=-np.inf))
+    xp.minimum.at(made, (row, column), xp.nan_to_num(weights, nan=np.inf, posinf=np.inf, neginf=-np.inf))
     null[row, column] = False
     made[null] = null_value
     return made

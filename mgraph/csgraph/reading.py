@@ -2,8 +2,8 @@
 
 SciPy's rules: zeros, NaN and infinities of a dense matrix are no edges, nor are masked entries of a masked one. Every
 stored entry of a sparse matrix is an edge, zeros included, but of a weight that is infinite or NaN, over which no path
-is finite. Two entries of one place are parallel edges in CSR and CSC; SciPy sums them in the other formats. Weights are
-float64. In an undirected graph an edge has the lighter of its two entries.
+is finite. Two entries of one place are parallel edges in CSR and CSC of float64; SciPy sums them in other formats and
+types. Weights are float64. In an undirected graph an edge has the lighter of its two entries.
 """
 
 from typing import Any
@@ -43,6 +43,11 @@ def checked(csgraph: Any) -> Any:
     return matrix
 
 
+def numbers_of(matrix: Array) -> Array:
+    """Return the numbers of a dense matrix as a plain array: also those that are masked, or of a ``numpy.matrix``."""
+    return np.ma.getdata(matrix, subok=False) if devices.of(matrix).kind == "cpu" else matrix
+
+
 def absent(matrix: Array, null_value: Any = 0, nan_null: bool = True, infinity_null: bool = True) -> Array:
     """Return where a dense matrix has no edge, as truth values.
 
@@ -50,8 +55,7 @@ def absent(matrix: Array, null_value: Any = 0, nan_null: bool = True, infinity_n
     """
     if np.ma.isMaskedArray(matrix):
         return np.ma.getmaskarray(matrix)
-    xp = devices.of(matrix).xp
-    matrix = xp.asarray(matrix)
+    xp, matrix = devices.of(matrix).xp, numbers_of(matrix)
     none = xp.zeros(matrix.shape, bool)
     if null_value is not None:
         none |= xp.isnan(matrix) if null_value != null_value else matrix == null_value
@@ -66,7 +70,7 @@ def weights_of(matrix: Array) -> Array:
     """Return the weights of a dense matrix in float64, a copy, with infinity for no edge."""
     xp = devices.of(matrix).xp
     none = absent(matrix)
-    weights = xp.array(np.ma.getdata(matrix) if xp is np else matrix, np.float64)
+    weights = xp.array(numbers_of(matrix), np.float64)
     weights[none | xp.isnan(weights)] = np.inf
     return weights
 
@@ -80,7 +84,7 @@ def rows_of(csgraph: Any, directed: bool = True) -> Any:
     if not is_sparse(matrix):
         there = ~absent(matrix)
         row, column = there.nonzero()
-        return csr(matrix, row, column, matrix[there])
+        return csr(matrix, row, column, numbers_of(matrix)[there])
     if not directed and matrix.format == "csc":
         matrix = matrix.T
     rows = matrix.tocsr()
@@ -116,8 +120,7 @@ def csr(like: Any, row: Array, column: Array, weights: Array) -> Any:
     n, place = like.shape[0], devices.of(weights)
     indptr = place.xp.zeros(n + 1, np.int32)
     indptr[1:] = place.xp.bincount(row, minlength=n).cumsum()
-    numbers = np.ma.getdata(weights) if np.ma.isMaskedArray(weights) else weights
-    parts = numbers.astype(np.float64), column.astype(np.int32), indptr
+    parts = weights.astype(np.float64), column.astype(np.int32), indptr
     if place.kind == "cuda":
         return lazy.cupy_sparse().csr_matrix(parts, shape=(n, n))
     former = lazy.sparse().isspmatrix(like) or isinstance(getattr(like, "data", like), np.matrix)

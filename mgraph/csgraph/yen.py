@@ -72,8 +72,8 @@ def yen(
     """
     given = graph_of(csgraph, directed, unweighted)
     n, home = given.n, devices.find(given.device)
-    if not (0 <= source < n and 0 <= sink < n):
-        raise InputError(f"source and sink must have 0 <= vertex < {n}, got {source} and {sink}")
+    if not all(isinstance(end, int | np.integer) and 0 <= end < n for end in (source, sink)):
+        raise InputError(f"source and sink must have 0 <= vertex < {n}, as integers, got {source} and {sink}")
     most = checked_integer("K", K, 1)
     if not given.nonnegative:
         potentials(given)
