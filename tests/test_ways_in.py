@@ -73,7 +73,10 @@ def test_missing_ids(wrong):
         ({"source": np.array([2**63, 1], np.uint64), "target": [1, 2]}, "source must be ids in the range of int64"),
         ({"source": [0, 1]}, "target must be one of the columns"),
         ({"source": [0, 1], "target": [1, 2], "weight": [1.0, float("nan")]}, "weights must be numbers"),
-        ({"source": [0, 1], "target": [1, 2], "weight": ["3", "far"]}, "weights must be floats of up to 64 bits, or integers"),
+        (
+            {"source": [0, 1], "target": [1, 2], "weight": ["3", "far"]},
+            "weights must be floats of up to 64 bits, or integers",
+        ),
     ],
 )
 def test_wrong_columns(columns, says):
