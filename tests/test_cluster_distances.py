@@ -1,8 +1,10 @@
 """Distances from many sources on Dask workers equal direct ones, of graphs that are sent and that lie there."""
 
+import gc
+
 import numpy as np
 import pytest
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
+from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
 
@@ -15,6 +17,9 @@ ASKED = [
     {"reduce": MEASURES},
     {"sparse": True, "limit": 9},
     {"sources": [3], "reduce": MEASURES, "targets": [9, 2]},
+    {"method": "hierarchy"},
+    {"method": "hierarchy", "nearest": 3, "targets": range(0, 130, 3), "reverse": True},
+    {"method": "hierarchy", "reduce": MEASURES, "targets": [9, 2]},
 ]
 
 
@@ -53,8 +58,26 @@ def test_the_same_as_direct(options, client):
         with mgraph.DistributedGraph.from_graph(graph, client, device="cpu") as placed:
             found = mgraph.distances(placed, **options)
             same(found, expected)
-            if graph.nonnegative or "limit" not in options:
+            if (graph.nonnegative or "limit" not in options) and "reverse" not in options:
                 found.verify()
+
+
+def test_a_hierarchy_is_sent_once(client):
+    def on_workers():
+        return {key for keys in client.has_what().values() for key in keys if key.startswith("Prepared")}
+
+    graph = mgraph.generate.grid(9, 9, weights=(1, 9), device="cpu")
+    prepared = mgraph.Hierarchy(graph, order=range(81), device="cpu")
+    expected = mgraph.distances(prepared, reduce="mean")
+    before = on_workers()
+    same(mgraph.distances(prepared, reduce="mean", client=client, device="cpu"), expected)
+    sent = on_workers() - before
+    assert len(sent) == len(client.has_what())
+    same(mgraph.distances(prepared, reduce="mean", client=client, device="cpu"), expected)
+    assert on_workers() - before == sent
+    del prepared, expected
+    gc.collect()
+    wait_until(lambda: not on_workers() & sent)
 
 
 def test_more_workers_than_sources(client):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 from .. import device as devices
 from .lengths import Lengths
@@ -22,6 +23,9 @@ class Prepared:
     there : OnDevice or None
         The structure on a device; None where it is to be sent.
     """
+
+    #: It is sent to a worker once, and stays there as long as the caller has it.
+    stays: ClassVar[bool] = True
 
     structure: Structure
     lengths: Lengths

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from distributed import CancelledError, Client, Future, KilledWorker, Scheduler, secede
@@ -60,6 +61,9 @@ SPARE = 16 << 20
 
 #: What is being sent to workers, as asyncio itself keeps no task alive.
 _sending: set["asyncio.Future[list[Future]]"] = set()
+
+#: What was sent of pieces that stay on workers as long as the caller has them, by client and worker.
+_STAYING: WeakKeyDictionary[Any, dict[tuple[str, str], Future]] = WeakKeyDictionary()
 
 
 class Cluster:
@@ -354,11 +358,23 @@ class CallSession:
                 kind,
                 program,
                 # Not by a name, by which an error's traceback would keep the piece on its worker.
-                self._watch.wait(scattered(self.client, address, _on_host(piece(rank), address, blocks))),
+                self._sent(piece(rank), address, blocks),
                 *blocks,
                 call=self._plan.algorithm,
             )
         tasks.results(self._watch, self._tasks)
+
+    def _sent(self, piece: Any, address: str, blocks: list[Future]) -> Future:
+        """Return a shard's piece on its worker; one that `stays` there may have been sent by an earlier call."""
+        if not getattr(piece, "stays", False):
+            return self._watch.wait(scattered(self.client, address, _on_host(piece, address, blocks)))
+        there = {key: sent for key, sent in _STAYING.get(piece, {}).items() if sent.status == "finished"}
+        key = self.client.id, address
+        if key not in there:
+            # A copy, as workers of this process would keep the piece itself.
+            there[key] = self._watch.wait(scattered(self.client, address, copy.copy(piece)))
+        _STAYING[piece] = there
+        return there[key]
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Run a task on each worker; return the results once all have ended: Dask's barrier."""
