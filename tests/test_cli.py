@@ -767,9 +767,11 @@ def test_info_without_cupy(monkeypatch):
 
 def test_info_with_cupy_and_no_gpu(monkeypatch):
     monkeypatch.setattr(device, "gpu_count", lambda: 0)
+    monkeypatch.setattr(device, "gpu_problem", lambda: "nothing is there")
     monkeypatch.setattr(machine.metadata, "version", lambda name: "1.0")
-    (missing,) = facts("info")["missing"]
-    assert "nvidia-smi" in missing
+    several, missing = facts("info")["missing"]
+    assert several.startswith("cupy-cuda13x and cupy-cuda12x and cupy are installed")
+    assert missing == "nothing is there"
 
 
 def test_version_and_help():

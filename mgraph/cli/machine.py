@@ -117,11 +117,12 @@ def _missing(versions: dict[str, str | None]) -> Iterator[str]:
     if versions["cupy"] is None:
         yield "GPUs need CuPy: pip install 'dask-mgraph[cuda13]' (or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
         return
-    if not devices.gpu_count():
-        yield (
-            "CuPy finds no GPU of compute capability 8.0 or more: nvidia-smi shows what there is, and which CUDA its "
-            "driver supports"
-        )
+    several = [name for name in _CUPY if _version(name)]
+    if len(several) > 1:
+        yield f"{' and '.join(several)} are installed, and overwrite each other: uninstall them, then install one"
+    problem = devices.gpu_problem()
+    if problem is not None:
+        yield problem
         return
     if versions["dask-cuda"] is None:
         extra = "cuda12" if _version("cupy-cuda12x") else "cuda13"

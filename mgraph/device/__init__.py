@@ -7,6 +7,7 @@ There are two kinds: the host (NumPy, and kernels compiled by Numba) and CUDA de
 from .base import Array, Device, Immediate, Mark, Peak
 from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function
 from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl
+from .diagnosis import gpu_problem
 from .host import HostDevice
 from .lookup import find, imported, of
 from .memory import allocating, check_free_memory
@@ -34,6 +35,7 @@ __all__ = [
     "current_stream",
     "find",
     "gpu_count",
+    "gpu_problem",
     "imported",
     "launched_blocks",
     "nccl",

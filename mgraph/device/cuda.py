@@ -185,13 +185,19 @@ def _cuda_model(index: int) -> str:
 
 @functools.cache
 def cupy() -> Any:
-    """Return CuPy; raise DeviceError if it is not installed."""
+    """Return CuPy; raise DeviceError if it is not installed or cannot be imported."""
     try:
         import cupy
     except ImportError as error:
+        if getattr(error, "name", None) == "cupy":
+            raise DeviceError(
+                "a GPU needs CuPy, which is not installed: pip install 'dask-mgraph[cuda13]' "
+                "(or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
+            ) from error
+        why = " ".join(str(error.__cause__ or error).split())  # CuPy's own message is a page
         raise DeviceError(
-            "a GPU needs CuPy, which is not installed: pip install 'dask-mgraph[cuda13]' "
-            "(or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
+            f"a GPU needs CuPy, which cannot be imported ({why}): uninstall all packages named cupy, then pip install "
+            "'dask-mgraph[cuda13]' (or 'dask-mgraph[cuda12]' for a driver of CUDA 12)"
         ) from error
     return cupy
 
