@@ -33,6 +33,9 @@ def read(
     *,
     dense: str | None = None,
     columns: Sequence[str] | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     client: None = None,
     device: None = None,
     workers: None = None,
@@ -52,6 +55,9 @@ def read(
     *,
     dense: str | None = None,
     columns: Sequence[str] | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     client: "Client",
     device: str | None = None,
     workers: Sequence[str | int] | None = None,
@@ -70,6 +76,9 @@ def read(
     *,
     dense: str | None = None,
     columns: Sequence[str] | None = None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
     client: Any = None,
     device: str | None = None,
     workers: Sequence[str | int] | None = None,
@@ -113,6 +122,11 @@ def read(
     columns : sequence of str, optional
         The names of the columns of sources, targets and, for a weighted graph, weights in Parquet. By default
         ``("src", "dst")``, and ``"weight"`` or ``"weights"`` if there is such a column.
+    source, target, weight : str or int, optional
+        The columns of one table, in text such as CSV or in Parquet: names in its header, or in a text without one
+        numbers from 0. Give at least the first two. Columns of a text are separated by tabs, commas, semicolons, bars
+        or blanks. Ids may be of any kind, such as strings. They are numbered ascending, and are the graph's `ids` if
+        they are not 0 to n-1 already.
     client : distributed.Client, optional
         The client whose workers are to read the files and to hold the graph. Each worker reads its share: ranges of
         bytes of an uncompressed text, whole files of compressed ones, row groups of Parquet, ranges of arrays. All
@@ -166,6 +180,13 @@ def read(
     >>> graph.n, graph.m, graph.weighted
     (3, 2, True)
 
+    A table with a header:
+
+    >>> table = io.BytesIO(b"from,to,km\nRome,Pisa,354\nPisa,Genoa,159\n")
+    >>> graph = mgraph.read(table, source="from", target="to", weight="km")
+    >>> graph.ids.tolist(), mgraph.distances(graph, ["Rome"], ids=True, device="cpu").distances.tolist()
+    (['Genoa', 'Pisa', 'Rome'], [[513, 354, 0]])
+
     On workers, which find the file under the same path:
 
     >>> import tempfile
@@ -179,8 +200,20 @@ def read(
     if client is None:
         where = {"device": device, "workers": workers}
         check_without_client(**where, worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
+        named = _checked_names(source, target, weight)
+        if named is not None:
+            others = {"n": n, "weighted": weighted, "relabel": relabel or None, "dense": dense, "columns": columns}
+            other = next((Given(name, value) for name, value in others.items() if value is not None), None)
+            if other is not None:
+                raise InputError(other, " does not go with ", Given("source"))
+            pattern = isinstance(path, (str, os.PathLike)) and io.is_pattern(os.fspath(path))
+            if pattern or isinstance(path, (list, tuple)):
+                raise InputError(Given("source"), " names a column of one file: read the others by themselves")
+            return io.read(path, format, directed=directed, named=named)
         if columns is None and not (isinstance(format, str) and format == "parquet") and _is_file(path):
             return io.read(path, format, n, directed, weighted, relabel, dense=dense)
+    elif (source, target, weight) != (None, None, None):
+        raise InputError(Given("source"), " is for files that this process reads: leave out ", Given("client"))
     if dense is not None:
         raise InputError(Given("dense", dense), " is for one file with a dense matrix")
     options = Options(
@@ -243,6 +276,20 @@ def _paths(given: Any) -> tuple[tuple[str, ...], ...]:
     if not found:
         raise InputError(argument="path", value=given, expected="one file or more")
     return tuple(found)
+
+
+def _checked_names(source: Any, target: Any, weight: Any) -> io.Named | None:
+    """Return the columns that the caller names, or None; or raise InputError."""
+    if (source, target, weight) == (None, None, None):
+        return None
+    given = {"source": source, "target": target} | ({} if weight is None else {"weight": weight})
+    kind = int if isinstance(source, int) else str
+    for name, value in given.items():
+        if not isinstance(value, kind) or isinstance(value, bool):
+            also = "" if name == "source" else f", as {Given('source', source)} is"
+            wanted = f"the {'number' if kind is int and name != 'source' else 'name'} of a column{also}"
+            raise InputError(argument=name, value=value, expected=wanted)
+    return io.Named(source, target, weight)
 
 
 def _checked_columns(columns: Any) -> tuple[str, ...] | None:

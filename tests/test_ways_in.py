@@ -1,5 +1,8 @@
 """Ways in: graphs of other libraries, columns of tables, and ids of any kind, in frames that others hand over too."""
 
+import gzip
+import io
+
 import numpy as np
 import pytest
 
@@ -222,3 +225,135 @@ def test_tensors():
 def test_wrong_tensors(edge_index, says):
     with pytest.raises(InputError, match=says):
         Graph.from_edge_index(edge_index)
+
+
+def table(text, **options):
+    return mgraph.read(io.BytesIO(text.encode() if isinstance(text, str) else text), **options)
+
+
+NAMED = {"source": "from", "target": "to", "weight": "km"}
+ROADS = [("Bonn", "Kiel", 560), ("Ulm", "Bonn", 420)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from,to,km\nUlm,Bonn,420\nBonn,Kiel,560\n",
+        "# roads\n\nfrom;km;to\r\nUlm;420;Bonn\r\n\r\nBonn;560;Kiel",
+        "\ufefffrom\tto\tname\tkm\nUlm\tBonn\t\t420\nBonn\tKiel\tA1\t560\n",
+        'from, to, km\n"Ulm", Bonn, +420\n Bonn,"Kiel",560\n',
+        "from  to km\nUlm Bonn   420\n\nBonn Kiel 560\n",
+        'km|from|to|text\n420|Ulm|Bonn|"two\nlines"\n560|Bonn|Kiel|""""\n',
+    ],
+)
+def test_tables_with_a_header(text, monkeypatch):
+    for rows in (1, 1000):
+        monkeypatch.setattr("mgraph.io.table.ROWS", rows)
+        graph = table(text, **NAMED)
+        assert edges_by_id(graph) == ROADS and graph.ids.tolist() == ["Bonn", "Kiel", "Ulm"]
+        assert graph.weights_dtype == np.int64 and graph.directed
+    assert table(text, **NAMED, directed=False).m == 4
+    assert not table(text, source="from", target="to").weighted
+
+
+def test_tables_without_a_header():
+    graph = table("% SNAP\n7 a 1.5\na -3 2\n", source=0, target=1, weight=2)
+    assert edges_by_id(graph) == [("7", "a", 1.5), ("a", "-3", 2.0)]
+    graph = table("7,5\n5,-3\n", source=1, target=0)
+    assert graph.ids.tolist() == [-3, 5, 7] and graph.ids.dtype == np.int64
+    assert table("1 0\n0 2\n", source=0, target=1).ids is None
+    assert table("07 7\n", source=0, target=1).ids.tolist() == ["07", "7"]
+    assert table(f"{2**63} 1\n", source=0, target=1).ids.tolist() == [1, 2**63]
+    assert table("from,to\n", source="from", target="to").n == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "has no rows"),
+        ("# only\n\n", "has no rows"),
+        ("from,to\n1,2\n", "line 1: there is no column 'km': the header has from, to"),
+        ("from,to,km,km\n1,2,3,4\n", "line 1: there is more than one column 'km'"),
+        ("\nfrom,to,km\n1,2,3\n1,2\n", "line 4: the row has 2 columns, and the first one has 3"),
+        ("from,to,km\n1,2,3,4\n", "line 2: the row has 4 columns"),
+        ("from,to,km\n1,2,3\n, 2,3\n", "line 3: the source is empty"),
+        ("from,to,km\n1,,3\n", "line 2: the target is empty"),
+        ("from,to,km\n1,2,3\n1,2,\n", "line 3: expected a weight, a number or inf for 'no edge', got ''"),
+        ("from,to,km\n1,2,nan\n", "line 2: expected a weight.* got 'nan'"),
+        ("from,to,km\n1,2,-inf\n", "line 2: expected a weight.* got '-inf'"),
+        ("from,to,km\n1,2,1e999\n", "line 2: expected a weight.* got '1e999'"),
+        ("from,to,km\n1,2,1_0\n", "line 2: expected a weight.* got '1_0'"),
+        (f"from,to,km\n1,2,{2**63}\n", "line 2: expected a weight"),
+        ('from,to,km\n1,2,3\n1,"2,3\n', "line 3: unexpected end of data"),
+        (b"from,to,km\n1,\xff,3\n", "is not a text in UTF-8"),
+        ("from,to,km\n1,2," + "3" * 200_000, "line 2: field larger than field limit"),
+    ],
+)
+def test_wrong_tables_in_text(text, says):
+    with pytest.raises(mgraph.FormatError, match=says):
+        table(text, format="edges", **NAMED)
+
+
+def test_compressed_tables(tmp_path):
+    content = gzip.compress(b"from,to,km\nUlm,Bonn,420\nBonn,Kiel,560\n" * 1)
+    path = tmp_path / "roads.csv.gz"
+    path.write_bytes(content)
+    assert edges_by_id(mgraph.read(path, **NAMED)) == ROADS
+    path.write_bytes(content[:-12])
+    with pytest.raises(mgraph.FormatError, match=r"roads\.csv\.gz"):
+        mgraph.read(path, **NAMED)
+
+
+def test_a_line_without_an_end(monkeypatch):
+    monkeypatch.setattr("mgraph.io.table.BLOCK", 100)
+    with pytest.raises(mgraph.FormatError, match="line 2: a table in text expected, got a line of 100 characters"):
+        table("from,to,km\n" + "1" * 1000, **NAMED)
+
+
+def test_tables_in_parquet(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "roads.parquet"
+    columns = {"from": ["Ulm", "Bonn"], "to": ["Bonn", "Kiel"], "km": [420, 560], "name": ["a", None]}
+    parquet.write_table(arrow.table(columns), path)
+    assert edges_by_id(mgraph.read(path, **NAMED)) == ROADS
+    assert edges_by_id(table(path.read_bytes(), format="parquet", **NAMED)) == ROADS
+    assert mgraph.read(path, source="from", target="from").m == 2
+    with pytest.raises(mgraph.FormatError, match="has no column 'miles': it has from, to, km, name"):
+        mgraph.read(path, source="from", target="to", weight="miles")
+    with pytest.raises(mgraph.FormatError, match=r"roads.parquet: the column 'name' has 1 nulls"):
+        mgraph.read(path, source="from", target="name")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(mgraph.FormatError, match="is not a Parquet file that can be read"):
+        mgraph.read(path, **NAMED)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"source": "from"}, "target must be the name of a column, as source='from' is, got None"),
+        ({"weight": "km"}, "source must be the name of a column, got None"),
+        ({"source": "from", "target": 1}, "target must be the name of a column"),
+        ({"source": 0, "target": "to"}, "target must be the number of a column, as source=0 is, got 'to'"),
+        ({"source": -1, "target": 0}, "there is no column -1"),
+        ({"source": True, "target": False}, "source must be"),
+        (NAMED | {"relabel": True}, "relabel=True does not go with source="),
+        (NAMED | {"n": 3}, "n=3 does not go with source="),
+        (NAMED | {"format": "mtx"}, "format must be one of 'edges'"),
+    ],
+)
+def test_wrong_names_of_columns(options, says):
+    with pytest.raises(InputError, match=says):
+        table("from,to,km\n1,2,3\n", **options)
+
+
+def test_files_whose_columns_have_no_names(tmp_path):
+    for path in (["a.csv", "b.csv"], ("src.npy", "dst.npy"), "part-*.csv"):
+        with pytest.raises(InputError, match="source= names a column of one file"):
+            mgraph.read(path, **NAMED)
+    (tmp_path / "a.mtx").write_text("")
+    with pytest.raises(InputError, match="holds Matrix Market: source= names a column of a table"):
+        mgraph.read(tmp_path / "a.mtx", **NAMED)
+    with pytest.raises(mgraph.MissingFileError):
+        mgraph.read(tmp_path / "none.csv", **NAMED)
+    with pytest.raises(InputError, match="source= is for files that this process reads"):
+        mgraph.read(tmp_path / "a.csv", **NAMED, client=object())

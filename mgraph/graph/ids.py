@@ -27,6 +27,9 @@ class Numbers:
         """Return the numbers of ids, int32; TypeError for one that cannot be a key of a dictionary."""
         return np.fromiter(map(self._numbers.__getitem__, ids), np.int32, len(ids))
 
+    def __len__(self) -> int:
+        return len(self._numbers)
+
     def met(self) -> list[Any]:
         """Return all ids by their numbers."""
         return list(self._numbers)
@@ -117,7 +120,7 @@ def renumbered(src: np.ndarray, dst: np.ndarray, met: list[Any]) -> tuple[np.nda
             if is_missing(value) and (ends == number).any():
                 row = int((ends == number).argmax())
                 raise InputError(f" in row {row}", argument=name, value=value, expected="an id of a vertex")
-    if not all(type(value) is str for value in met):
+    if set(map(type, met)) not in ({str}, {int}):
         return src, dst, ids
     order = sorted(range(len(met)), key=met.__getitem__)
     places = np.empty(len(met), np.int32)

@@ -2,8 +2,10 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from .content import Options
 from .files import open_file, path_of
 from .npy import read_header
 from .section import Section
-from .stream import require
+from .stream import held, require
 
 #: The columns of a Parquet file if the caller does not name them, and names of a column of weights.
 COLUMNS, WEIGHTS = ("src", "dst"), ("weight", "weights")
@@ -119,6 +121,25 @@ class Arrays:
         return _checked([_entries(name, section) for name in (section.path, *section.beside)], section)
 
 
+def read_parquet(path: Path, stream: BufferedReader, names: Iterable[str | None]) -> Any:
+    """Return some columns of a Parquet file as a table of Arrow; a name that is None is left out.
+
+    Raises
+    ------
+    FormatError
+        If the file is no Parquet, or lacks a column.
+    """
+    with _parquet(str(path), stream if stream.seekable() else held(path, stream)) as file:
+        there = file.schema_arrow.names
+        wanted = list(dict.fromkeys(name for name in names if name is not None))
+        missing = [name for name in wanted if name not in there]
+        if missing:
+            raise FormatError(f"{path} has no column {missing[0]!r}: it has {', '.join(there)}"[:400])
+        groups = range(file.metadata.num_row_groups)
+        require(path, 2 * sum(file.metadata.row_group(group).total_byte_size for group in groups), "the table")
+        return file.read(columns=wanted)
+
+
 def _length(name: str) -> int:
     """Return the number of elements of an array of one dimension, all of which are in the file."""
     with open_file(name) as file:
@@ -162,10 +183,10 @@ def _checked(columns: list[np.ndarray], section: Section) -> Edges:
 
 
 @contextlib.contextmanager
-def _parquet(path: str) -> Iterator[Any]:
-    """Open a Parquet file for the block; what Arrow says against it becomes a FormatError."""
+def _parquet(path: str, opened: Any = None) -> Iterator[Any]:
+    """Open a Parquet file, unless it is `opened`, for the block; what Arrow says against it becomes a FormatError."""
     arrow, parquet = (lazy.optional(name, "reading Parquet") for name in ("pyarrow", "pyarrow.parquet"))
-    with open_file(path) as file:
+    with contextlib.nullcontext(opened) if opened is not None else open_file(path) as file:
         try:
             yield parquet.ParquetFile(file)
         except (MgraphError, MemoryError):

@@ -170,7 +170,8 @@ class Lines:
             part = self._parse(block)
         except ValueError as error:
             offset, text = self._first_bad(block)
-            raise FormatError(f"{self.path}, line {line + offset}: ", *self._complaint(text)) from error
+            words = self._complaint(text, self._is_header(block, offset))
+            raise FormatError(f"{self.path}, line {line + offset}: ", *words) from error
         self._keep(part)
 
     def _keep(self, part: list[np.ndarray]) -> None:
@@ -259,8 +260,20 @@ class Lines:
                 high = middle
         return low, lines[low].decode("utf-8", "replace")
 
-    def _complaint(self, text: str) -> Words:
-        """Return what is wrong with a line, by the rules of `_parse`."""
+    def _is_header(self, block: bytes, offset: int) -> bool:
+        """Return whether no edge stands before a bad line, and one follows it."""
+        lines = [self._comment.sub(b"", b"\n" + line).strip() for line in block.split(b"\n")]
+        following = next((line for line in lines[offset + 1 :] if line), b"")
+        if self._count or any(lines[:offset]) or not following:
+            return False
+        try:
+            self._parse(following)
+        except ValueError:
+            return False
+        return True
+
+    def _complaint(self, text: str, header: bool) -> Words:
+        """Return what is wrong with a line, by the rules of `_parse`; it may be a `header`."""
         if "\r" in text.removesuffix("\r").lstrip():
             return ("it holds a carriage return: end lines with a newline",)
         text = self._comment.sub(b"", b"\n" + text.strip().encode()).decode().strip()
@@ -277,8 +290,7 @@ class Lines:
         for field in fields[: self.ids]:
             value = _value(field)
             if value is None:
-                hint = "; if the line is a header, put a '#' before it" if b"#" in self._comments else ""
-                return (f"expected an integer {self.noun}, got {_shortened(field)} in {shown}{hint}",)
+                return (f"expected an integer {self.noun}, got {_shortened(field)} in {shown}{self._advice(header)}",)
             if value < self.base:
                 return (f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format",)
             if value - self.base >= self.limit:
@@ -294,6 +306,15 @@ class Lines:
             advice = () if weight else ("; ", Given("weighted", False), " ignores the column")
             return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}", *advice
         return (f"{shown} cannot be read: {self.wanted}",)
+
+    def _advice(self, header: bool) -> str:
+        """Return what to do about a line whose ids are no integers."""
+        if header:
+            named = ", or name its columns: source='from', target='to'" if self.ids == 2 else ""
+            return f"; if the line is a header, put a '#' before it{named}" if b"#" in self._comments else ""
+        if self.ids != 2 or self.tagged or self.base:
+            return ""
+        return "; ids of any kind are read by source= and target=, columns by name or by number from 0"
 
     def _too_large(self) -> Words:
         if self.limit > MAX_VERTICES:

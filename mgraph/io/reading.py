@@ -4,7 +4,7 @@ import contextlib
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from io import BufferedReader
 from pathlib import Path
 from typing import IO
@@ -14,6 +14,7 @@ import numpy as np
 from ..arguments import checked_choice, checked_flag, checked_integer
 from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded, parts_of
 from ..graph import Graph
+from .columns import read_parquet
 from .content import Content, Options
 from .dimacs import read_gr
 from .edge_files import Request, edges_of_files
@@ -24,6 +25,7 @@ from .matrix_market import read_mtx
 from .npy import MAGIC, read_array
 from .npz import read_arrays, read_npz
 from .stream import BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, decompressing, named, opened, skip_byte_order_mark
+from .table import Named, read_table
 
 #: Warn of sparse ids when fewer than half of their range are in use and at least this many are not.
 WASTED_IDS = 300
@@ -38,6 +40,9 @@ FORMATS = {
     "npz": "a SciPy sparse matrix",
     "npy": "a dense matrix",
 }
+#: The formats of tables with named columns.
+TABLES = {"edges": "a table in text, such as CSV", "parquet": "a table of edges"}
+
 _SUFFIXES = {
     **dict.fromkeys((".txt", ".el", ".wel", ".edges", ".edgelist", ".csv", ".tsv"), "edges"),
     **{f".{name}": name for name in ("gr", "mtx", "npz", "npy")},
@@ -79,11 +84,16 @@ def read(
     relabel: bool = False,
     *,
     dense: str | None = None,
+    named: Named | None = None,
 ) -> Graph:
-    """Return the graph that a file holds; the arguments, and the errors, are those of `mgraph.read`."""
+    """Return the graph that a file holds; the arguments, and the errors, are those of `mgraph.read`.
+
+    With `named`, the file is a table with columns of these names.
+    """
     path, file = _named(path)
-    if format is not None and not (isinstance(format, str) and format in FORMATS):
-        raise InputError(argument="format", value=format, expected=f"one of {_formats()}")
+    known = FORMATS if named is None else TABLES
+    if format is not None and not (isinstance(format, str) and format in known):
+        raise InputError(argument="format", value=format, expected=f"one of {_formats(known)}")
     if n is not None:
         n = checked_integer("n", n, 0)
     if dense is not None:
@@ -95,6 +105,8 @@ def read(
     with _failing_with(path), opened(path, file) as stream:
         head = stream.peek(_HEAD)
         check_unpacked(path, head)
+        if named is not None:
+            return _read_named(path, stream, format or ("parquet" if head[:4] == b"PAR1" else None), named, directed)
         format = format or _guess(path, head)
         if format == "npy":
             return _read_dense(path, stream, options, dense)
@@ -103,6 +115,24 @@ def read(
         if format != "npz":
             skip_byte_order_mark(stream)
         return _graph(path, _READERS[format](path, stream, options), options)
+
+
+def _read_named(path: Path, stream: BufferedReader, format: str | None, named: Named, directed: bool | None) -> Graph:
+    format = format or _guess(path, stream.peek(_HEAD))
+    if format not in TABLES:
+        raise FormatError(f"{path} holds {FORMATS[format]}: ", Given("source"), " names a column of a table")
+    try:
+        if format == "parquet":
+            columns = [None if name is None else str(name) for name in named]
+            table = read_parquet(path, stream, columns)
+            return Graph.from_arrow(table, str(named.source), str(named.target), columns[2], directed is not False)
+        src, dst, weights, ids = read_table(path, stream, named)
+        n = None if ids is None else len(ids)
+        return Graph.from_edges(src, dst, weights, n, directed is not False, ids=ids)
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(f"{path}: ", *parts_of(error)) from error
 
 
 def read_files(request: Request) -> Graph:
@@ -195,8 +225,8 @@ def _failing_with(path: Path) -> Iterator[None]:
         raise
 
 
-def _formats() -> str:
-    return ", ".join(f"{name!r} ({meaning})" for name, meaning in (FORMATS | {"parquet": "a table of edges"}).items())
+def _formats(known: Mapping[str, str]) -> str:
+    return ", ".join(f"{name!r} ({meaning})" for name, meaning in {**known, "parquet": TABLES["parquet"]}.items())
 
 
 def _guess(path: Path, head: bytes) -> str:
@@ -208,7 +238,7 @@ def _guess(path: Path, head: bytes) -> str:
         raise FormatError(
             f"{path}: the format is clear neither from the suffix nor from the content: pass ",
             Given("format"),
-            _formats(),
+            _formats(FORMATS),
         )
     return format or "edges"
 
