@@ -1,12 +1,16 @@
 """Distances by hierarchies: equal to those of searches and of SciPy, and the planner's choice of them."""
 
+import json
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import mgraph
 from mgraph import InputError
+from mgraph.cli import main
 from tests.test_distances import MEASURES, expected_rows, questions
 from tests.test_hierarchy import random_order
 from tests.test_sources import as_floats
@@ -153,3 +157,49 @@ def test_what_is_refused():
     full = mgraph.Graph.from_edges(*random.integers(0, 30_000, (2, 90_000)), n=30_000, directed=False)
     with pytest.raises(InputError, match="searches from each source take less time"):
         mgraph.distances(full, [0], method="hierarchy", device="cpu")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weight", [True, False])
+def test_measures_of_a_graph(weight, directed):
+    graph = grid(directed=directed)
+    prepared = mgraph.Hierarchy(graph, device="cpu")
+    here = {"weight": weight, "device": "cpu"}
+    for measure in (mgraph.eccentricity, mgraph.closeness, mgraph.harmonic_closeness):
+        expected = measure(graph, **here)
+        for found in (measure(graph, method="hierarchy", **here), measure(prepared, weight=weight)):
+            assert found.dtype == expected.dtype and np.allclose(found, expected, rtol=1e-12)
+    for measure in (mgraph.diameter, mgraph.radius, mgraph.average_distance):
+        expected = measure(graph, **here)
+        assert measure(prepared, weight=weight) == measure(graph, method="hierarchy", **here) == expected
+    assert np.array_equal(mgraph.center(prepared, weight=weight), mgraph.center(graph, **here))
+    assert np.array_equal(mgraph.periphery(prepared, weight=weight), mgraph.periphery(graph, **here))
+
+
+def said(*words, code=0):
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    assert done.exit_code == code, done.output
+    return done.stdout if code == 0 else done.stderr
+
+
+def test_on_the_command_line(tmp_path):
+    graph = grid()
+    src, dst, weights = (part.tolist() for part in graph.coo())
+    roads, prepared = tmp_path / "roads.gr", tmp_path / "roads.npz"
+    arcs = "".join(f"a {u + 1} {v + 1} {w}\n" for u, v, w in zip(src, dst, weights, strict=True))
+    roads.write_text(f"p sp {graph.n} {graph.m}\n{arcs}")
+    (tmp_path / "some.txt").write_text("3\n700\n")
+    facts = json.loads(said("hierarchy", roads, "--out", prepared, "--device", "cpu", "--json"))
+    assert facts["n"] == 900 and facts["entries"] == mgraph.Hierarchy.load(prepared, device="cpu").entries
+    assert "--overwrite" in said("hierarchy", roads, "--out", prepared, code=2)
+    out = tmp_path / "rows.npy"
+    lists = "--sources", tmp_path / "some.txt", "--out", out, "--device", "cpu", "--json"
+    expected = mgraph.distances(graph, [3, 700], device="cpu").distances
+    for graph_given in ([roads, "--method", "hierarchy"], ["--hierarchy", prepared]):
+        facts = json.loads(said("distances", *graph_given, *lists, "--overwrite"))
+        assert facts["method"] == "hierarchy" and np.array_equal(np.load(out), expected)
+    words = said("measures", "--hierarchy", prepared, "--eccentricity", "--device", "cpu")
+    most = mgraph.diameter(graph, device="cpu")
+    assert "method 'hierarchy'" in words and f"to {most}" in words
+    assert "--hierarchy FILE or --resident NAME" in said("distances", roads, "--hierarchy", prepared, code=2)
+    assert "do not go with --hierarchy" in said("distances", "--hierarchy", prepared, "--n", 7, code=2)

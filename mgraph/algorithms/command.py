@@ -89,6 +89,8 @@ class Command(NamedTuple):
         Its own options, besides ``--method`` and those that all commands have.
     together : bool
         Whether the result's arrays are of use only together, so that ``--out`` takes a ``.npz`` file.
+    prepared : bool
+        Whether the call takes a `mgraph.Hierarchy` in place of a graph.
     table : bool
         Whether ``--out`` may also be a ``.parquet`` file, of the rows of the result's `to_dataframe`.
     """
@@ -100,6 +102,7 @@ class Command(NamedTuple):
     options: tuple[Option, ...] = ()
     together: bool = False
     table: bool = False
+    prepared: bool = False
 
 
 PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.", array=True)

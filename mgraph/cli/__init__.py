@@ -16,6 +16,7 @@ if _replaced := namesake.replaced():
 from . import algorithms as algorithms
 from . import completion as completion
 from . import datasets as datasets
+from . import hierarchies as hierarchies
 from . import machine as machine
 from . import measures as measures
 from . import plans as plans

@@ -13,7 +13,7 @@ from ..algorithms.registry import ALGORITHMS
 from ..io import read_list
 from .commands import Command as Runnable
 from .commands import main
-from .options import INPUT_FILE, checkpoint_options, input_options, method_option, run_options
+from .options import INPUT_FILE, checkpoint_options, hierarchy_option, input_options, method_option, run_options
 from .run import opened, perform, run_on_graph
 from .summaries import described_list
 
@@ -58,6 +58,7 @@ def command(entry: Algorithm, offered: Command) -> click.Command:
 
     decorators = [
         click.argument("file", type=INPUT_FILE) if of_lists else input_options,
+        *([hierarchy_option] if offered.prepared else []),
         *map(option, offered.options),
         *([method_option(*entry.methods)] if entry.methods else []),
         *([checkpoint_options] if "checkpoint" in inspect.signature(entry.call).parameters else []),

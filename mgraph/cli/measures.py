@@ -9,7 +9,7 @@ from ..algorithms.distances.entry import DISTANCES, MEASURED
 from ..algorithms.distances.wanted import MEASURES, WITHIN
 from .algorithms import option
 from .commands import Command, main
-from .options import input_options, method_option, run_options
+from .options import hierarchy_option, input_options, method_option, run_options
 from .run import run_on_graph
 
 _WORDS = {
@@ -33,6 +33,7 @@ def _measures(within: tuple[float, ...], **given: Any) -> None:
 def _command() -> click.Command:
     decorators = [
         input_options,
+        hierarchy_option,
         *(click.option(f"--{name}", name, is_flag=True, help=_WORDS[name]) for name in MEASURES),
         click.option(
             f"--{WITHIN}",

@@ -92,6 +92,14 @@ input_options = _options(
     ),
 )
 
+#: A prepared graph in place of one to read.
+hierarchy_option = click.option(
+    "--hierarchy",
+    type=click.Path(path_type=Path),
+    metavar="HIERARCHY",
+    help="Use the prepared graph that 'mgraph hierarchy' wrote to this file, instead of FILE.",
+)
+
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 #: Which scheduler to use, how, and how patiently.

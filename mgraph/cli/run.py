@@ -6,6 +6,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +22,7 @@ from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
 from ..errors import InputError
 from ..graph import Graph
+from ..hierarchy import Hierarchy
 from ..io import check_output, replacing, save
 from ..reading import read
 from ..results import Result
@@ -45,13 +47,22 @@ def run_on_graph(
     weighted: bool | None,
     relabel: bool,
     dense: str | None,
+    hierarchy: Path | None = None,
     **options: Any,
 ) -> None:
     """Perform a call on the graph that the options name."""
-    if bool(files) + (scale is not None) + (resident is not None) != 1:
-        raise click.UsageError("give either FILE, --rmat SCALE or --resident NAME")
-    if resident is not None and (directed is not None or _says_how_to_read(format, n, weighted, relabel, dense)):
-        raise click.UsageError(f"--directed, --undirected, {_READING} do not go with --resident")
+    if bool(files) + (scale is not None) + (resident is not None) + (hierarchy is not None) != 1:
+        others = "--rmat SCALE, --hierarchy FILE" if offered.prepared else "--rmat SCALE"
+        raise click.UsageError(f"give either FILE, {others} or --resident NAME")
+    there = "--resident" if hierarchy is None else "--hierarchy"
+    read_before = resident is not None or hierarchy is not None
+    if read_before and (directed is not None or _says_how_to_read(format, n, weighted, relabel, dense)):
+        raise click.UsageError(f"--directed, --undirected, {_READING} do not go with {there}")
+    if hierarchy is not None:
+        sent = any(options[name] is not None for name in ("workers", "scheduler", "scheduler_file"))
+        prepared = partial(Hierarchy.load, hierarchy, device="cpu" if sent else options["device"])
+        perform(entry, offered, prepared, lambda made: described(made.graph), None, **options)
+        return
     given = graph_given(files, scale, format, n, directed, weighted, relabel, dense)
     perform(entry, offered, given, described, resident, **options)
 

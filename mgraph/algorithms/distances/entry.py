@@ -54,6 +54,7 @@ DISTANCES = Algorithm(
         example="mgraph distances roads.gr --sources a.txt --targets b.txt --limit 900 --nearest 5 --out od.parquet",
         summary=summary,
         table=True,
+        prepared=True,
         options=(
             Option("sources", str, SOURCES, metavar="LIST", read=read_list),
             Option(
@@ -78,6 +79,7 @@ MEASURED = Command(
     example="mgraph measures roads.gr --eccentricity --closeness --out measures.parquet",
     summary=summary,
     table=True,
+    prepared=True,
     options=(
         Option("sources", str, SOURCES, metavar="LIST", read=read_list),
         Option("targets", str, "The same of the vertices to which distances count.", metavar="LIST", read=read_list),

@@ -13,11 +13,12 @@ from ... import device as devices
 from ...arguments import checked_flag
 from ...dtypes import infinity
 from ...errors import Given, InputError
-from ...graph import Graph, as_any_graph
+from ...graph import Graph
+from ...hierarchy import Hierarchy
 from ...runtime.program import Progress
 from ..components.call import connected_components
 from ..sssp.call import sssp
-from .call import DistancesResult, distances, vertices_of
+from .call import DistancesResult, distances, given_graph, vertices_of
 
 #: Sources of the first batch of a bounded diameter. Each further batch has twice as many, as bounds get worse.
 FIRST = 64
@@ -26,6 +27,7 @@ FIRST = 64
 class Where(TypedDict, total=False):
     """The common arguments of calls, which `mgraph.distances` explains."""
 
+    method: str
     dtype: Any
     device: str | None
     client: Any
@@ -42,14 +44,15 @@ def eccentricity(graph: Any, v: Any = None, *, weight: bool = True, **where: Unp
 
     Parameters
     ----------
-    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
-        Read as `mgraph.apsp` does.
+    graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.distances` does.
     v : sequence of int, optional
         The vertices, 0 to n-1. By default all.
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
     **where
-        ``dtype`` and the common arguments of `mgraph.distances`: ``device``, ``client``, ``memory_limit`` and so on.
+        ``method``, ``dtype`` and the common arguments of `mgraph.distances`: ``device``, ``client``, ``memory_limit``
+        and so on.
 
     Returns
     -------
@@ -83,8 +86,8 @@ def diameter(
 
     Parameters
     ----------
-    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
-        Read as `mgraph.apsp` does.
+    graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.distances` does.
     e : array of shape (n,), optional
         The eccentricities, if they are known.
     weight : bool
@@ -93,7 +96,7 @@ def diameter(
         Whether to return the greatest diameter of a connected component of an undirected graph, not ``inf``, if the
         graph has several.
     **where
-        ``dtype`` and the common arguments of `mgraph.distances`.
+        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
 
     Returns
     -------
@@ -128,14 +131,17 @@ def diameter(
     >>> mgraph.diameter(mgraph.generate.grid(3, 4, weights=None), device="cpu")
     5.0
     """
-    given, components = as_any_graph(graph), checked_flag("components", components)
+    given, components = given_graph(graph), checked_flag("components", components)
     if components and given.directed:
         raise InputError(Given("components", True), " needs an undirected graph")
     if e is not None or not isinstance(given, Graph) or given.directed or not (given.nonnegative or not weight):
         return _scalar(_eccentricities(graph, e, weight, where).max())
     _check_vertices(given)
+    if isinstance(graph, Hierarchy):
+        here: Where = {"device": graph.device} if where.get("client") is None else {}
+        where = {"method": "hierarchy", "dtype": graph.dtype, **here, **where}
     searched = given if checked_flag("weight", weight) else given.unweighted()
-    labels = devices.to_host(connected_components(searched, **_without(where, "dtype", "progress")).labels)
+    labels = devices.to_host(connected_components(searched, **_without(where, "method", "dtype", "progress")).labels)
     order = np.argsort(labels, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     if len(parts) > 1 and not components:
@@ -243,8 +249,8 @@ def closeness(
 
     Parameters
     ----------
-    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
-        Read as `mgraph.apsp` does.
+    graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.distances` does.
     u : sequence of int, optional
         The vertices, 0 to n-1. By default all.
     weight : bool
@@ -252,7 +258,7 @@ def closeness(
     wf_improved : bool
         Whether to multiply by (r - 1) / (n - 1), so that small components count less (Wasserman and Faust).
     **where
-        ``dtype`` and the common arguments of `mgraph.distances`.
+        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
 
     Returns
     -------
@@ -287,14 +293,14 @@ def harmonic_closeness(graph: Any, nbunch: Any = None, *, weight: bool = True, *
 
     Parameters
     ----------
-    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
-        Read as `mgraph.apsp` does.
+    graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.distances` does.
     nbunch : sequence of int, optional
         The vertices, 0 to n-1. By default all.
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
     **where
-        ``dtype`` and the common arguments of `mgraph.distances`.
+        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
 
     Returns
     -------
@@ -319,12 +325,12 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
 
     Parameters
     ----------
-    graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
-        Read as `mgraph.apsp` does.
+    graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
+        Read as `mgraph.distances` does.
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
     **where
-        ``dtype`` and the common arguments of `mgraph.distances`.
+        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
 
     Returns
     -------
@@ -343,7 +349,7 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
     >>> mgraph.average_distance(mgraph.generate.grid(1, 5, weights=None), device="cpu")
     2.0
     """
-    _check_vertices(as_any_graph(graph))
+    _check_vertices(given_graph(graph))
     found = _measured(graph, ["mean", "reached"], "graph", None, weight, False, where)
     n = len(found.mean)
     if n == 1:
@@ -355,14 +361,19 @@ def _measured(
     graph: Any, reduce: Any, name: str, vertices: Any, weight: bool, reverse: bool, where: Where
 ) -> DistancesResult:
     """Return measures of the distances from some vertices, an argument of this name, or to them in `reverse`."""
-    vertices = vertices_of(name, vertices, as_any_graph(graph), ids=False)
-    method = "auto" if checked_flag("weight", weight) else "bfs"
-    return distances(graph, vertices, reduce=reduce, method=method, reverse=reverse, **where)
+    given = given_graph(graph)
+    vertices = vertices_of(name, vertices, given, ids=False)
+    if not checked_flag("weight", weight):
+        if isinstance(given, Graph):
+            graph = given.unweighted()
+        elif where.setdefault("method", "bfs") != "bfs":
+            raise InputError(Given("method", where["method"]), " measures weights: leave out ", Given("weight", weight))
+    return distances(graph, vertices, reduce=reduce, reverse=reverse, **where)
 
 
 def _eccentricities(graph: Any, e: Any, weight: bool, where: Where) -> np.ndarray:
     """Return the eccentricities of all vertices, of which there must be some."""
-    n = _check_vertices(as_any_graph(graph))
+    n = _check_vertices(given_graph(graph))
     if e is None:
         return eccentricity(graph, weight=weight, **where)
     known = np.asarray(devices.to_host(e))
@@ -392,7 +403,7 @@ def _scalar(value: Any) -> float | int:
 
 def _bounded(graph: Graph, part: np.ndarray, least: Any, where: Where) -> Any:
     """Return the diameter of a component if it is more than `least`, otherwise any number up to that."""
-    around = _without(where, "progress")
+    around = _without(where, "method", "progress")
 
     # The middle of a longest path that two sweeps find, twice (Crescenzi et al.: 4-sweep).
     degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
