@@ -181,11 +181,14 @@ def test_progress_and_spans():
 
 
 def test_a_graph_without_vertices():
-    empty = mgraph.Graph.from_edges([], [])
-    result = mgraph.distances(empty, device="cpu")
-    assert result.distances.shape == (0, 0)
-    assert mgraph.distances(empty, reduce=MEASURES, device="cpu").within.shape == (0, 3)
-    result.verify(empty)
+    for weights in (None, []):
+        empty = mgraph.Graph.from_edges([], [], weights)
+        result = mgraph.distances(empty, device="cpu")
+        assert result.distances.shape == (0, 0)
+        assert mgraph.distances(empty, reduce=MEASURES, device="cpu").within.shape == (0, 3)
+        result.verify(empty)
+        assert mgraph.distances(empty, out=np.empty((0, 0)), device="cpu").distances.shape == (0, 0)
+        assert [block.distances.shape for block in mgraph.distance_blocks(empty, device="cpu")] == [(0, 0)]
 
 
 def test_a_single_vertex():
@@ -204,6 +207,22 @@ def test_negative_weights():
         mgraph.distances(graph, method="sssp", device="cpu")
     with pytest.raises(mgraph.NegativeCycleError):
         mgraph.distances(mgraph.Graph.from_edges([0, 1], [1, 0], [1, -2]), device="cpu")
+
+
+def test_a_vertex_beyond_the_limit_has_no_path():
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [5, -3, 4])
+    result = mgraph.distances(graph, [0], limit=4, predecessors=True, device="cpu")
+    assert result.path(0, 1) == result.path(0, 3) == [] and result.path(0, 2) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("method", ["sssp", "hierarchy"])
+def test_radii_are_compared_exactly(method):
+    graph = mgraph.Graph.from_edges(
+        [0, 1], [1, 0], np.array([0.1, 0.75], np.float32)
+    )  # 0.1 in float32 is more than 0.1
+    result = mgraph.distances(graph, reduce=("within", [0.1, 0.75, 1e300]), method=method, device="cpu")
+    assert result.within.tolist() == [[1, 2, 2], [1, 2, 2]]
+    result.verify(graph)
 
 
 def test_original_ids(tmp_path):

@@ -564,6 +564,7 @@ def test_several_sources_with_negative_weights():
     result.verify()
     cycle = mgraph.Graph.from_edges([0, 2, 3], [1, 3, 2], [1, -2, 1])
     assert mgraph.sssp(cycle, sources=[0, 1], device="cpu").nearest.tolist() == [0, 1, -9999, -9999]
+    assert mgraph.sssp(graph, sources=[0, 3], limit=0, device="cpu").nearest.tolist() == [0, 0, -9999, 3] + [-9999] * 3
     with pytest.raises(mgraph.NegativeCycleError):
         mgraph.sssp(cycle, sources=[0, 2], device="cpu")
 

@@ -282,7 +282,7 @@ def relaxing_seconds(
         return sources * sweeps * max(m, n) / (rates_of(spec).relaxations * spec.cores)
     if not weighted:
         sweeps *= 0.35  # without weights the first distance of a vertex is final
-    slices = -(-sources // SLICE["cpu"])
+    slices = max(1, -(-sources // SLICE["cpu"]))
     # The sources of a slice lie in a part of the graph that is as large as theirs is of all sources.
     levels = 0.0 if shape is None else shape.levels / math.sqrt(slices)
     alone = min(_ALONE, 1 + max(0.0, levels - _NEAR_BY) / _A_LEVEL)

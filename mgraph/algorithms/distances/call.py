@@ -285,8 +285,8 @@ def distance_blocks(
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
     searched = graph if isinstance(graph, Hierarchy) or not isinstance(given, Graph) else given  # a matrix is read once
-    for first in range(0, len(starts), step):
-        some = _named(starts[first : first + step], given, ids)
+    for first in range(0, max(1, len(starts)), step):
+        some = _named(starts[first : first + step], given, ids) if given.n else None
         yield distances(searched, some, targets, ids=ids, **options)
 
 
@@ -307,7 +307,7 @@ def _written(
     timings: Counter[str] = Counter()
 
     def blocks() -> Iterator[DistancesResult]:
-        named = _named(starts, given, ids), None if ends is None else _named(ends, given, ids)
+        named = (None if part is None or not given.n else _named(part, given, ids) for part in (starts, ends))
         for block in distance_blocks(given if isinstance(given, Graph) else graph, *named, ids=ids, **options):
             timings.update(block.timings)
             done[:] = [block]
@@ -481,7 +481,8 @@ class DistancesResult(MatrixResult):
         The length of the shortest path from each source to each target, or to each of its nearest ones; ``inf``, for
         int32 its largest value, where there is none.
     predecessors : array or DistributedMatrix of int32, of the shape of `distances`
-        The vertex before the target on such a path; -9999 where there is none and for the source itself.
+        The vertex before the target on such a path; -9999 where there is none and for the source itself. With negative
+        weights, a vertex beyond the limit keeps its predecessor: a path may return from there.
     nearest : array or DistributedMatrix of int32, shape (k, nearest)
         The nearest targets, nearest first; -9999 where fewer are within reach. They are vertices, also with
         ``ids=True``.
@@ -596,7 +597,10 @@ class DistancesResult(MatrixResult):
         rows = np.flatnonzero(self._starts == source)
         if not len(rows):
             raise InputError(Given("source", source), f" is not among the {len(self._starts)} sources of the searches")
-        vertices = walked_back(predecessors[int(rows[0])], vertex)
+        row = int(rows[0])
+        if self.distances[row, vertex] == infinity(np.dtype(self.distances.dtype)):
+            return []
+        vertices = walked_back(predecessors[row], vertex)
         return vertices if vertices[0] == source else []
 
     def _pictures(self) -> tuple[str, ...]:

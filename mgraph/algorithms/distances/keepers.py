@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ... import device as devices
+from ...arguments import checked_limit
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, infinity
 from ..many_sources import SLOTS, RowStream
@@ -267,5 +268,7 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
             else:
                 found[name] = count
     for i, radius in enumerate(wanted.radii):
-        found[within(i)] = (reached & (radius >= D)).sum(axis=1)
+        # The greatest distance within it: NumPy would round the radius to the type of distances, perhaps up.
+        most = min(checked_limit(radius, dtype), infinity(dtype))
+        found[within(i)] = (reached & (most >= D)).sum(axis=1)
     return found

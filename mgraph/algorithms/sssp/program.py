@@ -319,6 +319,8 @@ class FromOneSource(Resumable):
         decode(own.reshape(1, -1), None, state.device, not request.negative, lowered=False)
         if request.negative:  # after decode: a path within the limit may pass distances out of range, which is an error
             _cut(distances, request, infinity(dtype))
+            if request.nearest:
+                results["nearest"][own == infinity(dtype)] = NO_PREDECESSOR
         return results | {"distances": own}
 
     def described(self) -> dict[str, Any]:
