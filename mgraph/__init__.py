@@ -52,7 +52,7 @@ from .errors import (
     WorkerLostError,
 )
 from .graph import Graph
-from .hierarchy import Hierarchy, Measured
+from .hierarchy import Hierarchy, Measured, Paths
 from .io import SparseIdsWarning
 from .namesake import warn_of_neighbour
 from .planner import plan
@@ -87,6 +87,7 @@ __all__ = [
     "MissingPackageError",
     "NegativeCycleError",
     "OutputExistsError",
+    "Paths",
     "Plan",
     "Result",
     "RoundingError",

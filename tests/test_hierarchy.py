@@ -142,6 +142,76 @@ def test_measures_are_made_of_the_distances(device, case, limit):
     assert np.array_equal(one.mean, found.mean, equal_nan=True) and one.closeness is None and one.within is None
 
 
+@given(cases(), st.sampled_from([None, 7.5]))
+def test_predecessors_are_those_of_single_searches(device, case, limit):
+    graph, order, random = case
+    hierarchy = mgraph.Hierarchy(graph, order, device=device)
+    single = [mgraph.sssp(graph, v, predecessors=True, limit=limit, device="cpu") for v in range(graph.n)]
+    D, P = hierarchy.distances(limit=limit, predecessors=True)
+    assert np.array_equal(D, hierarchy.distances(limit=limit)) and P.dtype == np.int32
+    assert np.array_equal(P, [found.predecessors for found in single])
+    sources, targets = (random.integers(0, graph.n, 20) for _ in range(2))
+    part = hierarchy.distances(sources, targets, limit=limit, predecessors=True)
+    assert np.array_equal(part.distances, D[np.ix_(sources, targets)])
+    assert np.array_equal(part.predecessors, P[np.ix_(sources, targets)])
+
+
+def check_tree(graph, hierarchy):
+    """Predecessors lead back to each source, by edges that make up the distance."""
+    D, P = hierarchy.distances(predecessors=True)
+    edges, n = lightest(graph), graph.n
+    D = as_floats(D)
+    reached = np.isfinite(D) & ~np.eye(n, dtype=bool)
+    assert (P[~reached] == -9999).all() and (P[reached] >= 0).all()
+    for source in range(n):
+        for vertex in np.flatnonzero(reached[source]):
+            walk = [vertex]
+            while walk[-1] != source and len(walk) <= n:
+                walk.append(P[source, walk[-1]])
+            assert walk[-1] == source
+            assert math.isclose(length(edges, walk[::-1]), D[source, vertex], rel_tol=1e-5, abs_tol=1e-5)
+    targets = np.random.default_rng(n).integers(0, n, 9)
+    part = hierarchy.distances(targets=targets, predecessors=True)
+    row, j = np.nonzero(reached[:, targets])
+    before = part.predecessors[row, j]
+    found = D[row, before] + edges[before, targets[j]]
+    assert np.allclose(found, D[row, targets[j]], rtol=1e-5, atol=1e-5)
+
+
+@given(st.integers(0, 2**32), st.sampled_from([np.float32, np.float64]))
+def test_predecessors_of_floats_form_a_tree(device, seed, dtype):
+    # With lengths of zero, of both directions of an edge, and such as vanish in a sum.
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 30))
+    graph = weighted(random, n, 3 * n, 5, dtype, directed=bool(random.integers(2)))
+    shares = np.array([0, 1e-9, 0.1, 1 / 3, 7, 1e6])
+    graph = graph.with_weights(shares[graph.coo().weights.astype(int)].astype(dtype))
+    check_tree(graph, mgraph.Hierarchy(graph, random_order(random, n), device=device))
+
+
+@given(st.integers(0, 2**32), st.sampled_from(TYPES))
+def test_predecessors_with_negative_weights_form_a_tree(device, seed, dtype):
+    # Edges of weight 0 or 1, shifted by potentials: there are cycles of length zero.
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 30))
+    graph = weighted(random, n, 3 * n, 1, np.int64)
+    src, dst, weights = graph.coo()
+    heights = random.integers(-50, 50, n)
+    graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
+    check_tree(graph, mgraph.Hierarchy(graph, random_order(random, n), device=device))
+
+
+def test_predecessors_of_other_weights_and_of_no_weights(device):
+    random = np.random.default_rng(11)
+    graph = grid(7, 9, random, np.float64)
+    weights = np.where(random.random(graph.m) < 0.1, np.inf, random.random(graph.m))
+    hierarchy = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device)
+    src, dst, _ = graph.coo()
+    check_tree(mgraph.Graph.from_edges(src, dst, weights, n=graph.n), hierarchy.customize(weights))
+    hops = hierarchy.customize(graph.unweighted()).distances(predecessors=True)
+    assert np.array_equal(hops.predecessors, mgraph.bfs_many(graph, range(graph.n), predecessors=True).predecessors)
+
+
 def test_closeness_is_that_of_networkx(device):
     networkx = pytest.importorskip("networkx")
     random = np.random.default_rng(5)
@@ -329,6 +399,8 @@ def test_graphs_without_edges(device, graph):
         (lambda h: h.distances(reduce=("within", "3")), "reduce must be 'eccentricity', 'mean'"),
         (lambda h: h.distances(reduce=("within", [np.nan])), "reduce must be"),
         (lambda h: h.distances(reduce=[]), "reduce must be"),
+        (lambda h: h.distances(reduce="mean", predecessors=True), "leave out predecessors=True"),
+        (lambda h: h.distances(predecessors=1), "predecessors must be"),
         (lambda h: h.distance(-1, 0), r"source must be an integer in \[0, 4\), got -1"),
         (lambda h: h.path(0, True), r"target must be an integer in \[0, 4\), got True"),
         (lambda h: h.customize([1, 2]), "weights must be of shape"),

@@ -4,11 +4,13 @@ Sources: customizable contraction hierarchies (Dibbelt, Strasser and Wagner, 201
 of PHAST (Delling, Goldberg, Nowatzyk and Werneck, 2011).
 
 `order` finds the order of elimination, `structure` the elimination tree and the fill for it, `lengths` the lengths of
-the entries for a set of weights. `sweeps` computes distances from many sources, `paths` single ones. `storage` saves
-and loads. `hierarchy` has the public class.
+the entries for a set of weights. `sweeps` computes distances from many sources, `predecessors` the vertices before the
+last ones on their paths, `paths` single distances and paths. `storage` saves and loads. `hierarchy` has the public
+class.
 """
 
 from .hierarchy import Hierarchy
+from .predecessors import Paths
 from .sweeps import Measured
 
-__all__ = ["Hierarchy", "Measured"]
+__all__ = ["Hierarchy", "Measured", "Paths"]

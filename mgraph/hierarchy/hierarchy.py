@@ -10,13 +10,14 @@ from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_vertices
 from ..arrays import Array
 from ..dtypes import distance_dtype
-from ..errors import InputError
+from ..errors import Given, InputError
 from ..graph import Compressed, Graph, as_graph
 from ..graph.checks import checked_weights
 from . import paths, storage, sweeps
 from .lengths import TYPES, Lengths, customized, encoded, on_host
 from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
+from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, height_of, structure_of
 from .sweeps import Schedule
@@ -173,7 +174,13 @@ class Hierarchy:
         return made
 
     def distances(
-        self, sources: Any = None, targets: Any = None, *, limit: float | None = None, reduce: Any = None
+        self,
+        sources: Any = None,
+        targets: Any = None,
+        *,
+        limit: float | None = None,
+        reduce: Any = None,
+        predecessors: bool = False,
     ) -> Any:
         """Return the distances from some vertices to others, or measures of them.
 
@@ -186,17 +193,21 @@ class Hierarchy:
         reduce : str, tuple or sequence of these, optional
             What to measure instead of returning each distance: ``"eccentricity"``, ``"mean"``, ``"closeness"``,
             ``"harmonic"``, ``"reached"``, ``("within", [r1, r2, ...])``. Nothing is stored for a pair of vertices then.
+        predecessors : bool
+            Whether to return the vertex before each target, too. It is the one that `mgraph.sssp` finds if no weight is
+            negative, and weights are integers or their sums along a path are exact. Otherwise it is one on a shortest
+            path; those of all vertices form a tree. They are found on the CPU.
 
         Returns
         -------
-        array, shape (k, t), or Measured
+        array, shape (k, t), Paths or Measured
             The distance from each source to each target, on the graph's device; ``inf``, for int32 its largest value,
-            where there is no path. With `reduce`, the measures of each source.
+            where there is no path. With `predecessors`, these as well; with `reduce`, the measures of each source.
 
         Raises
         ------
         InputError
-            For what is no vertex, no limit or no measure.
+            For what is no vertex, no limit or no measure, and for `reduce` together with `predecessors`.
         DistanceOverflowError
             If a distance is out of range for int32.
         MemoryLimitError
@@ -211,11 +222,19 @@ class Hierarchy:
         [[3, 0], [4, 7]]
         >>> roads.distances(reduce=("within", [3, 5])).within.tolist()
         [[1, 2], [2, 3], [2, 2]]
+        >>> roads.distances([2, 0], predecessors=True).predecessors.tolist()
+        [[1, 2, -9999], [-9999, 0, 1]]
         """
         starts = self._ranks("sources", sources)
         ends = self._ranks("targets", targets)
         most = checked_limit(limit, self.dtype)
         wanted = None if reduce is None else sweeps.checked_reduce(reduce)
+        if checked_flag("predecessors", predecessors):
+            if wanted is not None:
+                raise InputError(
+                    Given("reduce", reduce), " keeps no distances: leave out ", Given("predecessors", True)
+                )
+            return self._paths(starts, ends, most)
         if targets is not None:
             schedule = sweeps.schedule_of(self._structure, self._on, ends)
         elif "all" in self._schedules:
@@ -226,6 +245,22 @@ class Hierarchy:
             return sweeps.measured(self._structure, self._on, self._lengths, starts, ends, schedule, most, wanted)
         home = devices.find(self._graph.device)
         return sweeps.distances(self._structure, self._on, home, self._lengths, starts, schedule, most)
+
+    def _paths(self, starts: np.ndarray, ends: np.ndarray, limit: float) -> Paths:
+        """Return the distances between ranks, and predecessors, on the graph's device."""
+        structure, on, host = self._structure, self._on, devices.find("cpu")
+
+        def rows(sources: np.ndarray, targets: np.ndarray) -> Array:
+            schedule = sweeps.schedule_of(structure, on, structure.rank[targets])
+            return sweeps.distances(structure, on, host, self._lengths, structure.rank[sources], schedule, limit)
+
+        sources, targets, lengths = structure.order[starts], structure.order[ends], self._on_host
+        if are_exact(lengths, self.n):
+            found = by_distances(self._graph, lengths, rows, sources, targets)
+        else:
+            found = by_entries(structure, self._here, lengths, self._lasts, rows, sources, targets)
+        home = devices.find(self._graph.device)
+        return Paths(*(home.asarray(part) for part in found))
 
     def distance(self, source: int, target: int) -> float:
         """Return the length of the shortest path from one vertex to another.
@@ -491,6 +526,14 @@ class Hierarchy:
     @cached_property
     def _on_host(self) -> Lengths:
         return on_host(self._lengths)
+
+    @cached_property
+    def _lasts(self) -> Lasts:
+        return last_vertices(self._structure, self._on_host)
+
+    @cached_property
+    def _here(self) -> OnDevice:
+        return placed(self._structure, devices.find("cpu"))
 
     def _ranks(self, name: str, vertices: Any) -> np.ndarray:
         """Return the ranks of vertices that an argument names."""

@@ -9,6 +9,8 @@ subtree is a range of ranks that ends with its root. All upper neighbours of a v
   neighbour. An ancestor's depth is its place in a table that fits a core's cache. A row whose entries above v are all
   of v's needs no table, so such loops are vectorised. Disjoint subtrees are shared between the cores; what is above
   them is eliminated by one.
+- `last_vertices` unpacks each entry to the last edge of its path: an edge of the graph, or the last edge of the second
+  part of the path over a lower neighbour, which is known by then.
 - `sweep` goes down the tree [5]_, in the reverse order of ranks, for a slice of sources at a time. The ancestors of the
   vertex at hand are the rows of a stack, by depth, that fits a core's cache. So a row of distances is written once and
   read by nothing but the copy into the result. The cores share the slices.
@@ -27,12 +29,12 @@ References
 
 import numpy as np
 
-from ...device.numba import numba
+from ...device.numba import numba, prange
 from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
 from ...device.numba.sharing import on_all_cores
+from ...dtypes import NO_PREDECESSOR, kernel_infinity
 from ...dtypes import infinity as result_infinity
-from ...dtypes import kernel_infinity
 from .ops import Measures
 
 #: Sources that a core takes at a time: some lanes, or several times as many. The compiler knows the number by the
@@ -289,6 +291,38 @@ def _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, inf
                     down[slot] = through
 
 
+def last_vertices(entries, lower, upward, downward, lengths, up, down, last_up, last_down):
+    """Write the vertex before the last one on the path of each entry, upwards and downwards; -1 if there is none."""
+    _last_vertices(entries, lower, upward, downward, lengths, up, down, last_up, last_down, _infinity(up.dtype))
+
+
+@njit(nogil=True, cache=True)
+def _last_vertices(entries, lower, upward, downward, lengths, up, down, last_up, last_down, infinity):
+    begin, upper, depth = entries.begin, entries.upper, entries.depth
+    table = np.empty(len(begin), np.int64)
+    for v in range(len(begin) - 1):
+        for e in range(begin[v], begin[v + 1]):
+            table[depth[e]] = e
+            last_up[e] = -1
+            last_down[e] = -1
+        for k in range(upward.begin[v], upward.begin[v + 1]):
+            e = upward.entry[k]
+            if lengths[upward.edge[k]] == up[e] and up[e] < infinity:
+                last_up[e] = v
+        for k in range(downward.begin[v], downward.begin[v + 1]):
+            e = downward.entry[k]
+            if lengths[downward.edge[k]] == down[e] and down[e] < infinity:
+                last_down[e] = upper[e]
+        for k in range(lower.begin[v], lower.begin[v + 1]):
+            own = np.int64(lower.entry[k])
+            for e in range(own + 1, np.int64(begin[lower.vertex[k] + 1])):
+                slot = table[depth[e]]
+                if last_up[slot] < 0 and up[slot] < infinity and down[own] + up[e] == up[slot]:
+                    last_up[slot] = last_up[e]
+                if last_down[slot] < 0 and down[slot] < infinity and down[e] + up[own] == down[slot]:
+                    last_down[slot] = last_up[own]
+
+
 @njit(nogil=True, cache=True)
 def _climb(source, tree, entries, lengths, label, infinity):
     """Write the lengths of upward paths from `source` to its ancestors, by depth."""
@@ -476,6 +510,111 @@ def sweep(tree, entries, up, down, sources, schedule, steps, places, limit, D):
             _gather(rows, places, limit, unreached, order, D[some])
 
     _in_slices(work, sources, tree, schedule, up.dtype, len(schedule))
+
+
+def sweep_predecessors(tree, entries, up, down, last_up, last_down, sources, schedule, places, names, D, P):
+    """P[r, j] = the vertex before the one at ``places[j]`` of the schedule, by the entries that `sweep` comes by."""
+    infinity, unreached, vertices = _infinity(up.dtype), D.dtype.type(result_infinity(D.dtype)), schedule[places]
+
+    def work(slices, units, climbs, stack, rows):
+        before, turns = np.empty(rows.shape, np.int32), np.empty(climbs.shape, np.int32)
+        for some in slices:
+            order = np.argsort(sources[some])[::-1].copy()
+            lanes = sources[some][order]
+            for lane, source in enumerate(lanes):
+                _climb_by(source, tree, entries, up, last_up, climbs[lane], turns[lane], infinity)
+            _sweep_by(
+                tree, entries, down, last_down, lanes, climbs, turns, schedule, infinity, units, stack, rows, before
+            )
+            _gather_names(before, places, vertices, lanes, names, unreached, order, D[some], P[some])
+
+    _in_slices(work, sources, tree, schedule, up.dtype, len(schedule))
+
+
+@njit(nogil=True, cache=True)
+def _climb_by(source, tree, entries, lengths, last, label, turn, infinity):
+    """Write labels as `_climb` does, and the vertex before each ancestor; -1 where there is none."""
+    d = tree.depth[source]
+    label[:d] = infinity
+    turn[: d + 1] = -1
+    label[d] = 0
+    v = source
+    while v >= 0:
+        if label[d] < infinity:
+            for e in range(entries.begin[v], entries.begin[v + 1]):
+                above = entries.depth[e]
+                through = label.dtype.type(label[d] + lengths[e])
+                if through < label[above]:
+                    label[above] = through
+                    turn[above] = last[e]
+        v = tree.parent[v]
+        d -= 1
+
+
+@njit(nogil=True, cache=True)
+def _sweep_by(tree, entries, down, last, sources, climbs, turns, schedule, infinity, units, stack, rows, before):
+    """Write the rows of `_sweep`, and by which vertex each distance comes; sources descend."""
+    lanes, number = _LANES * len(units), stack.dtype.type
+    begin, depth = entries.begin, entries.depth
+    reached = 0  # sources[reached] is the first one that is not above v
+    for p in range(len(schedule)):
+        v = schedule[p]
+        row, by = rows[p], before[p]
+        for lane in range(lanes):
+            row[lane] = infinity
+            by[lane] = -1
+        for e in range(np.int64(begin[v]), np.int64(begin[v + 1])):
+            length, vertex, above = down[e], np.int32(last[e]), stack[depth[e]]
+            for lane in range(lanes):
+                d, known = number(above[lane] + length), row[lane]
+                by[lane] = vertex if d < known else by[lane]
+                row[lane] = d if d < known else known
+        while reached < len(sources) and sources[reached] > v:
+            reached += 1
+        lane, lowest, own = reached, v - tree.size[v], tree.depth[v]
+        while lane < len(sources) and sources[lane] > lowest:
+            if climbs[lane, own] <= row[lane]:
+                row[lane] = climbs[lane, own]
+                by[lane] = turns[lane, own]
+            lane += 1
+        ancestor = stack[own]
+        for lane in range(lanes):
+            ancestor[lane] = row[lane]
+
+
+@njit(nogil=True, cache=True)
+def _gather_names(before, places, vertices, sources, names, unreached, order, D, P):
+    """P[order[lane], j] = the name of the vertex by which the distance of ``places[j]`` comes, unless D is infinite."""
+    for first in range(0, len(places), _COLUMNS):
+        last = min(first + _COLUMNS, len(places))
+        for lane in range(len(order)):
+            distances, target = D[order[lane]], P[order[lane]]
+            for j in range(first, last):
+                found = before[np.uint64(places[j]), lane]
+                there = distances[j] < unreached and found >= 0 and vertices[j] != sources[lane]
+                target[j] = names[found] if there else NO_PREDECESSOR
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def closed(D, P, column, cycles):
+    """Set ``cycles[r, j]`` for a target j of each cycle that the predecessors in row r close."""
+    for r in prange(len(D)):
+        d, p, cycle = D[r], P[r], cycles[r]
+        suspect = False
+        for j in range(len(d)):
+            if p[j] >= 0:
+                i = column[p[j]]
+                suspect |= i >= 0 and not d[i] < d[j]
+        if not suspect:
+            continue
+        met = np.full(len(d), -1, np.int32)  # the start of the first walk that met a target
+        for start in range(len(d)):
+            j = start
+            while j >= 0 and met[j] < 0:
+                met[j] = start
+                j = column[p[j]] if p[j] >= 0 else -1
+            if j >= 0 and met[j] == start:
+                cycle[j] = True
 
 
 def measure(tree, entries, up, down, sources, schedule, steps, times, limit, radii, measures):

@@ -13,7 +13,12 @@ import numpy as np
 from ...arrays import Array
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"parents", "postorder", "extents", "counts", "fill", "slots", "between", "unpacked"})
+HOST_ONLY = frozenset(
+    {
+        *("parents", "postorder", "extents", "counts", "fill", "slots", "between", "unpacked"),
+        *("last_vertices", "sweep_predecessors", "closed"),
+    }
+)
 
 
 class Tree(NamedTuple):
@@ -152,6 +157,54 @@ class Operations(Protocol):
         """Return the vertices of a shortest path over edges of the graph, from what `between` wrote and returned.
 
         Over a cycle of length zero it may pass a vertex twice.
+        """
+        ...
+
+    def last_vertices(
+        self,
+        entries: Entries,
+        lower: Lower,
+        upward: Placed,
+        downward: Placed,
+        lengths: Array,
+        up: Array,
+        down: Array,
+        last_up: Array,
+        last_down: Array,
+    ) -> None:
+        """Write the vertex before the last one on the path of each entry, upwards and downwards; -1 if there is none.
+
+        Paths are over edges of the graph; both results are int32 of shape (entries,).
+        """
+        ...
+
+    def sweep_predecessors(
+        self,
+        tree: Tree,
+        entries: Entries,
+        up: Array,
+        down: Array,
+        last_up: Array,
+        last_down: Array,
+        sources: Array,
+        schedule: Array,
+        places: Array,
+        names: Array,
+        D: Array,
+        P: Array,
+    ) -> None:
+        """P[r, j] = the vertex before the last one on a shortest path whose length `sweep` wrote to D[r, j].
+
+        It is ``names[v]`` for vertex v; -9999 for the source, and where D is infinite. `last_up` and `last_down` are
+        those of `last_vertices`; P is int32.
+        """
+        ...
+
+    def closed(self, D: Array, P: Array, column: Array, cycles: Array) -> None:
+        """Set ``cycles[r, j]`` for a target j of each cycle that the predecessors in row r close.
+
+        ``column[v]`` is the column of target v, int32, and -1 for other vertices. `cycles`, of bool, is false before.
+        A row in which each predecessor that is a target is nearer than its target has no cycle.
         """
         ...
 
