@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 from exhaustive import exhaustive
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
@@ -22,6 +22,7 @@ from mgraph.generate import rmat
 from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
+from mgraph.planning.shape import Shape
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 GPU = DeviceSpec("a GPU", "cuda", 140 << 30)
@@ -132,12 +133,13 @@ def test_a_depth(device):
         assert np.array_equal(devices.to_host(found), np.where(expected > depth, -1, expected))
 
 
-def test_progress_counts_levels_of_batches():
+def test_progress_counts_levels_of_batches(apart):
     seen = []
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=3)
     mgraph.bfs_many(graph, [0] * 257, device="cpu", span=1, progress=lambda *now: seen.append(now))
-    # Two batches, of two levels and one that finds nothing.
-    assert seen == [(1, None), (2, None), (3, None), (4, None), (5, None), (6, None), (6, None)]
+    # Two batches, of two levels and one that finds nothing; or batches of 64 sources by themselves.
+    steps = 5 if apart else 6
+    assert seen == [*((step, None) for step in range(1, steps + 1)), (steps, None)]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +186,47 @@ def test_batches_are_as_wide_as_the_sources_and_the_memory_allow():
 def test_invalid_plans(options, message):
     with pytest.raises(InputError, match=message):
         plan("bfs_many", 10, 20, GPU, **options)
+
+
+@pytest.fixture(params=[0.0, np.inf], ids=["apart", "together"])
+def apart(request, monkeypatch):
+    """Whether each source is searched from by itself, whatever takes less time."""
+    monkeypatch.setattr("mgraph.algorithms.bfs.plan.levels_seconds", lambda *facts: request.param)
+    return request.param == 0
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(case=searches(), limit=st.sampled_from([None, 0, 2]))
+def test_sources_by_themselves_and_together(case, limit, apart):
+    graph, sources, span = case
+    check(graph, sources, "cpu", span=span)
+    found = mgraph.bfs_many(graph, sources, limit=limit, device="cpu", span=span)
+    assert found.plan.detail.apart == apart == ("each searched from by itself" in found.plan.explain())
+    expected = scipys(graph, sources)
+    assert np.array_equal(found.distances, np.where(expected > (graph.n if limit is None else limit), -1, expected))
+
+
+def test_a_call_goes_on_the_other_way(tmp_path, monkeypatch):
+    # From a checkpoint of sources that were searched from by themselves, and of such that were not.
+    graph, sources = mgraph.generate.grid(20, 30), list(range(0, 600, 3))
+    expected = scipys(graph, sources)
+    for ways in ((0.0, np.inf), (np.inf, 0.0)):
+        folder = tmp_path / str(ways[0])
+        for seconds, resume in zip(ways, (False, True), strict=True):
+            monkeypatch.setattr("mgraph.algorithms.bfs.plan.levels_seconds", lambda *facts, each=seconds: each)
+            options = {"checkpoint": folder, "checkpoint_every": 0, "resume": resume, "span": 1}
+            found = mgraph.bfs_many(graph, sources, device="cpu", **options)
+            assert np.array_equal(found.distances, expected)
+
+
+def test_searches_on_roads_are_by_themselves():
+    cpu = DeviceSpec("cpu", "cpu", 1 << 40, cores=2)
+    roads, social = Shape(far=0.0, levels=1000.0), Shape(far=0.5, levels=7.0)
+    assert plan("bfs_many", 10**6, 3 * 10**6, [cpu], sources=256, shape=roads).detail.apart
+    assert not plan("bfs_many", 10**6, 3 * 10**7, [cpu], sources=256, shape=social).detail.apart
+    assert not plan("bfs_many", 10**6, 3 * 10**6, [cpu] * 2, sources=256, shape=roads).detail.apart
+    assert not plan("bfs_many", 10**6, 3 * 10**6, [cpu], sources=256, shape=roads, method="words").detail.apart
+    assert not plan("bfs_many", 10**6, 3 * 10**6, GPU, sources=256, shape=roads).detail.apart
 
 
 @pytest.mark.parametrize("predecessors", [False, True])

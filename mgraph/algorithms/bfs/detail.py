@@ -55,6 +55,8 @@ class SearchesDetail(Detail):
         Number of sources.
     batch : int
         Sources searched from at the same time, a multiple of 64.
+    apart : bool
+        Whether the cores of a CPU search from one source each, by a queue; otherwise searches share reads of edges.
     """
 
     by_target: ClassVar[bool] = True  # the program needs both
@@ -62,10 +64,12 @@ class SearchesDetail(Detail):
 
     sources: int
     batch: int
+    apart: bool = False
 
     def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield the sources."""
-        yield f"sources: {self.batch:,} at a time, of {self.sources:,}"
+        """Yield the sources, and whether searches share reads."""
+        how = ", each searched from by itself" if self.apart else ""
+        yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         yield from super().lines(plan)
 
     def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:

@@ -17,6 +17,7 @@ from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.shape import Shape
+from ..many_levels import levels_seconds
 from .detail import SearchDetail, SearchesDetail
 
 #: Mean degree from which on a search reads each vertex's neighbour of highest degree first.
@@ -255,20 +256,25 @@ def planned_for_many(
     network: float | None = None,
     gpus_per_node: int = 8,
 ) -> Plan:
-    """Plan searches from many sources: as many words of 64 searches at a time as are needed, and fit."""
+    """Plan searches from many sources: as many words of 64 searches at a time as are needed, and fit.
+
+    A CPU searches by a queue for each source instead where that takes less time, as on roads, whose levels are thin.
+    """
     checked_choice("method", method, ("auto", "words"))
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
 
     def made(words: int) -> Plan:
-        batches = -(-sources // (64 * words))
+        together = 64 * words or max(64, 4 * specs[0].cores)
+        batches = -(-sources // together)
 
         def peak(own: int, own_edges: int) -> int:
             lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
             hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
             found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
-            return lists + 8 * words * (n + 2 * own) + hubs + found
+            state = 8 * words * (n + 2 * own) if words else 4 * n * min(sources, specs[0].cores)
+            return lists + state + hubs + found
 
         ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
         # An edge is read in some levels, the words of a vertex in all; a distance is written once.
@@ -277,6 +283,8 @@ def planned_for_many(
         if kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
             touches = words * (3 * max(edges) + 2 * shape.levels * n) + 38 * words * n
             seconds = batches * (touches / (r.search * specs[0].cores) + shape.levels * per_level)
+        if not words:
+            seconds = levels_seconds(n, m, sources, 0, specs[0], shape)
         levels = Exchanged(batches * DEPTH, batches * DEPTH * 8 * words * n)
         between = traffic(shards, kind, network, gpus_per_node, gathered(levels), levels)
         return Plan(
@@ -289,12 +297,15 @@ def planned_for_many(
             ranges=ranges,
             devices=specs,
             steps=None,
-            span=span or span_of(seconds / (DEPTH * batches)),
+            span=span or span_of(seconds / (batches * (DEPTH if words else 1))),
             peak_bytes=peaks,
             seconds=seconds + 8 * sources * n / (r.memory * shards) + (between.seconds if between else 0),
-            detail=SearchesDetail(sources, 64 * words, traffic=between),
+            detail=SearchesDetail(sources, together, apart=not words, traffic=between),
         )
 
     # At most the words that the sources need, rounded up to a power of two.
     ways = [made(words) for words in bfs_many_kernels.of_kind(kind).WORDS if words < 2 * -(-sources // 64)]
+    if kind == "cpu" and shards == 1 and method == "auto":
+        apart = made(0)
+        ways = [apart, *ways] if apart.seconds < ways[0].seconds else [*ways, apart]
     return next((way for way in ways if not shortfall(way, memory_limit)), None) or fitted(ways[-1], memory_limit)

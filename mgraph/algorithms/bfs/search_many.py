@@ -4,6 +4,9 @@ The algorithm and its sources are described in ``kernels/bfs_many.cu``. Sources 
 a batch has a bit in every vertex's words. A shard owns a range of vertices, the edges into them, and their columns of
 the distances. A superstep is a level of a batch: every shard has the frontier words of all vertices, computes those of
 its own, and gathers the others'.
+
+Where levels are thin, as on roads, little is shared. There a CPU that has the whole graph searches by a queue for each
+source, and a superstep is a batch.
 """
 
 from dataclasses import dataclass
@@ -77,7 +80,7 @@ class SearchMany(Resumable):
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> BatchShard:
         """Return the shard before the first batch."""
-        xp, n, words = device.xp, self.plan.n, self.detail.batch // 64
+        xp, n, words = device.xp, self.plan.n, 0 if self.detail.apart else self.detail.batch // 64
         first, last = self.plan.ranges[shard]
         by_target = piece.adjacency("csc", device)
         return BatchShard(
@@ -102,13 +105,15 @@ class SearchMany(Resumable):
         )
 
     def step(self, state: BatchShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run up to `limit` levels of this batch and the next ones."""
+        """Run up to `limit` levels of this batch and the next ones, or as many batches of searches by themselves."""
         ran = 0
         while ran < limit:
             if self._searching(state):
                 self._level(state, comm)
                 ran += 1
-            elif not self._begin(state):
+            elif self._begin(state):
+                ran += int(self.detail.apart)
+            else:
                 break
         return ran
 
@@ -156,10 +161,16 @@ class SearchMany(Resumable):
         return bool(state.size) and state.level != self.max_depth
 
     def _begin(self, state: BatchShard) -> bool:
-        """Start the next batch; return whether there was one."""
+        """Start the next batch, or search from its sources one by one; return whether there was one."""
         row, batch = state.end, self.sources[state.end : state.end + self.detail.batch]
         if not batch:
             return False
+        if self.detail.apart:
+            rows = slice(row, row + len(batch))
+            most = self.plan.n if self.max_depth is None else self.max_depth
+            state.kernels.one_by_one(state.by_source, state.sources[rows], most, state.distances[rows])
+            state.row, state.end = row, row + len(batch)
+            return True
         searches = [min(64, max(0, len(batch) - bit)) for bit in range(0, self.detail.batch, 64)]
         # Bits without a search count as seen.
         state.words.seen[:] = state.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
