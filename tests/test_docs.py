@@ -13,6 +13,7 @@ Of the blocks of a shell, marked ``sh``, the options of mgraph's commands are ch
 
 import doctest
 import functools
+import json
 import re
 import shlex
 import subprocess
@@ -27,6 +28,7 @@ import pytest
 import mgraph
 from mgraph.algorithms.apsp.plan import planned
 from mgraph.cli import main
+from mgraph_bench.amounts import seconds
 from mgraph_bench.commands import bench
 
 ROOT = Path(__file__).parents[1]
@@ -235,3 +237,25 @@ def test_every_line_of_a_plan_is_explained_and_no_other():
     seen = {line: [code for code, pattern in rows.items() if pattern.fullmatch(line)] for line in lines}
     assert not [line for line, codes in seen.items() if not codes]
     assert set(rows) == {code for codes in seen.values() for code in codes}
+
+
+def test_measured_times_are_those_of_the_rows():
+    table = PAGES["README.md"].read_text().partition("\n| call | mgraph, H200 |")[2].partition("\n\n")[0]
+    libraries = ("scipy", "networkit", "igraph", "networkx")
+    rows = {}
+    for device in ("h200", "cpu"):
+        path = ROOT / "benchmarks" / "results" / "suites" / device / "rows.jsonl"
+        for row in map(json.loads, path.read_text().splitlines()):
+            if row.get("suite") == "peers" and row["kind"] == "case":
+                rows[row["algorithm"], row["run"].get("peer", f"mgraph {device}")] = seconds(row["call_seconds"])
+    calls = {
+        "breadth-first search": "bfs",
+        "connected components": "components",
+        "shortest paths from one vertex": "sssp",
+        "all pairs": "apsp",
+    }
+    expected = [
+        f"| {call} | " + " | ".join(rows[name, column] for column in ("mgraph h200", "mgraph cpu", *libraries)) + " |"
+        for call, name in calls.items()
+    ]
+    assert table.splitlines()[2:] == expected
