@@ -56,6 +56,8 @@ def as_ids(values: Iterable[Any]) -> np.ndarray:
 
 def checked_ids(ids: Any, n: int) -> np.ndarray:
     """Return the original ids of n vertices as an array of int64 or of objects, or raise InputError."""
+    if isinstance(ids, str) or not hasattr(ids, "__len__"):
+        raise InputError(argument="ids", value=ids, expected="a sequence of one id per vertex")
     ids = devices.to_host(ids) if devices.of(ids).kind == "cuda" else ids
     found = np.asarray(ids) if hasattr(ids, "dtype") else as_ids(ids)
     if found.shape != (n,):
