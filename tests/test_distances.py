@@ -377,6 +377,22 @@ def test_sources_that_are_few_or_far_apart_are_searched_from_by_themselves():
     assert scattered.seconds / 5000 < 2 * together.seconds / 10**6
 
 
+@pytest.mark.gpu
+def test_a_sparse_matrix_of_a_graph_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    src, dst, weights = (cupy.asarray(part) for part in roads().coo())
+    for dtype, module in (("float32", "cupyx"), ("int32", "scipy")):
+        graph = mgraph.Graph.from_edges(src, dst, weights, n=900)
+        found = mgraph.distances(graph, [5, 7], limit=9, sparse=True, dtype=dtype)
+        assert type(found.distances).__module__.startswith(module)
+        expected = expected_rows(roads(), [5, 7], 9)
+        rows = found.distances.toarray()
+        there = np.isfinite(expected)
+        assert np.array_equal(mgraph.device.to_host(rows)[there], expected[there])
+        assert len(found.to_dataframe()) == there.sum()
+        found.verify()
+
+
 @pytest.mark.parametrize("targets", [None, [4, 90, 4, 399]])
 def test_sparse_matrices(targets, device):
     graph = roads(20)

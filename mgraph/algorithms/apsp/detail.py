@@ -61,8 +61,8 @@ class AllPairsDetail(MatrixDetail):
             yield f"a round: {times}, " + ("at the same time" if self.look_ahead else "one after the other")
 
     def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
-        """Yield the advice to compute in a smaller type."""
-        yield from smaller_type(plan)
+        """Yield ways that need less memory."""
+        yield from with_less_memory(plan, not self.intermediate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +90,16 @@ class SourcesDetail(Detail):
         yield from super().lines(plan)
 
     def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
-        """Yield the advice to compute in a smaller type."""
-        yield from smaller_type(plan)
+        """Yield ways that need less memory."""
+        yield from with_less_memory(plan)
 
 
-def smaller_type(plan: Plan) -> Iterator[Words]:
-    """Yield the advice to compute in a smaller type, where there is one."""
+def with_less_memory(plan: Plan, rows: bool = True) -> Iterator[Words]:
+    """Yield ways that need less memory: a smaller type, if there is one, and a call that returns some `rows`."""
     if plan.dtype != "int16":
         yield "a smaller type needs less (", Given("dtype"), ")"
+    if rows:
+        yield (
+            *("mgraph.distances returns the rows of some sources only (", Given("sources"), ")"),
+            *(", or writes all rows to a file as they are found (", Given("out"), ")"),
+        )

@@ -130,7 +130,8 @@ def distances(
         of the distances to each source, as NetworkX measures closeness.
     sparse : bool
         Whether to return the distances as a sparse matrix of those within reach, and the `limit`; zeros are stored. No
-        more than a batch of rows is ever dense.
+        more than a batch of rows is ever dense. It is a ``scipy.sparse.csr_array`` or, of a graph on a GPU, a
+        ``cupyx.scipy.sparse.csr_matrix``, which holds floats only: integers come as SciPy's.
     out : str, path or array of shape (k, t), optional
         Write the distances there, a block of rows at a time, so that they need not fit into memory: to a new file,
         ``.npy``, ``.zarr`` or ``.parquet`` (a row for each pair within reach), or to an array, such as a
@@ -224,8 +225,7 @@ def distances(
     arrays = outcome.arrays
     if sparse:
         parts = arrays.pop(DATA), arrays.pop(INDICES), np.append(0, arrays.pop(COUNTS).cumsum())
-        shape = len(starts), given.n if ends is None else len(ends)
-        arrays["distances"] = lazy.optional("scipy.sparse", "sparse distances").csr_array(parts, shape=shape)
+        arrays["distances"] = _sparse(given, parts, (len(starts), given.n if ends is None else len(ends)))
     if radii:
         columns = [arrays.pop(within(i)) for i in range(len(radii))]
         arrays[WITHIN] = np.stack(columns, axis=1)
@@ -437,6 +437,20 @@ def _is_exact(graph: Graph | PlacedGraph, dtype: np.dtype) -> bool:
     return whole and least >= 0 and most * graph.n <= 2.0 ** (np.finfo(dtype).nmant + 1)
 
 
+def _sparse(graph: Graph | PlacedGraph, parts: tuple[np.ndarray, ...], shape: tuple[int, int]) -> Any:
+    """Return a sparse matrix of some data, columns and offsets of rows: on the graph's GPU if CuPy can have it there.
+
+    CuPy's matrices are of floats, and number their entries in 32 bits.
+    """
+    data = parts[0]
+    on_gpu = isinstance(graph, Graph) and graph.device != "cpu"
+    if not on_gpu or data.dtype.kind != "f" or data.size >= 2**31:
+        return lazy.sparse().csr_array(parts, shape=shape)
+    device = devices.find(graph.device)
+    with device.active(), devices.allocating("sparse distances", 2 * sum(part.nbytes for part in parts), device):
+        return lazy.cupy_sparse().csr_matrix(tuple(map(device.asarray, parts)), shape=shape)
+
+
 def vertices_of(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray | None:
     """Return the vertices that an argument names, by number or by original id, as int32; None if it is None."""
     if ids and graph.ids is None:
@@ -477,7 +491,7 @@ class DistancesResult(MatrixResult):
         The source of each row; the ids with ``ids=True``.
     targets : array of int32, shape (t,), or None
         The target of each column, ascending where it was asked for `nearest` or `reduce`; None is all vertices.
-    distances : array, DistributedMatrix or scipy.sparse.csr_array, shape (k, t) or (k, nearest)
+    distances : array, DistributedMatrix or sparse matrix, shape (k, t) or (k, nearest)
         The length of the shortest path from each source to each target, or to each of its nearest ones; ``inf``, for
         int32 its largest value, where there is none.
     predecessors : array or DistributedMatrix of int32, of the shape of `distances`
@@ -613,6 +627,10 @@ class DistancesResult(MatrixResult):
     def _shown(self, values: np.ndarray) -> np.ndarray:
         return values != infinity(values.dtype)
 
+    def _sparse_at_home(self) -> Any:
+        """Return the sparse matrix as one of SciPy."""
+        return self.distances.get() if hasattr(self.distances, "get") else self.distances
+
     def to_dataframe(self) -> Any:
         """Return the arrays as a pandas DataFrame: a row for each connected pair, or for each source's measures.
 
@@ -643,7 +661,7 @@ class DistancesResult(MatrixResult):
         """
         pandas = lazy.optional("pandas", "to_dataframe()")
         if hasattr(self.distances, "indptr"):
-            pairs = self.distances.tocoo()
+            pairs = self._sparse_at_home().tocoo()
             zeros = np.zeros(len(pairs.col), int)
             targets = self._targets(0, zeros, pairs.col)
             return pandas.DataFrame({"source": self.sources[pairs.row], "target": targets, "distances": pairs.data})
@@ -726,7 +744,11 @@ class DistancesResult(MatrixResult):
         if whole:
             return
         for name, expected in kept_of(devices.to_host(row), source, self._wanted).items():
-            found = self.distances[[i]].toarray()[0] if self._wanted.sparse else devices.to_host(self.arrays[name][i])
+            found = (
+                self._sparse_at_home()[[i]].toarray()[0]
+                if self._wanted.sparse
+                else devices.to_host(self.arrays[name][i])
+            )
             same = np.isclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
             if not np.all(same):
                 raise VerificationError(
