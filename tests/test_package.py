@@ -1,12 +1,14 @@
 """The wheel holds the package and its kernels, nothing else, and works where there is no checkout."""
 
 import ast
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,13 +26,19 @@ def run(*command, **options):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def built(tmp_path_factory):
+    """The folder of an sdist, and of the wheel that was built from it."""
     if not (find_spec("build") and find_spec("hatchling")):
         pytest.skip("build or hatchling is not installed: pip install 'dask-mgraph[dev]'")
-    folder = tmp_path_factory.mktemp("wheel")
+    folder = tmp_path_factory.mktemp("built")
     # From another folder: the checkout's build/ would pass for the module.
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
-    (path,) = folder.glob("*.whl")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    (path,) = built.glob("*.whl")
     return path
 
 
@@ -72,6 +80,15 @@ def test_the_wheel_holds_the_kernels(wheel):
     with zipfile.ZipFile(wheel) as archive:
         for name, content in sources.items():
             assert archive.read(f"mgraph/kernels/sources/{name}") == content, name
+
+
+def test_the_sdist_holds_what_the_repository_does(built):
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for wanted in ("README.md", "pyproject.toml", "docs/index.md", "tests/test_package.py", "kernels/minplus.cu"):
+        assert wanted in names
+    assert not [name for name in names if "__pycache__" in name or name.startswith((".git/", "build/", "dist/"))]
 
 
 def test_the_wheel_is_marked_as_typed(wheel):
@@ -150,6 +167,9 @@ def test_the_command_reports_a_foreign_package(beside_the_other, tmp_path):
 def test_the_installed_command(installed, tmp_path):
     assert "Usage" in run(installed / "bin" / "mgraph", "--help", cwd=tmp_path)
     run(installed / "bin" / "python", "-I", "-m", "mgraph.cli", "--help", cwd=tmp_path)
+    run(installed / "bin" / "mgraph", "info", cwd=tmp_path)
+    found = run(installed / "bin" / "mgraph", "components", "--rmat", "5", "--device", "cpu", "--json", cwd=tmp_path)
+    assert json.loads(found)["n"] == 32
 
 
 @pytest.mark.parametrize("environment", ["installed", "checkout"])
