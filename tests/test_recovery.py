@@ -8,6 +8,7 @@ import socket
 import dask
 import numpy as np
 import pytest
+from distributed import Future
 from test_cluster import QUIET, forked, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
@@ -174,6 +175,72 @@ def test_a_worker_that_is_started_again_at_the_same_address(fixed, monkeypatch, 
         found = mgraph.bfs(GRID, 0, client=fixed, device="cpu", span=1)
     assert fixed.run(os.getpid).keys() == before.keys() and fixed.run(os.getpid) != before
     np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)
+
+
+READS = {
+    "part": lambda found: found[3, 5],
+    "whole": lambda found: found.to_numpy(),
+    "Dask's": lambda found: found.to_dask_array().sum().compute(),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_a_matrix_of_a_worker_that_is_started_again(fixed, read):
+    before = fixed.run(os.getpid)
+    found = mgraph.apsp(GRID, method="blocked", client=fixed, device="cpu").distances
+    again_at_the_same_address(fixed, before)
+    with fixed.as_current(), pytest.raises(WorkerLostError, match="its blocks of the matrix are gone"):
+        read(found)
+
+
+def test_a_distributed_graph_of_a_worker_that_is_started_again(fixed):
+    """It is made again, and what a call has left is lost."""
+    before = fixed.run(os.getpid)
+    graph = mgraph.generate.grid(12, 12, client=fixed, device="cpu")
+    found = mgraph.bfs(graph, 0).distances
+    again_at_the_same_address(fixed, before)
+    with pytest.raises(WorkerLostError):
+        found.to_numpy()
+    assert graph.to_graph().m == mgraph.bfs(graph, 0).plan.m == 528
+
+
+def cancel(client):
+    """Cancel all futures of a client, as it does itself when its scheduler is gone, before it connects to a new one."""
+    client.cancel([Future(key, client) for key in client.futures], force=True)
+    wait_until(lambda: not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)))
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_a_matrix_whose_futures_are_cancelled(nursed, read):
+    found = mgraph.apsp(GRID, method="blocked", client=nursed, device="cpu").distances
+    cancel(nursed)
+    with nursed.as_current(), pytest.raises(WorkerLostError, match="its blocks of the matrix are gone"):
+        read(found)
+
+
+@pytest.mark.parametrize("read", [lambda found: found[7], *list(READS.values())[1:]], ids=READS)
+def test_a_vector_whose_lease_is_cancelled(nursed, read):
+    graph = mgraph.generate.grid(12, 12, client=nursed, device="cpu")
+    found = mgraph.bfs(graph, 0).distances
+    cancel(nursed)
+    with nursed.as_current(), pytest.raises(WorkerLostError, match="the session is gone"):
+        read(found)
+    assert mgraph.bfs(graph, 0).distances[143] == 22  # the graph is made again
+
+
+def test_tasks_that_are_cancelled(nursed):
+    """They end a call as a loss does, which makes it again."""
+    cancelled = []
+
+    def once(k, of):
+        if not cancelled:
+            cancelled.append(k)
+            cancel(nursed)
+
+    found = mgraph.bfs(GRID, 0, client=nursed, device="cpu", span=1, progress=once)
+    np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)
+    with pytest.raises(WorkerLostError):
+        mgraph.bfs(GRID, 0, client=nursed, device="cpu", span=1, retries=0, progress=lambda k, of: cancel(nursed))
 
 
 def test_retries_are_checked(mortals):

@@ -28,6 +28,19 @@ class OnDevice:
         self.array = array
 
 
+def array_of(block: Any) -> Any:
+    """Return the array of a block, on its worker.
+
+    Raises
+    ------
+    WorkerLostError
+        If Dask has made the block again on a worker that was restarted, where it could only fail.
+    """
+    if isinstance(block, tasks.Failure):
+        raise lost([get_worker().address], "it was restarted, and its blocks of the matrix are gone")
+    return block.array if isinstance(block, OnDevice) else block
+
+
 class Tile(NamedTuple):
     """A block of a matrix that Dask has: its rows and columns, the future of it, and the worker that it was made on."""
 
@@ -54,14 +67,18 @@ class Held:
         self.client, self.timeout, self.tiles = client, timeout, tuple(tiles)
 
     def holders(self, tiles: Sequence[Tile] | None = None) -> list[str]:
-        """Return for each block, or each of some, a worker that has it."""
+        """Return for each block, or each of some, a worker that has it; Dask moves those of a retired one elsewhere."""
         tiles = self.tiles if tiles is None else tiles
         if not tiles:
             return []
         scheduler: Any = self.client.scheduler
         watch = Watch(self.client, timeout=self.timeout)
         found = watch.wait(scheduler.who_has(keys=[tile.future.key for tile in tiles]))
-        holders = [min(found.get(tile.future.key, ()), default="") for tile in tiles]
+        there = [found.get(tile.future.key, ()) for tile in tiles]
+        holders = [
+            tile.address if tile.address in places else min(places, default="")
+            for tile, places in zip(tiles, there, strict=True)
+        ]
         gone = sorted({tile.address for tile, holder in zip(tiles, holders, strict=True) if not holder})
         if gone:
             raise lost(gone, "its blocks of the matrix are gone")
@@ -154,7 +171,7 @@ def opened(file: MatrixFile) -> Any:
 
 def checked(block: Any, place: tuple[Range, Range], dtype: np.dtype, missing: float | None) -> Array:
     """Return a block as an array without masked elements, or raise InputError if it is not what Dask said."""
-    array = block.array if isinstance(block, OnDevice) else block
+    array = array_of(block)
     expected = tuple(last - first for first, last in place)
     if getattr(array, "shape", None) != expected or array.dtype.newbyteorder("=") != dtype.newbyteorder("="):
         raise InputError(
@@ -167,7 +184,7 @@ def checked(block: Any, place: tuple[Range, Range], dtype: np.dtype, missing: fl
 
 def part_of(block: Any, rows: slice, columns: slice) -> np.ndarray:
     """Task: return a part of a block, on the host."""
-    array = block.array if isinstance(block, OnDevice) else block
+    array = array_of(block)
     with devices.of(array).active():
         return devices.to_host(array[rows, columns])
 

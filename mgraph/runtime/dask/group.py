@@ -24,9 +24,10 @@ from ...planning.cut import Range, range_in_words
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from . import residents, tasks, worker
+from .comm import Aborted
 from .driver import Cluster, devices_of, matrix_of, opened, scattered, takers
 from .matrix import DistributedMatrix
-from .watch import NOTICE, Watch, connection
+from .watch import NOTICE, Watch, connection, lost
 
 _log = logging.getLogger(__name__)
 
@@ -148,13 +149,19 @@ class Group:
         return self.wait_for(lambda watch: watch.wait(work))
 
     def wait_for(self, wait: Callable[[Watch], Any]) -> Any:
-        """Wait; a worker that is lost takes the group with it."""
+        """Wait; a worker that is lost, or a session that has ended there, takes the group with it."""
+        session = self.session
         try:
             with opened(self.client):
                 return wait(self.watch())
         except WorkerLostError as error:
             self.lose(error)
             raise
+        except Aborted as error:
+            gone = lost(self.addresses, str(error))
+            if self.session == session:  # else new ones are open, and the task was of the former one
+                self.lose(gone)
+            raise gone from error
 
     def lose(self, error: WorkerLostError) -> None:
         """Note that workers are lost: nothing of the group can be used any more, and the others free what they keep.

@@ -17,7 +17,7 @@ from ... import io
 from ...arrays import position
 from ...errors import InputError, SchedulerError
 from . import tasks
-from .blocks import Held, OnDevice, tiles_of
+from .blocks import Held, array_of, tiles_of
 from .watch import Watch, connection
 from .zarr import save_zarr
 
@@ -27,7 +27,7 @@ CHUNK = 1 << 26
 
 def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
     """Task: return a copy of a part of a block."""
-    array = block.array if isinstance(block, OnDevice) else block
+    array = array_of(block)
     device = devices.of(array)
     with device.active():
         part = array[rows, columns]
@@ -305,9 +305,7 @@ class DistributedMatrix:
         if not os.fspath(path).endswith(".zarr"):
             io.save(path, self, overwrite)
             return
-        self._found()  # raises if the blocks are gone
-        held = Held(self._client, self._timeout, tiles_of(self.blocks, self.ranges, self.columns))
-        save_zarr(held, self.shape, self.ranges, self.columns, self.dtype, path, overwrite)
+        save_zarr(self._held(), self.shape, self.ranges, self.columns, self.dtype, path, overwrite)
 
     def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
         """Request a rectangle, one piece from each block; return a function that waits for it.
@@ -332,18 +330,15 @@ class DistributedMatrix:
         return receive
 
     def _found(self) -> list[tuple[str, Future | None]]:
-        """Return the blocks, each with a worker that has it: Dask moves the blocks of a retired worker elsewhere."""
+        """Return the blocks, each with a worker that has it."""
+        holders = iter(self._held().holders())
+        return [(address if block is None else next(holders), block) for address, block in self.blocks]
+
+    def _held(self) -> Held:
+        """Return the blocks that are not empty."""
         if self._client.status != "running":
             raise SchedulerError(f"{connection(self._client)}: the blocks of {self!r} are gone")
-        keys = [block.key for _, block in self.blocks if block is not None]
-        scheduler: Any = self._client.scheduler
-        holders = Watch(self._client, timeout=self._timeout).wait(scheduler.who_has(keys=keys))
-
-        def place(address: str, block: Future | None) -> str:
-            there = () if block is None else holders.get(block.key, ())
-            return address if address in there else min(there, default=address)
-
-        return [(place(address, block), block) for address, block in self.blocks]
+        return Held(self._client, self._timeout, tiles_of(self.blocks, self.ranges, self.columns))
 
     def _ask(self, address: str, block: Future | None, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
         """Request a part of a block from a worker; return a function that waits for it."""
@@ -353,7 +348,7 @@ class DistributedMatrix:
 
 def _host_block(block: Any) -> np.ndarray:
     """Task: return a block as a NumPy array."""
-    return devices.to_host(block.array) if isinstance(block, OnDevice) else block
+    return devices.to_host(array_of(block))
 
 
 def _indices(key: Any, length: int, axis: int) -> range:

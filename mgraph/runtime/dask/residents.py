@@ -536,6 +536,15 @@ def read(session: str, name: str, vector: str, where: slice) -> np.ndarray:
         return np.array(part) if s.device.kind == "cpu" else devices.to_host(part)
 
 
+def whole(session: str, name: str, vector: str) -> np.ndarray:
+    """Task: return a worker's part of a vector to a computation of Dask's, which knows no `Failure`."""
+    found = read(session, name, vector, slice(None))
+    if isinstance(found, Failure):
+        gone = isinstance(found.error, Aborted)
+        raise lost([get_worker().address], str(found.error)) if gone else found.error
+    return found
+
+
 @reported
 def reduced(session: str, name: str, vector: str, function: Callable[[Array], Any]) -> Any:
     """Task: return what a function makes of a worker's part of a vector."""

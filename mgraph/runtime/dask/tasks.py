@@ -120,12 +120,16 @@ async def _ended(client: Client, futures: list[Future]) -> None:
 
 
 def _raise_failed(watch: Watch, tasks: Mapping[str, Future]) -> None:
-    for task in filter(failed, tasks.values()):
+    failures = {address: task for address, task in tasks.items() if failed(task)}
+    for task in failures.values():
         if task.status == "error":  # of the user's own tasks, and of what fails in Dask
             raise _copied(task.exception()).with_traceback(task.traceback())
-        if task.status != "finished":
-            task.result()
-        raise error_of(watch, task)
+        if task.status == "finished":
+            raise error_of(watch, task)
+    if failures:
+        watch.check(NOTICE)  # raises if a worker is gone
+        where = [address for address in watch.addresses if address in failures] or watch.addresses
+        raise lost(where, "its task was cancelled, as after the scheduler was started again")
 
 
 def _copied(error: Any) -> BaseException:

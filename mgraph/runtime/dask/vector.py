@@ -264,8 +264,8 @@ class DistributedVector(Handle):
         chunks = []
         for address, (first, last) in zip(group.addresses, self.ranges, strict=True):
             if last > first:
-                given = group.session, self._call, self._name, slice(None)
-                chunk = tasks.submit(group.client, address, residents.read, *given)
+                given = group.session, self._call, self._name
+                chunk = tasks.submit(group.client, address, residents.whole, *given)
                 chunks.append(da.from_delayed(chunk, (last - first,), self.dtype))
         return da.concatenate(chunks) if chunks else da.zeros(self.shape, self.dtype)
 
