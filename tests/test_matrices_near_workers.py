@@ -226,5 +226,6 @@ def test_nothing_passes_through_the_client(tmp_path, carried):  # noqa: F811
         product = mgraph.apsp(given, client=client, device="cpu").distances
         mgraph.apsp(product)
         product.save(tmp_path / "product.zarr") if importlib.util.find_spec("zarr") else None
-        assert 0 < sum(carried) < 300_000 < matrix.nbytes
+        # Not the sum: the longer a call takes, the more often it looks at its workers.
+        assert 0 < max(carried) < 20_000 < matrix.nbytes
         np.testing.assert_array_equal(product.to_numpy(), mgraph.apsp(matrix, device="cpu").distances)
