@@ -14,6 +14,12 @@ from . import lazy
 from .arrays import Array
 from .errors import Argument, Given, InputError, RenamedWarning
 
+#: The measures of distances by their names, besides ``("within", radii)``.
+MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "reached")
+
+#: The measure that has a column for each of several radii.
+WITHIN = "within"
+
 
 def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | Given) -> tuple[int, ...]:
     """Return the vertices that an argument names, or raise InputError; with `advice` for a single vertex."""
@@ -183,6 +189,42 @@ def checked_number(name: str, value: Any, least: float) -> float:
         raise InputError(argument=name, value=value, expected=f"a number of {least:g} or more")
     exact: float = value.item() if isinstance(value, np.generic) else value  # a NumPy number compares in its own type
     return exact
+
+
+def checked_reduce(reduce: Any) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the measures that an argument names, each once, and the radii of ``"within"``, or raise InputError.
+
+    Examples
+    --------
+    >>> from mgraph.arguments import checked_reduce
+    >>> checked_reduce(["mean", ("within", [2, 5])])
+    (('mean',), (2, 5))
+    """
+    if reduce is None:
+        return (), ()
+    wanted = f"{one_of([repr(name) for name in (*MEASURES, WITHIN)])} with radii, or several of these"
+    several = isinstance(reduce, Sequence) and not isinstance(reduce, str) and not _is_within(reduce)
+    names: dict[str, None] = {}
+    radii: tuple[float, ...] = ()
+    for each in reduce if several else [reduce]:
+        if _is_within(each):
+            radii += tuple(checked_number("reduce", radius, 0) for radius in each[1])
+        elif isinstance(each, str) and each in MEASURES:
+            names[each] = None
+        else:
+            raise InputError(argument="reduce", value=each, expected=wanted)
+    if not names and not radii:
+        raise InputError(argument="reduce", value=reduce, expected=wanted)
+    return tuple(names), radii
+
+
+def _is_within(value: Any) -> bool:
+    """Return whether a value is ``("within", radii)``."""
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
+        return False
+    name, radii = value
+    there = isinstance(radii, Sequence | np.ndarray) and not isinstance(radii, str) and len(radii) > 0
+    return isinstance(name, str) and name == WITHIN and there
 
 
 def checked_bytes(name: str, value: Any, least: int = 1) -> int:

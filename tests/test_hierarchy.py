@@ -399,6 +399,7 @@ def test_graphs_without_edges(device, graph):
         (lambda h: h.distances(reduce=("within", "3")), "reduce must be 'eccentricity', 'mean'"),
         (lambda h: h.distances(reduce=("within", [np.nan])), "reduce must be"),
         (lambda h: h.distances(reduce=[]), "reduce must be"),
+        (lambda h: h.distances(reduce=("within", [-1])), "reduce must be a number of 0 or more"),
         (lambda h: h.distances(reduce="mean", predecessors=True), "leave out predecessors=True"),
         (lambda h: h.distances(predecessors=1), "predecessors must be"),
         (lambda h: h.distance(-1, 0), r"source must be an integer in \[0, 4\), got -1"),

@@ -75,7 +75,6 @@ class Sweeps:
 
     def measured(self, sources: np.ndarray, measures: tuple[str, ...], radii: tuple[float, ...]) -> sweeps.Measured:
         """Return measures of the distances from some sources to the targets, without storing these."""
-        names = (*measures, *(("within",) if radii else ()))
         return sweeps.measured(
             self._structure,
             self._on,
@@ -84,7 +83,8 @@ class Sweeps:
             self._ends,
             self._schedule,
             self._limit,
-            sweeps.Wanted(names, np.array(radii, np.float64)),
+            measures,
+            radii,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ..algorithms.distances.entry import DISTANCES, MEASURED
-from ..algorithms.distances.wanted import MEASURES, WITHIN
+from ..arguments import MEASURES, WITHIN
 from .algorithms import option
 from .commands import Command, main
 from .options import hierarchy_option, input_options, method_option, run_options

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_vertices
+from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_reduce, checked_vertices
 from ..arrays import Array
 from ..dtypes import distance_dtype
 from ..errors import Given, InputError
@@ -228,9 +228,9 @@ class Hierarchy:
         starts = self._ranks("sources", sources)
         ends = self._ranks("targets", targets)
         most = checked_limit(limit, self.dtype)
-        wanted = None if reduce is None else sweeps.checked_reduce(reduce)
+        measures, radii = checked_reduce(reduce)
         if checked_flag("predecessors", predecessors):
-            if wanted is not None:
+            if reduce is not None:
                 raise InputError(
                     Given("reduce", reduce), " keeps no distances: leave out ", Given("predecessors", True)
                 )
@@ -241,8 +241,9 @@ class Hierarchy:
             schedule = self._schedules["all"]
         else:
             schedule = self._schedules["all"] = sweeps.schedule_of(self._structure, self._on, ends)
-        if wanted is not None:
-            return sweeps.measured(self._structure, self._on, self._lengths, starts, ends, schedule, most, wanted)
+        if measures or radii:
+            known = self._structure, self._on, self._lengths
+            return sweeps.measured(*known, starts, ends, schedule, most, measures, radii)
         home = devices.find(self._graph.device)
         return sweeps.distances(self._structure, self._on, home, self._lengths, starts, schedule, most)
 

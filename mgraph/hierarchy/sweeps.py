@@ -4,17 +4,15 @@ To chosen targets the sweep takes the part of the tree above them (RPHAST). Meas
 they are computed, so that none is stored.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import device as devices
-from ..arguments import one_of
+from ..arguments import WITHIN
 from ..arrays import Array, distinct
 from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
-from ..errors import InputError
 from ..kernels.hierarchy.ops import Measures
 from .lengths import Lengths
 from .placed import OnDevice
@@ -22,16 +20,6 @@ from .structure import Structure
 
 #: Sources whose distances are brought home at a time.
 _ROWS = 1024
-
-#: The measures that have no parameter.
-MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "reached")
-
-
-class Wanted(NamedTuple):
-    """The measures that a call asks for, and the radii of `within`."""
-
-    names: tuple[str, ...]
-    radii: np.ndarray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,38 +60,6 @@ class Measured:
     harmonic: np.ndarray | None = None
     reached: np.ndarray | None = None
     within: np.ndarray | None = None
-
-
-def checked_reduce(reduce: Any) -> Wanted:
-    """Return the measures that an argument names, one or several."""
-    wanted = f"{one_of([*map(repr, MEASURES), repr('within')])} with radii, or several of these"
-
-    def is_within(value: Any) -> bool:
-        return isinstance(value, tuple) and len(value) == 2 and value[0] == "within" and not isinstance(value[1], str)
-
-    several = [reduce] if isinstance(reduce, str) or is_within(reduce) else reduce
-    if not isinstance(several, Sequence) or not len(several):
-        raise InputError(argument="reduce", value=reduce, expected=wanted)
-    names, radii = [], np.zeros(0)
-    for each in several:
-        if is_within(each):
-            name, radii = "within", _checked_radii(each[1])
-        elif isinstance(each, str) and each in MEASURES:
-            name = each
-        else:
-            raise InputError(argument="reduce", value=each, expected=wanted)
-        names.append(name)
-    return Wanted(tuple(names), radii)
-
-
-def _checked_radii(radii: Any) -> np.ndarray:
-    try:
-        found = np.asarray(radii, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(argument="reduce", value=radii, expected="('within', radii), of numbers") from error
-    if found.ndim != 1 or not len(found) or bool(np.isnan(found).any()):
-        raise InputError(argument="reduce", value=radii, expected="('within', radii), one number or more")
-    return found
 
 
 class Schedule(NamedTuple):
@@ -206,9 +162,12 @@ def measured(
     targets: np.ndarray,
     schedule: Schedule,
     limit: float,
-    wanted: Wanted,
+    measures: tuple[str, ...],
+    radii: tuple[float, ...],
 ) -> Measured:
     """Return measures of the distances from some ranks to others, the targets of a schedule.
+
+    The names of the measures, and the radii of ``"within"``, are those that `mgraph.arguments.checked_reduce` returns.
 
     Raises
     ------
@@ -219,19 +178,19 @@ def measured(
     """
     device, inner = on.device, np.dtype(lengths.up.dtype)
     xp, k = device.xp, len(sources)
-    sums = bool({"mean", "closeness"} & set(wanted.names))
-    parts = "eccentricity" in wanted.names, sums or "reached" in wanted.names, sums, "harmonic" in wanted.names
+    sums = bool({"mean", "closeness"} & set(measures))
+    parts = "eccentricity" in measures, sums or "reached" in measures, sums, "harmonic" in measures
     times = np.bincount(schedule.places, minlength=len(schedule.vertices)).astype(np.int32)
     [most] = _finite(np.array([limit]), inner)
-    radii = np.minimum(_finite(wanted.radii, inner), most)
+    limits = np.minimum(_finite(np.array(radii, np.float64), inner), most)
     height = int(structure.tree.depth.max(initial=0)) + 1
     work = on.kernels.workspace_bytes(len(schedule.vertices), k, height, inner.itemsize, True)
     with device.active(), devices.allocating(f"measures of {k:,} sources", work, device):
         one = [xp.empty(k if part else 0, np.float64) for part in parts]
-        made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(radii)), np.float64))
+        made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(limits)), np.float64))
         on.kernels.measure(
             *(on.tree, on.entries, lengths.up, lengths.down, device.asarray(sources), schedule.vertices),
-            *(schedule.steps, device.asarray(times), most, device.asarray(radii), made),
+            *(schedule.steps, device.asarray(times), most, device.asarray(limits), made),
         )
     greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
     if lengths.dtype.kind == "i":
@@ -240,7 +199,7 @@ def measured(
         "eccentricity": greatest.astype(lengths.dtype, copy=False),
         "harmonic": inverse,
         "reached": count.astype(np.int64),
-        "within": within.astype(np.int64),
+        WITHIN: within.astype(np.int64),
     }
     if sums:
         own = np.bincount(targets, minlength=int(sources.max(initial=0)) + 1)[sources]
@@ -248,4 +207,4 @@ def measured(
         with np.errstate(divide="ignore", invalid="ignore"):
             found["mean"] = total / others
             found["closeness"] = np.where(total > 0, others / total * (others / all_others), 0.0)
-    return Measured(**{name: found[name] for name in wanted.names})
+    return Measured(**{name: found[name] for name in (*measures, *((WITHIN,) if radii else ()))})

@@ -11,7 +11,15 @@ import numpy as np
 
 from ... import device as devices
 from ... import lazy
-from ...arguments import checked_choice, checked_flag, checked_integer, checked_limit, checked_vertices
+from ...arguments import (
+    WITHIN,
+    checked_choice,
+    checked_flag,
+    checked_integer,
+    checked_limit,
+    checked_reduce,
+    checked_vertices,
+)
 from ...arrays import distinct
 from ...device.clock import clock
 from ...docstrings import with_common_parts
@@ -39,7 +47,7 @@ from ..many_sweeps import gathered_hierarchy, may_have_small_separators
 from .plan import METHODS, TYPES, UNKNOWN, Preparation, planned
 from .program import FromSources
 from .verify import ROUNDING, kept_of
-from .wanted import COUNTS, DATA, INDICES, WITHIN, Wanted, checked_reduce, within
+from .wanted import COUNTS, DATA, INDICES, Wanted, within
 from .writing import Rows, check_out, written
 
 #: Distances of a block of rows.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_choice
+from ...arguments import checked_choice, checked_reduce
 from ...dtypes import DISTANCE_TYPES, distance_dtype
 from ...errors import Given, InputError, MemoryLimitError
 from ...hierarchy.structure import Fill
@@ -29,7 +29,7 @@ from ..many_sources import (
 from ..many_sweeps import BATCH, LEAST, expected_fill, preparation_seconds, sweeps_bytes, sweeps_seconds
 from .detail import DistancesDetail
 from .keepers import keeper_bytes
-from .wanted import checked_reduce, columns
+from .wanted import columns
 
 #: The methods of `mgraph.distances`.
 METHODS = ("sssp", "johnson", "bfs", "hierarchy")

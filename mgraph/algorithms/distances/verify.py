@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arguments import WITHIN
 from ...dtypes import NO_PREDECESSOR, infinity
 from .. import bellman
-from .wanted import WITHIN, Wanted
+from .wanted import Wanted
 
 #: The least number of rows to check.
 ROWS = 4
