@@ -58,7 +58,8 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
         others = columns.indptr.astype(np.int64), columns.indices.astype(np.int32, copy=False)
     order, predecessors = np.empty(n, np.int32), np.full(n, NO_PREDECESSOR, np.int32)
     search = bfs_kernels.on(devices.find("cpu")).in_queue_order
-    found = home.asarray(order[: search(edges, others, source, order, predecessors)])
+    start, levels = np.array([source], np.int32), np.full(n, -1, np.int32)
+    found = home.asarray(order[: search(edges, others, start, n, order, predecessors, levels)])
     return (found, home.asarray(predecessors)) if return_predecessors else found
 
 

@@ -25,10 +25,23 @@ def potentials(graph: Graph) -> np.ndarray:
     NegativeCycleError
         If there is a cycle of negative weight; its `vertex` lies on one.
     """
+    h, cycle = _relaxed(graph)
+    if cycle:
+        raise errors.NegativeCycleError(cycle[0])
+    return h
+
+
+def negative_cycle(graph: Graph) -> list[int]:
+    """Return the vertices of a cycle of negative weight, in the order of its edges; empty if there is none."""
+    return _relaxed(graph)[1][::-1]
+
+
+def _relaxed(graph: Graph) -> tuple[np.ndarray, list[int]]:
+    """Return potentials, or those of a search that ended at a negative cycle, and its vertices against its edges."""
     indptr, indices, weights = (None if part is None else devices.to_host(part) for part in graph.csr())
     h = np.zeros(graph.n)
     if weights is None or graph.nonnegative:
-        return h
+        return h, []
     weights = weights.astype(np.float64)
     parents, edges = np.full(graph.n, -1, np.int64), np.full(graph.n, -1, np.int64)
     fell = np.ones(graph.n, bool)
@@ -41,9 +54,9 @@ def potentials(graph: Graph) -> np.ndarray:
         while parents[cycle[-1]] != vertex:
             cycle.append(int(parents[cycle[-1]]))
         if negative_in_all(weights[edges[cycle]]):
-            raise errors.NegativeCycleError(vertex)
+            return h, cycle
         parents[vertex] = edges[vertex] = -1  # the cycle only looked negative, by rounding
-    return h
+    return h, []
 
 
 def negative_in_all(weights: np.ndarray) -> bool:

@@ -238,24 +238,33 @@ def thin(edges, visited, distances, frontier, level, limit, control):
 
 
 @njit(nogil=True, cache=True)
-def in_queue_order(edges, others, source, order, predecessors):
-    """Write the vertices that `source` reaches to `order`, as a queue finds them, and return their number."""
+def in_queue_order(edges, others, sources, limit, order, predecessors, levels):
+    """Write the vertices that `sources` reach in up to `limit` steps to `order`, as a queue finds them."""
     indptr, indices = edges
     more_indptr, more_indices = others
-    order[0] = source
-    head, tail = 0, 1
+    head, tail = 0, 0
+    for s in sources:
+        if levels[s] < 0:
+            levels[s] = 0
+            order[tail] = s
+            tail += 1
     while head < tail:
         u = np.uint64(order[head])
+        level = levels[u] + 1
+        if level > limit:
+            break
         head += 1
         for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
             v = np.uint64(indices[e])
-            if predecessors[v] < 0 and v != source:
+            if levels[v] < 0:
+                levels[v] = level
                 predecessors[v] = u
                 order[tail] = v
                 tail += 1
         for e in range(np.uint64(more_indptr[u]), np.uint64(more_indptr[u + np.uint64(1)])):
             v = np.uint64(more_indices[e])
-            if predecessors[v] < 0 and v != source:
+            if levels[v] < 0:
+                levels[v] = level
                 predecessors[v] = u
                 order[tail] = v
                 tail += 1

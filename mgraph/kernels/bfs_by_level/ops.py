@@ -153,12 +153,20 @@ class Operations(Protocol):
         ...
 
     def in_queue_order(
-        self, edges: Adjacency, others: Adjacency, source: int, order: Array, predecessors: Array
+        self,
+        edges: Adjacency,
+        others: Adjacency,
+        sources: Array,
+        limit: int,
+        order: Array,
+        predecessors: Array,
+        levels: Array,
     ) -> int:
-        """Write the vertices that `source` reaches to `order`, as a queue finds them, and return their number.
+        """Write the vertices that `sources` reach in up to `limit` steps to `order`, as a queue finds them.
 
-        A vertex finds its neighbours by its row of `edges`, then by its row of `others`, each in the order of the row.
-        `order` and `predecessors` are int32 of shape (n,). ``predecessors[v]``, -9999 before, is the vertex that found
-        v; that of the source remains.
+        Return their number. A vertex finds its neighbours by its row of `edges`, then by its row of `others`, each in
+        the order of the row. `sources`, `order`, `predecessors` and `levels` are int32, the last three of shape (n,).
+        ``levels[v]``, -1 before, is the number of steps to v, and ``predecessors[v]`` the vertex that found it; that of
+        a source, and of a vertex that is not reached, remains.
         """
         ...

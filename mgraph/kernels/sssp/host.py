@@ -312,3 +312,36 @@ def _tight(indptr, indices, weights, first, distances, parent, hops, infinity, f
             v = indices[e]
             x = max(d + weights[e], floor)
             hops[e] = 1 if x < infinity and x == distances[v] and parent[v - first] == OPEN else 2**30 - 1
+
+
+def in_heap_order(edges, distances, sources, classes, free, order, predecessors):
+    """Write the reached vertices to `order` as Dijkstra's algorithm takes them from a heap, and return their number.
+
+    The distances are known, so each class of equal distances is a queue, which begins where the classes before it end.
+    """
+    return _in_heap_order(*edges, distances, sources, classes, free, order, predecessors)
+
+
+@njit(nogil=True, cache=True)
+def _in_heap_order(indptr, indices, weights, distances, sources, classes, free, order, predecessors):
+    started = np.zeros(len(distances), np.bool_)
+    found = 0
+    for s in sources:
+        if not started[s]:
+            started[s] = True
+            order[free[classes[s]]] = s
+            free[classes[s]] += 1
+            found += 1
+    taken = 0
+    while taken < found:
+        u = order[taken]
+        taken += 1
+        d = distances[u]
+        for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
+            v = np.uint64(indices[e])
+            if predecessors[v] < 0 and not started[v] and d + weights[e] == distances[v]:
+                predecessors[v] = u
+                order[free[classes[v]]] = v
+                free[classes[v]] += 1
+                found += 1
+    return found

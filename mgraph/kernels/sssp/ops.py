@@ -6,6 +6,9 @@ import numpy as np
 
 from ...arrays import Array
 
+#: Operations that only a CPU has.
+HOST_ONLY = frozenset({"in_heap_order"})
+
 #: Edges by source, a row for each of the n vertices, only with targets in the shard's range: ``indptr`` (int32 or
 #: int64, shape (n + 1,)), ``indices`` (int32) and weights of the distances' type, encoded for the kernels.
 EdgeArrays = tuple[Array, Array, Array | None]
@@ -183,5 +186,25 @@ class Operations(Protocol):
         """Write -9999 for unreached vertices and the source; set ``open_anywhere[0]`` if another vertex is `OPEN`.
 
         `open_anywhere` is int32 of shape (1,).
+        """
+        ...
+
+    def in_heap_order(
+        self,
+        edges: EdgeArrays,
+        distances: Array,
+        sources: Array,
+        classes: Array,
+        free: Array,
+        order: Array,
+        predecessors: Array,
+    ) -> int:
+        """Write the reached vertices to `order` as Dijkstra's algorithm takes them from a heap; return their number.
+
+        Of equal distances the one that was put on the heap first comes first. ``predecessors[v]``, negative before, is
+        the first vertex of the order with a tight edge to v; that of a source remains. Weights and `distances` are
+        float64, the latter infinite where unreached. `classes`, int32 of shape (n,), numbers the distances, ascending,
+        and ``free[c]``, int64, is where class c begins in `order`. With one class for all, the order is that of a
+        queue along tight edges, also with negative weights.
         """
         ...

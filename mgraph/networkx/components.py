@@ -1,0 +1,124 @@
+"""Connected components: NetworkX's `components`, weak and strong.
+
+Strong components come in the order in which Tarjan's algorithm completes them, as NetworkX's do. SciPy's search
+(Pearce, "An improved algorithm for finding the strongly connected components of a directed graph", 2005) numbers them
+so. It takes a vertex' neighbours from the last to the first; so each row is given to it turned round.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from .. import lazy
+from ..algorithms.components.call import connected_components as labelled
+from ..graph.compressed import rows_of
+from .converted import ConvertedGraph
+from .search import by_steps
+
+
+def _labels(G: ConvertedGraph) -> np.ndarray:
+    """Return the least vertex of each vertex' component."""
+    found: np.ndarray = G.kept("labels of components", lambda: np.asarray(labelled(G.graph_of()).labels))
+    return found
+
+
+def _groups(G: ConvertedGraph, labels: np.ndarray) -> Iterator[set[Any]]:
+    """Yield the nodes of each label, in ascending order of the labels."""
+    order = labels.argsort(kind="stable")
+    sizes = np.bincount(labels)
+    names, first = G.named(order), 0
+    for last in np.cumsum(sizes[sizes > 0]).tolist():
+        yield set(names[first:last])
+        first = last
+
+
+def _count(G: ConvertedGraph) -> int:
+    return int((_labels(G) == np.arange(len(G))).sum())
+
+
+def connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+    """Yield what `networkx.connected_components` does."""
+    yield from _groups(G, _labels(G))
+
+
+def number_connected_components(G: ConvertedGraph) -> int:
+    """Return `networkx.number_connected_components`."""
+    return _count(G)
+
+
+def is_connected(G: ConvertedGraph) -> bool:
+    """Return `networkx.is_connected`."""
+    return _count(G) == 1
+
+
+def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
+    """Return `networkx.node_connected_component`."""
+    return set(G.named(by_steps(G, G.numbered([n]), len(G)).order))
+
+
+def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+    """Yield what `networkx.weakly_connected_components` does."""
+    yield from _groups(G, _labels(G))
+
+
+def number_weakly_connected_components(G: ConvertedGraph) -> int:
+    """Return `networkx.number_weakly_connected_components`."""
+    return _count(G)
+
+
+def is_weakly_connected(G: ConvertedGraph) -> bool:
+    """Return `networkx.is_weakly_connected`."""
+    return _count(G) == 1
+
+
+def _strong(G: ConvertedGraph) -> np.ndarray:
+    """Return the number of each vertex' strong component."""
+    found: np.ndarray = G.kept("strong labels", lambda: _completed(G))
+    return found
+
+
+def _completed(G: ConvertedGraph) -> np.ndarray:
+    (indptr, indices), n = G.rows, len(G)
+    rows = rows_of(indptr, len(indices), np)
+    turned = indices[indptr[rows] + indptr[rows + 1] - 1 - np.arange(len(indices))]
+    matrix = lazy.sparse().csr_array((np.ones(len(indices)), turned, indptr), shape=(n, n))
+    labels: np.ndarray = lazy.csgraph().connected_components(matrix, connection="strong")[1]
+    return labels
+
+
+def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
+    """Yield what `networkx.strongly_connected_components` does."""
+    yield from _groups(G, _strong(G))
+
+
+def kosaraju_strongly_connected_components(G: ConvertedGraph, source: Any = None) -> Iterator[set[Any]]:
+    """Yield what `networkx.kosaraju_strongly_connected_components` does, each component after those that it reaches."""
+    yield from _groups(G, _strong(G))
+
+
+def number_strongly_connected_components(G: ConvertedGraph) -> int:
+    """Return `networkx.number_strongly_connected_components`."""
+    return int(_strong(G).max()) + 1
+
+
+def is_strongly_connected(G: ConvertedGraph) -> bool:
+    """Return `networkx.is_strongly_connected`."""
+    return number_strongly_connected_components(G) == 1
+
+
+def condensation(G: ConvertedGraph, scc: Any = None) -> nx.DiGraph:
+    """Return `networkx.condensation`."""
+    labels, (indptr, indices) = _strong(G), G.rows
+    members = dict(enumerate(_groups(G, labels)))
+    tails, heads = labels[rows_of(indptr, len(indices), np)].astype(np.int64), labels[indices]
+    apart = tails != heads
+    _, first = np.unique(tails[apart] * len(G) + heads[apart], return_index=True)
+    first.sort()
+    made = nx.DiGraph()
+    made.graph["mapping"] = {node: number for number, nodes in members.items() for node in nodes}
+    made.add_nodes_from(range(len(members)))
+    made.add_edges_from(zip(tails[apart][first].tolist(), heads[apart][first].tolist(), strict=True))
+    nx.set_node_attributes(made, members, "members")
+    return made

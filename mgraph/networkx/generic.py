@@ -1,0 +1,58 @@
+"""Shortest paths with or without weights: NetworkX's `shortest_paths.generic`.
+
+These are NetworkX's own functions, which check their arguments and call one of the other two modules': of a converted
+graph NetworkX lets mgraph run that call, too.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+
+from .converted import ConvertedGraph
+from .measures import sums
+from .search import check_nonnegative
+
+
+def shortest_path(
+    G: ConvertedGraph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
+) -> Any:
+    """Return `networkx.shortest_path`."""
+    return nx.shortest_path.orig_func(G, source, target, weight, method)
+
+
+def shortest_path_length(
+    G: ConvertedGraph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
+) -> Any:
+    """Return `networkx.shortest_path_length`."""
+    return nx.shortest_path_length.orig_func(G, source, target, weight, method)
+
+
+def has_path(G: ConvertedGraph, source: Any, target: Any) -> bool:
+    """Return `networkx.has_path`."""
+    found: bool = nx.has_path.orig_func(G, source, target)
+    return found
+
+
+def all_shortest_paths(
+    G: ConvertedGraph, source: Any, target: Any, weight: Any = None, method: str = "dijkstra"
+) -> Iterator[list[Any]]:
+    """Yield what `networkx.all_shortest_paths` does."""
+    found: Iterator[list[Any]] = nx.all_shortest_paths.orig_func(G, source, target, weight, method)
+    return found
+
+
+def average_shortest_path_length(G: ConvertedGraph, weight: Any = None, method: str | None = None) -> float:
+    """Return `networkx.average_shortest_path_length`; the paths are found in one way by whatever `method`."""
+    chosen = ("unweighted" if weight is None else "dijkstra") if method is None else method
+    if chosen not in ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy"):
+        raise ValueError(f"method not supported: {method}")
+    n, attribute = len(G), None if chosen == "unweighted" else weight
+    if n == 1:
+        return 0
+    if not (nx.is_strongly_connected(G) if G.is_directed() else nx.is_connected(G)):
+        raise nx.NetworkXError(f"Graph is not {'strongly ' if G.is_directed() else ''}connected.")
+    if attribute is not None:
+        check_nonnegative(G, attribute)
+    return float(math.fsum(total for _, total in sums(G, attribute)) / (n * (n - 1)))

@@ -1,0 +1,107 @@
+"""What NetworkX asks of mgraph when it is imported; `mgraph.networkx`, with the engine, is imported by the first call.
+
+It is a package of its own because ``import networkx`` imports it, and any module of `mgraph` would import the engine's
+arrays with it.
+"""
+
+#: The functions of NetworkX that mgraph runs.
+FUNCTIONS = (
+    "single_source_shortest_path",
+    "single_source_shortest_path_length",
+    "single_target_shortest_path",
+    "single_target_shortest_path_length",
+    "all_pairs_shortest_path",
+    "all_pairs_shortest_path_length",
+    "bidirectional_shortest_path",
+    "predecessor",
+    "dijkstra_path",
+    "dijkstra_path_length",
+    "single_source_dijkstra",
+    "single_source_dijkstra_path",
+    "single_source_dijkstra_path_length",
+    "multi_source_dijkstra",
+    "multi_source_dijkstra_path",
+    "multi_source_dijkstra_path_length",
+    "all_pairs_dijkstra",
+    "all_pairs_dijkstra_path",
+    "all_pairs_dijkstra_path_length",
+    "dijkstra_predecessor_and_distance",
+    "bellman_ford_path",
+    "bellman_ford_path_length",
+    "single_source_bellman_ford",
+    "single_source_bellman_ford_path",
+    "single_source_bellman_ford_path_length",
+    "all_pairs_bellman_ford_path",
+    "all_pairs_bellman_ford_path_length",
+    "bellman_ford_predecessor_and_distance",
+    "goldberg_radzik",
+    "johnson",
+    "negative_edge_cycle",
+    "find_negative_cycle",
+    "bidirectional_dijkstra",
+    "floyd_warshall",
+    "floyd_warshall_numpy",
+    "floyd_warshall_predecessor_and_distance",
+    "shortest_path",
+    "shortest_path_length",
+    "has_path",
+    "average_shortest_path_length",
+    "all_shortest_paths",
+    "eccentricity",
+    "diameter",
+    "radius",
+    "center",
+    "periphery",
+    "closeness_centrality",
+    "harmonic_centrality",
+    "global_efficiency",
+    "wiener_index",
+    "voronoi_cells",
+    "bfs_edges",
+    "bfs_tree",
+    "bfs_predecessors",
+    "bfs_successors",
+    "bfs_layers",
+    "generic_bfs_edges",
+    "descendants_at_distance",
+    "descendants",
+    "ancestors",
+    "connected_components",
+    "number_connected_components",
+    "is_connected",
+    "node_connected_component",
+    "weakly_connected_components",
+    "number_weakly_connected_components",
+    "is_weakly_connected",
+    "strongly_connected_components",
+    "number_strongly_connected_components",
+    "is_strongly_connected",
+    "kosaraju_strongly_connected_components",
+    "condensation",
+    "transitive_closure",
+    "minimum_spanning_tree",
+    "minimum_spanning_edges",
+)
+
+
+def information() -> dict[str, object]:
+    """Return what NetworkX shows about the backend: its names, and its functions.
+
+    Returns
+    -------
+    dict
+        As NetworkX's entry point ``networkx.backend_info`` has it.
+
+    Examples
+    --------
+    >>> import mgraph_networkx
+    >>> mgraph_networkx.information()["backend_name"]
+    'mgraph'
+    """
+    return {
+        "backend_name": "mgraph",
+        "project": "mgraph",
+        "package": "dask-mgraph",
+        "short_summary": "Shortest paths, components and trees on all cores of a CPU, or a GPU.",
+        "functions": {name: {} for name in FUNCTIONS},
+    }
