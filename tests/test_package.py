@@ -108,7 +108,12 @@ def test_the_wheel_holds_what_the_benchmarks_read(wheel):
 def test_the_wheel_holds_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"mgraph", "mgraph_bench", "dask_mgraph"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {
+        "mgraph",
+        "mgraph_bench",
+        "mgraph_networkx",
+        "dask_mgraph",
+    }
     assert not [name for name in names if "tests" in Path(name).parts or "__pycache__" in name]
 
 

@@ -69,7 +69,8 @@ def _solved(
 def _by_node(G: ConvertedGraph, result: ApspResult, weight: Any) -> dict[Any, dict[Any, Any]]:
     """Return distances by node, infinite where there is no path, and the integer 0 from a node to itself."""
     whole = G.weights(weight, 1.0).whole
-    nodes, found = list(G), {}
+    nodes = list(G)
+    found: dict[Any, dict[Any, Any]] = {}
     for vertex, (node, row) in enumerate(zip(nodes, result.distances, strict=True)):
         lengths: list[Any]
         exact = lengths_of(row)

@@ -64,7 +64,7 @@ def by_steps(graph: ConvertedGraph, sources: np.ndarray, limit: int) -> Search:
     levels = np.full(n, -1, np.int32)
     no_others = np.zeros(n + 1, np.int64), np.zeros(0, np.int32)
     search = bfs_kernels.on(devices.find("cpu")).in_queue_order
-    found = order[: search(tuple(rows), no_others, sources, limit, order, predecessors, levels)]
+    found = order[: search((rows.indptr, rows.indices), no_others, sources, limit, order, predecessors, levels)]
     return Search(found, levels[found].tolist(), predecessors)
 
 
@@ -89,7 +89,7 @@ def by_length(
         row[sources] = 0
         return in_order(graph, row, sources, weight)
     limit = None if cutoff is None or cutoff == math.inf else cutoff
-    found = sssp(searched, sources=np.unique(sources), limit=limit, target=target)
+    found = sssp(searched, sources=np.unique(sources).tolist(), limit=limit, target=target)
     return in_order(graph, lengths_of(found.distances), sources, weight)
 
 

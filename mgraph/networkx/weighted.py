@@ -120,6 +120,8 @@ def dijkstra_predecessor_and_distance(
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     """Return `networkx.dijkstra_predecessor_and_distance`."""
     search = by_length(G, checked_nodes(G, [source], "Node {} is not found in the graph"), weight, cutoff)
+    if cutoff is not None and cutoff < 0:  # not even an edge of weight 0 is followed
+        return {source: []}, lengths_by_node(G, search)
     return all_predecessors(G, search, G.weights(weight).values), lengths_by_node(G, search)
 
 

@@ -1,0 +1,117 @@
+"""NetworkX's backend: NetworkX's own tests, run on it, and comparisons with NetworkX on random graphs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+networkx = pytest.importorskip("networkx")
+
+import mgraph_networkx  # noqa: E402
+from mgraph import networkx as backend  # noqa: E402
+
+ROOT = Path(__file__).parents[1]
+
+#: NetworkX's modules of tests for what mgraph runs.
+MODULES = (
+    "centrality.tests.test_closeness_centrality",
+    "centrality.tests.test_harmonic_centrality",
+    "components",
+    "shortest_paths",
+    "tests.test_dag",
+    "tests.test_distance_measures",
+    "tests.test_efficiency",
+    "tests.test_voronoi",
+    "tests.test_wiener",
+    "traversal.tests.test_bfs",
+    "tree.tests.test_mst",
+)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The environment of a process in which this checkout's entry points are installed."""
+    folder = tmp_path_factory.mktemp("site")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    points = {group: names for group, names in project["entry-points"].items() if group.startswith("networkx.")}
+    assert set(points) == {"networkx.backends", "networkx.backend_info"}
+    text = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in names.items())
+        for group, names in points.items()
+    )
+    # Of the name of the distribution, so that it hides one that is installed.
+    information = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    information.mkdir()
+    (information / "entry_points.txt").write_text(text)
+    path = os.pathsep.join([str(folder), str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
+    return os.environ | {"PYTHONPATH": path}
+
+
+@pytest.fixture(scope="module")
+def networkx_run(installed, tmp_path_factory):
+    """What a run of NetworkX's tests printed, and the number of calls that mgraph ran, by function."""
+    folder = tmp_path_factory.mktemp("run")
+    options = {"NETWORKX_TEST_BACKEND": "mgraph", "NETWORKX_FALLBACK_TO_NX": "True", "NETWORKX_CALLS": "calls.json"}
+    command = (sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", "-p", "networkx_calls")
+    # Hundreds of cases of one test that take long, and of what NetworkX runs itself.
+    without = (
+        "-k",
+        "not test_use_bounds_on_off_consistency",
+        "-p",
+        "no:logging",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:zarr",
+    )
+    modules = [f"networkx.algorithms.{name}" for name in MODULES]
+    ended = subprocess.run(
+        [*command, *without, "--pyargs", *modules],
+        cwd=folder,
+        env=installed | options,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    calls = folder / "calls.json"
+    assert calls.exists(), ended.stdout + ended.stderr
+    return ended, json.loads(calls.read_text())
+
+
+def test_networkxs_tests_pass_but_for_those_that_are_listed(networkx_run):
+    ended, _ = networkx_run
+    assert ended.returncode == 0, ended.stdout[-4000:]
+    found = {name: int(count) for count, name in re.findall(r"(\d+) (\w+)", ended.stdout.splitlines()[-1])}
+    assert found["passed"] > 500
+    assert found.get("xfailed", 0) == len(backend.EXPECTED_FAILURES)  # the marks are strict
+
+
+def test_the_calls_really_ran_on_mgraph(networkx_run):
+    _, calls = networkx_run
+    assert sum(calls.values()) > 3000
+    assert set(calls) <= set(mgraph_networkx.FUNCTIONS)
+    assert [name for name in mgraph_networkx.FUNCTIONS if not calls.get(name)] == ["generic_bfs_edges"]
+
+
+def test_every_function_that_is_announced_is_there_and_no_other():
+    own = {"ConvertedGraph", "EXPECTED_FAILURES", "can_run", "should_run"}
+    own |= {"convert_from_nx", "convert_to_nx", "on_start_tests"}
+    assert set(backend.__all__) - own == set(mgraph_networkx.FUNCTIONS)
+
+
+def test_results_are_networkxs(installed):
+    command = (sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", "-p", "no:cacheprovider")
+    ended = subprocess.run(
+        [*command, "networkx_compared.py"],
+        cwd=ROOT / "tests",
+        env=installed,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert ended.returncode == 0, ended.stdout[-6000:]
