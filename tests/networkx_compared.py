@@ -12,6 +12,8 @@ from types import GeneratorType
 import networkx as nx
 import pytest
 
+from mgraph import networkx as backend
+
 nx.config.warnings_to_ignore.add("cache")  # NetworkX warns whenever it uses a kept graph
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -327,3 +329,33 @@ def test_graphs_without_nodes_or_edges(kind):
     for name in ("wiener_index", "floyd_warshall", "all_pairs_dijkstra_path", "johnson"):
         both(name, alone, read=unordered)
     both("transitive_closure", alone, read=lambda made: made._adj)
+
+
+def reason(name, graph, *arguments, **options):
+    """Why NetworkX would not let mgraph run a call; True if it would."""
+    return backend.should_run(name, (graph, *arguments), options)
+
+
+def test_small_graphs_and_searches_from_both_ends_are_networkxs():
+    small, large = nx.path_graph(50), nx.path_graph(5000)
+    assert "gains from 100 nodes on" in reason("closeness_centrality", small)
+    assert reason("closeness_centrality", large) is True
+    assert "both ends" in reason("has_path", large, 0, 1)
+    assert "both ends" in reason("shortest_path", large, 0, 1)
+    assert reason("shortest_path", large) is True
+    assert "reading the graph" in reason("bfs_edges", large, 0)
+    nx.single_source_shortest_path_length(large, 0, backend="mgraph")  # which keeps the converted graph
+    assert reason("bfs_edges", large, 0) is True
+    assert "gains from 1,000 nodes on" in reason("bfs_edges", backend.convert_from_nx(small), 0)
+
+
+def test_a_program_uses_mgraph_by_its_configuration():
+    graph = nx.gnm_random_graph(200, 1000, seed=1)
+    expected = nx.closeness_centrality(graph)
+    assert not graph.__networkx_cache__.get("backends")
+    nx.config.backend_priority.algos = ["mgraph"]
+    try:
+        assert nx.closeness_centrality(graph) == expected
+    finally:
+        nx.config.backend_priority.algos = []
+    assert graph.__networkx_cache__["backends"]["mgraph"]

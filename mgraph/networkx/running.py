@@ -2,9 +2,11 @@
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
+
+from mgraph_networkx import FUNCTIONS
 
 from .. import lazy
 from . import components, dense, generic, measures, traversal, trees, unweighted, weighted
@@ -87,14 +89,17 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Return True if mgraph is expected to gain time, or why not; the graph is not converted yet.
+    """Return True if mgraph is expected to gain time, or why not.
+
+    What a call costs is taken from measured break-evens, for a graph that is converted already and for one that is not:
+    reading a graph takes as long as one search without weights.
 
     Parameters
     ----------
     name : str
         A function's name.
     args, kwargs : tuple, dict
-        The arguments.
+        The arguments, for which `can_run` returned True.
 
     Returns
     -------
@@ -105,9 +110,80 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     >>> import networkx
     >>> from mgraph.networkx import should_run
     >>> should_run("closeness_centrality", (networkx.path_graph(2),), {})
-    'a graph of 2 nodes is too small to gain: 100 are needed'
+    'it gains from 100 nodes on, and the graph has 2'
     """
-    return True
+    arguments = _arguments(name, args, kwargs)
+    graph = arguments["G"]
+    least = _gains(name, arguments)
+    if least is None:
+        return "NetworkX searches from both ends"
+    ready = isinstance(graph, ConvertedGraph) or bool(_known(graph))
+    needed = least.converted if ready else least.original
+    if needed is None:
+        return "reading the graph takes as long as the call"
+    return len(graph) >= needed or f"it gains from {needed:,} nodes on, and the graph has {len(graph):,}"
+
+
+class Gains(NamedTuple):
+    """From how many nodes on mgraph gains time: of a graph that is converted already, and of another one."""
+
+    converted: int
+    original: int | None
+
+
+#: Measured with 3 edges a node on 2 cores; benchmarks/NOTES.md has the table.
+_SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = Gains(1000, None), Gains(1000, 10_000), Gains(300, 1000), Gains(100, 100)
+_TREE, _DENSE = Gains(3000, 3000), Gains(200, 200)
+
+#: Functions that take more, or less, than a search from every node.
+_GAINS = (
+    dict.fromkeys(vars(traversal), _SEARCH)
+    | dict.fromkeys(vars(components), _SEARCH)
+    | dict.fromkeys(vars(unweighted), _SEARCH)
+    | dict.fromkeys(vars(weighted), _BY_WEIGHT)
+    | dict.fromkeys(
+        (
+            "bellman_ford_path",
+            "bellman_ford_path_length",
+            "bellman_ford_predecessor_and_distance",
+            "find_negative_cycle",
+            "goldberg_radzik",
+            "negative_edge_cycle",
+            "single_source_bellman_ford",
+            "single_source_bellman_ford_path",
+            "single_source_bellman_ford_path_length",
+        ),
+        _BY_ANY_WEIGHT,
+    )
+    | dict.fromkeys((name for name in FUNCTIONS if name.startswith("all_pairs_") or name == "johnson"), _EVERY)
+    | dict.fromkeys(("minimum_spanning_edges", "minimum_spanning_tree"), _TREE)
+    | {"floyd_warshall_numpy": _DENSE, "voronoi_cells": _BY_WEIGHT}
+)
+
+
+def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:
+    """Return from where on mgraph gains time; None if it does not."""
+    weight = arguments.get("weight")
+    if name in ("shortest_path", "shortest_path_length", "all_shortest_paths"):
+        ends = [arguments[end] is not None for end in ("source", "target")]
+        if not any(ends):
+            return _EVERY
+        bellman = arguments["method"] == "bellman-ford"
+        if all(ends) and name != "all_shortest_paths" and (weight is None or (name == "shortest_path" and not bellman)):
+            return None
+        return _SEARCH if weight is None else _BY_ANY_WEIGHT if bellman else _BY_WEIGHT
+    if name in ("bidirectional_shortest_path", "bidirectional_dijkstra", "has_path"):
+        return None
+    if arguments.get("u" if name == "closeness_centrality" else "v") is not None:  # the measure of some nodes
+        return _SEARCH
+    return _GAINS.get(name, _EVERY)
+
+
+def _known(graph: Any) -> ConvertedGraph | None:
+    """Return what NetworkX has kept of a graph's conversion, if it keeps any."""
+    cache = (getattr(graph, "__networkx_cache__", None) or {}) if nx.config.cache_converted_graphs else {}
+    kept = cache.get("backends", {}).get(ConvertedGraph.__networkx_backend__, {}).values()
+    return next((known for known in kept if isinstance(known, ConvertedGraph)), None)
 
 
 def convert_from_nx(graph: Any, **wanted: Any) -> ConvertedGraph:
@@ -131,11 +207,8 @@ def convert_from_nx(graph: Any, **wanted: Any) -> ConvertedGraph:
     >>> len(convert_from_nx(networkx.path_graph(3)))
     3
     """
-    cache = (getattr(graph, "__networkx_cache__", None) or {}) if nx.config.cache_converted_graphs else {}
-    for known in cache.get("backends", {}).get(ConvertedGraph.__networkx_backend__, {}).values():
-        if isinstance(known, ConvertedGraph):
-            return known
-    return ConvertedGraph(graph)
+    known = _known(graph)
+    return ConvertedGraph(graph) if known is None else known
 
 
 def convert_to_nx(result: Any) -> Any:
