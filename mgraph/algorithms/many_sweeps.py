@@ -31,16 +31,16 @@ LEAST, LANES = 32, 128
 _SPARSE = 8
 
 #: Seconds in which METIS orders a vertex, for each doubling of the number of vertices.
-_ORDER = 0.24e-6
+_ORDER = 0.34e-6
 
 #: Seconds in which an entry is found and placed, and in which customization reads a pair of entries on a core.
-_FILL, _PAIR = 0.15e-6, 3.7e-9
+_FILL, _PAIR = 0.2e-6, 10e-9
 
 #: Share of the rate of (min, +) products at which a core reads entries for a batch of sources.
 _ENTRIES = 0.5
 
 #: Bytes that a CPU moves for a distance that is stored.
-_STORED = 28
+_STORED = 36
 
 #: Seconds of a level of the tree on a GPU, and the share of its memory's rate at which it reads entries.
 _LEVEL, _READS = 15e-6, 0.3
@@ -122,7 +122,7 @@ def expected_fill(n: int, m: int) -> Fill:
     """Return the fill of a road network of this size; other graphs have more."""
     height = math.sqrt(n) / 2
     entries = int(max(5.0, 1.3 * m / max(1, n)) * n)
-    return Fill(entries, 15 * entries, min(entries, height * height / 11), int(height) + 1)
+    return Fill(entries, 7 * entries, min(entries, height * height / 11), int(height) + 1)
 
 
 def preparation_seconds(n: int, fill: Fill, host: DeviceSpec, ordered: bool) -> float:
