@@ -54,7 +54,7 @@ def zstd() -> Any:
 
 
 def optional(package: str, caller: str) -> Any:
-    """Return a package that mgraph does not require, such as pandas, for `caller`, such as ``"to_dataframe()"``.
+    """Return a package that mgraph does not require, such as pandas, for `caller`, such as ``"to_pandas()"``.
 
     Raises
     ------

@@ -16,10 +16,10 @@ import numpy as np
 
 from . import device as devices
 from . import lazy, plotting
-from .arguments import checked_choice, size_in_words
+from .arguments import checked_choice, size_in_words, warn_caller
 from .arrays import Array
 from .docstrings import with_common_parts
-from .errors import Given, InputError
+from .errors import Given, InputError, RenamedWarning
 from .graph import Graph, PlacedGraph, as_any_graph
 from .planning.plan import Plan
 
@@ -31,7 +31,7 @@ PAIRS_AT_A_TIME = 1 << 22
 
 
 class Solved:
-    """What a call was asked, for its result's `verify`: the graph, not kept alive, and what bounded a search.
+    """What a call was asked: the graph, not kept alive, what bounded a search, and the ids of the graph's vertices.
 
     Parameters
     ----------
@@ -46,13 +46,15 @@ class Solved:
     def __init__(self, graph: Any = None, limit: float = float("inf"), target: int = -1) -> None:
         self._graph = None if graph is None else weakref.ref(graph)
         self.limit, self.target = limit, target
+        #: The graph's ids, which are kept alive; None if it has none.
+        self.ids: Any = getattr(graph, "ids", None)
 
     def graph(self) -> Any:
         """Return the graph, or None if it has gone."""
         return None if self._graph is None else self._graph()
 
     def __reduce__(self) -> Any:
-        return type(self), (None, self.limit, self.target)
+        return type(self), (None, self.limit, self.target), {"ids": self.ids}
 
 
 @with_common_parts
@@ -87,6 +89,9 @@ class Result:
 
     #: The name of a vector's index.
     INDEX: ClassVar[str] = "vertex"
+
+    #: The names of the arrays whose values are vertices; a negative one is none.
+    VERTICES: ClassVar[tuple[str, ...]] = ("predecessors",)
 
     #: The kinds of pictures that `plot` draws, the default one first.
     PICTURES: ClassVar[tuple[str, ...]] = ("distribution",)
@@ -136,8 +141,10 @@ class Result:
             raise ValueError(f"{name} is not in this process's memory: as a NumPy array it is a copy")
         return np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array), dtype)
 
-    def to_dataframe(self) -> Any:
+    def to_pandas(self) -> Any:
         """Return the arrays as a pandas DataFrame, a row per vertex and a column per array.
+
+        Vertices are called by the graph's `ids`, if it has any.
 
         Returns
         -------
@@ -155,16 +162,40 @@ class Result:
         --------
         >>> import mgraph
         >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6])
-        >>> frame = mgraph.sssp(graph, 0, predecessors=True, device="cpu").to_dataframe()
+        >>> frame = mgraph.sssp(graph, 0, predecessors=True, device="cpu").to_pandas()
         >>> frame.loc[2].to_dict(), frame.index.name
         ({'distances': 11, 'predecessors': 1}, 'vertex')
+        >>> named = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
+        >>> mgraph.bfs(named, 0, predecessors=True, device="cpu").to_pandas().loc["Genoa"].to_dict()
+        {'distances': 2, 'predecessors': 'Pisa'}
         """
-        pandas = lazy.optional("pandas", "to_dataframe()")
+        pandas = lazy.optional("pandas", "to_pandas()")
         needed = 2 * sum(array.nbytes for array in self.arrays.values())  # pandas may copy each, and group them by type
-        with devices.allocating("to_dataframe()", needed, devices.find("cpu")):
+        with devices.allocating("to_pandas()", needed, devices.find("cpu")):
             columns = {name: devices.to_host(array) for name, array in self.arrays.items()}
-            length = len(next(iter(columns.values())))
-            return pandas.DataFrame(columns, index=pandas.RangeIndex(length, name=self.INDEX))
+            length, ids = len(next(iter(columns.values()))), self._ids()
+            index = pandas.RangeIndex(length, name=self.INDEX)
+            if ids is not None:
+                columns |= {name: named(columns[name], ids) for name in self.VERTICES if name in columns}
+                if self.INDEX == "vertex":
+                    index = pandas.Index(ids, name=self.INDEX, tupleize_cols=False)
+            return pandas.DataFrame(columns, index=index)
+
+    def to_dataframe(self) -> Any:
+        """Return `to_pandas`, which replaces this former name in the next release.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.bfs(mgraph.generate.grid(1, 2), 0, device="cpu").to_dataframe()  # doctest: +SKIP
+        """
+        warn_caller(RenamedWarning("to_dataframe() is the former name of to_pandas(), which replaces it"))
+        return self.to_pandas()
+
+    def _ids(self) -> np.ndarray | None:
+        """Return the graph's ids, also if they lie on workers; None if it has none."""
+        ids = self.solved.ids
+        return ids if ids is None else np.asarray(ids.to_numpy() if on_workers(ids) else ids)
 
     def plot(self, kind: str | None = None, *, graph: Any = None, ax: Any = None) -> Any:
         """Draw the result as a picture by Matplotlib, which ``pip install 'dask-mgraph[plot]'`` installs.
@@ -311,15 +342,16 @@ class MatrixResult(Result):
 
     PICTURES: ClassVar[tuple[str, ...]] = ("matrix", "distribution")
 
-    def to_dataframe(self) -> Any:
+    def to_pandas(self) -> Any:
         """Return the connected pairs of vertices as a pandas DataFrame, a row for each pair.
 
-        Its columns are ``source``, ``target`` and the arrays. Pairs without a path are left out.
+        Its columns are ``source``, ``target`` and the arrays. Pairs without a path are left out. Vertices are called by
+        the graph's `ids`, if it has any.
 
         Returns
         -------
         pandas.DataFrame
-            `source` and `target` are int32, the arrays' columns as in the result.
+            `source` and `target` are int32 or the graph's ids, the arrays' columns as in the result.
 
         Raises
         ------
@@ -334,7 +366,7 @@ class MatrixResult(Result):
         Examples
         --------
         >>> import mgraph
-        >>> mgraph.bfs_many(mgraph.Graph.from_edges([0, 1], [1, 2]), [0, 1], device="cpu").to_dataframe()
+        >>> mgraph.bfs_many(mgraph.Graph.from_edges([0, 1], [1, 2]), [0, 1], device="cpu").to_pandas()
            source  target  distances
         0       0       0          0
         1       0       1          1
@@ -342,7 +374,7 @@ class MatrixResult(Result):
         3       1       1          0
         4       1       2          1
         """
-        pandas = lazy.optional("pandas", "to_dataframe()")
+        pandas = lazy.optional("pandas", "to_pandas()")
         sources, n = self._row_sources(), self._width()
         needed = len(sources) * n * (8 + sum(array.dtype.itemsize for array in self._by_pair().values()))
         if needed > MOST_BYTES:
@@ -353,14 +385,17 @@ class MatrixResult(Result):
         rows = max(1, PAIRS_AT_A_TIME // max(n, 1))
         # Once in pieces and once together; and the temporary arrays of a piece, of 40 bytes a pair.
         most = 2 * needed + 40 * min(len(sources), rows) * n
-        with devices.allocating(f"to_dataframe() of {len(sources):,} x {n:,} pairs", most, devices.find("cpu")):
-            frames = []
+        with devices.allocating(f"to_pandas() of {len(sources):,} x {n:,} pairs", most, devices.find("cpu")):
+            frames, ids = [], self._ids()
             for first in range(0, max(len(sources), 1), rows):
                 last = min(first + rows, len(sources))
                 row, column = np.nonzero(self._connected(first, last))
                 columns = {"source": sources[first:last][row], "target": self._targets(first, row, column)}
                 for name, array in self._by_pair().items():
                     columns[name] = devices.to_host(array[first:last])[row, column]
+                if ids is not None:
+                    ends = [name for name in ("source", "target", *self.VERTICES) if name in columns]
+                    columns |= {name: named(columns[name], ids) for name in ends}
                 frames.append(pandas.DataFrame(columns))
             return pandas.concat(frames, ignore_index=True)
 
@@ -418,6 +453,18 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
             argument="graph", value=graph, expected=f"the graph of the result, of {result.plan.n} vertices"
         )
     return graph
+
+
+def named(vertices: np.ndarray, ids: np.ndarray) -> Any:
+    """Return the ids of vertices as a column for pandas; a negative vertex is none, and its id is missing."""
+    missing = vertices < 0
+    if not missing.any():
+        return ids[vertices]
+    found = ids[np.maximum(vertices, 0)]
+    if ids.dtype.kind == "i":
+        return lazy.optional("pandas", "to_pandas()").arrays.IntegerArray(found, missing)
+    found[missing] = None
+    return found
 
 
 def on_workers(array: Array) -> bool:

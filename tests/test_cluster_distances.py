@@ -84,4 +84,4 @@ def test_more_workers_than_sources(client):
     graph = next(graphs())
     found = mgraph.distances(graph, [9], client=client, device="cpu", span=1)
     same(found, mgraph.distances(graph, [9], device="cpu"))
-    assert found.to_dataframe()["source"].eq(9).all()
+    assert found.to_pandas()["source"].eq(9).all()

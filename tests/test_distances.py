@@ -231,7 +231,7 @@ def test_original_ids(tmp_path):
     graph = mgraph.read(path, relabel=True)
     found = mgraph.distances(graph, [500, 70], [12], ids=True, device="cpu")
     assert (found.sources.tolist(), found.targets.tolist(), found.distances.tolist()) == ([500, 70], [12], [[3], [5]])
-    assert found.to_dataframe().values.tolist() == [[500, 12, 3], [70, 12, 5]]
+    assert found.to_pandas().values.tolist() == [[500, 12, 3], [70, 12, 5]]
     with pytest.raises(InputError, match="targets must be an id of the graph, got 13"):
         mgraph.distances(graph, [500], [12, 13], ids=True, device="cpu")
     with pytest.raises(InputError, match="ids=True needs a graph with ids"):
@@ -250,10 +250,10 @@ def test_paths():
 
 def test_dataframes():
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], [2, 3])
-    frame = mgraph.distances(graph, [1, 0], nearest=2, device="cpu").to_dataframe()
+    frame = mgraph.distances(graph, [1, 0], nearest=2, device="cpu").to_pandas()
     assert frame.values.tolist() == [[1, 1, 0], [1, 2, 3], [0, 0, 0], [0, 1, 2]]
     assert list(frame.columns) == ["source", "target", "distances"]
-    frame = mgraph.distances(graph, [1, 0], reduce=["reached", ("within", [1, 2.5])], device="cpu").to_dataframe()
+    frame = mgraph.distances(graph, [1, 0], reduce=["reached", ("within", [1, 2.5])], device="cpu").to_pandas()
     assert list(frame.columns) == ["reached", "within 1", "within 2.5"] and frame.index.tolist() == [1, 0]
     assert frame.values.tolist() == [[2, 1, 1], [3, 1, 2]]
 
@@ -390,7 +390,7 @@ def test_a_sparse_matrix_of_a_graph_on_a_gpu():
         rows = found.distances.toarray()
         there = np.isfinite(expected)
         assert np.array_equal(mgraph.device.to_host(rows)[there], expected[there])
-        assert len(found.to_dataframe()) == there.sum()
+        assert len(found.to_pandas()) == there.sum()
         found.verify()
 
 
@@ -404,7 +404,7 @@ def test_sparse_matrices(targets, device):
     assert matrix.shape == rows.shape and matrix.nnz == np.isfinite(rows).sum() and matrix.has_sorted_indices
     assert np.array_equal(matrix.toarray(), np.where(np.isfinite(rows), rows, 0))
     assert "a sparse matrix of distances int32 within reach" in found.plan.explain()
-    frame = found.to_dataframe()
+    frame = found.to_pandas()
     assert len(frame) == matrix.nnz and set(frame["source"]) <= set(sources)
     found.verify(graph)
     nothing = mgraph.distances(mgraph.Graph.from_edges([], [], n=3), [0], [2], sparse=True, device=device).distances
@@ -434,7 +434,7 @@ def test_rows_into_files_and_arrays(suffix, tmp_path, monkeypatch):
     if suffix == ".parquet":
         pandas = pytest.importorskip("pandas")
         frame = pandas.read_parquet(found.distances)
-        assert frame.equals(whole.to_dataframe())
+        assert frame.equals(whole.to_pandas())
     else:
         assert np.array_equal(found.distances[:], whole.distances)
     assert found.sources.tolist() == list(range(144)) and found.timings["solve"] > 0

@@ -51,8 +51,8 @@ CALLS = {
     r"sorting a graph": lambda: mgraph.Graph.from_scipy(SPARSE.tocsc()),
     r"a copy of a matrix": lambda: mgraph.Graph.from_scipy(LONG),
     r"(the edges of a matrix|sorting a graph) of": lambda: mgraph.Graph.from_distances(MATRIX).csr(),
-    r"to_dataframe\(\)": lambda: SEARCH.to_dataframe(),
-    r"to_dataframe\(\) of": lambda: MANY.to_dataframe(),
+    r"to_pandas\(\)": lambda: SEARCH.to_pandas(),
+    r"to_pandas\(\) of": lambda: MANY.to_pandas(),
     r"to_dense\(\) of": lambda: CLOSURE.to_dense(),
 }
 

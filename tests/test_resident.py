@@ -233,7 +233,7 @@ def test_vectors_are_read_where_they_lie(client):
         with pytest.raises(InputError, match="cannot be pickled"):
             pickle.dumps(vector)
         assert f"on {len(placed.ranges)} worker" in repr(vector) and "workers" in found._repr_html_()
-        np.testing.assert_array_equal(found.to_dataframe()["distances"], array)
+        np.testing.assert_array_equal(found.to_pandas()["distances"], array)
 
 
 def test_a_vector_is_saved(client, tmp_path):

@@ -110,7 +110,7 @@ def test_sources_of_searches():
 def test_vectors_as_data_frames(name):
     options = {"predecessors": True} if name in ("bfs", "sssp") else {}
     result = found(name, **options)
-    frame = result.to_dataframe()
+    frame = result.to_pandas()
     assert list(frame.columns) == list(result.arrays)
     assert frame.index.name == ("element" if name == "list_rank" else "vertex")
     for column, array in result.arrays.items():
@@ -122,13 +122,13 @@ def test_matrices_as_data_frames(rows_at_a_time, monkeypatch):
     monkeypatch.setattr("mgraph.results.PAIRS_AT_A_TIME", rows_at_a_time)
     pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2), (3, 3), (3, 4), (4, 4)]
     apsp = found("apsp", predecessors=True)
-    frame = apsp.to_dataframe()
+    frame = apsp.to_pandas()
     assert list(zip(frame["source"], frame["target"], strict=True)) == pairs
     assert frame["distances"].tolist() == [0, 3, 7, 0, 4, 0, 0, 5, 0]
     assert frame["predecessors"].tolist() == [apsp.predecessors[pair] for pair in pairs]
-    frame = found("transitive_closure").to_dataframe()
+    frame = found("transitive_closure").to_pandas()
     assert list(frame.itertuples(index=False, name=None)) == pairs
-    frame = mgraph.bfs_many(GRAPH, [3, 0], device="cpu").to_dataframe()
+    frame = mgraph.bfs_many(GRAPH, [3, 0], device="cpu").to_pandas()
     assert frame.to_dict("list") == {
         "source": [3, 3, 0, 0, 0], "target": [3, 4, 0, 1, 2], "distances": [0, 1, 0, 1, 2],
     }  # fmt: skip
@@ -137,22 +137,22 @@ def test_matrices_as_data_frames(rows_at_a_time, monkeypatch):
 def test_data_frames_of_empty_graphs():
     empty = mgraph.Graph.from_edges([], [], n=0)
     for call in (mgraph.apsp, mgraph.transitive_closure, mgraph.connected_components):
-        assert len(call(empty, device="cpu").to_dataframe()) == 0
+        assert len(call(empty, device="cpu").to_pandas()) == 0
 
 
 def test_data_frames_of_large_matrices_are_refused(monkeypatch):
     monkeypatch.setattr("mgraph.results.MOST_BYTES", 299)
     with pytest.raises(mgraph.InputError, match=r"a DataFrame of 5 x 5 pairs may take 300 B, and the most is 299 B"):
-        found("apsp").to_dataframe()
+        found("apsp").to_pandas()
     monkeypatch.setattr("mgraph.results.MOST_BYTES", 300)
-    assert len(found("apsp").to_dataframe()) == 9
+    assert len(found("apsp").to_pandas()) == 9
 
 
 def test_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     for name in ("bfs", "apsp"):
-        with pytest.raises(mgraph.MissingPackageError, match=r"to_dataframe\(\) needs pandas.* pip install pandas"):
-            found(name).to_dataframe()
+        with pytest.raises(mgraph.MissingPackageError, match=r"to_pandas\(\) needs pandas.* pip install pandas"):
+            found(name).to_pandas()
 
 
 def test_matrices_on_workers(monkeypatch):
@@ -160,7 +160,7 @@ def test_matrices_on_workers(monkeypatch):
         result = found("apsp", client=client)
         expected = found("apsp")
         assert np.array_equal(np.asarray(result), expected.distances)
-        assert result.to_dataframe().equals(expected.to_dataframe())
+        assert result.to_pandas().equals(expected.to_pandas())
         assert "on 2 devices" in repr(result) and "<td>workers</td>" in result._repr_html_()
         with pytest.raises(ValueError, match="a copy"):
             np.array(result, copy=False)

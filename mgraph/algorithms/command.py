@@ -92,7 +92,7 @@ class Command(NamedTuple):
     prepared : bool
         Whether the call takes a `mgraph.Hierarchy` in place of a graph.
     table : bool
-        Whether ``--out`` may also be a ``.parquet`` file, of the rows of the result's `to_dataframe`.
+        Whether ``--out`` may also be a ``.parquet`` file, of the rows of the result's `to_pandas`.
     """
 
     name: str

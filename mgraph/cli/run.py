@@ -245,7 +245,7 @@ def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> N
 def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:
     """Save the result: the main array (.npy), all arrays by name, with the ids (.npz), or its table (.parquet)."""
     if out.suffix == ".parquet":
-        frame = result.to_dataframe()
+        frame = result.to_pandas()
         with replacing(out, overwrite) as file:
             (frame if frame.index.name is None else frame.reset_index()).to_parquet(file, index=False)
         return

@@ -400,6 +400,7 @@ class ApspResult(MatrixResult):
     """
 
     ARRAYS = ("distances", "predecessors", "intermediate")
+    VERTICES = ("predecessors", "intermediate")
 
     distances: Any
     predecessors: Any = None

@@ -19,7 +19,7 @@ from ...docstrings import with_common_parts
 from ...graph import PlacedGraph, as_any_graph, as_graph, outline
 from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import gathered_part, parts
-from ...results import MatrixResult
+from ...results import MatrixResult, Solved
 from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.gathering import Whole
 from ...runtime.program import Progress, memory_errors
@@ -132,7 +132,8 @@ def transitive_closure(
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
     if runner.place is not None:
         words = at_home(graph, words)
-    return ClosureResult(words=words, count=int(counts.sum()), plan=plan, timings=outcome.timings)
+    count = int(counts.sum())
+    return ClosureResult(words=words, count=count, plan=plan, timings=outcome.timings, _solved=Solved(graph))
 
 
 @with_common_parts

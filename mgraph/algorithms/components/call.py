@@ -166,6 +166,7 @@ class ComponentsResult(Result):
     """
 
     ARRAYS = ("labels",)
+    VERTICES = ("labels",)
     FACTS = ("count",)
     PICTURES = ("sizes", "graph")
 

@@ -639,11 +639,12 @@ class DistancesResult(MatrixResult):
         """Return the sparse matrix as one of SciPy."""
         return self.distances.get() if hasattr(self.distances, "get") else self.distances
 
-    def to_dataframe(self) -> Any:
+    def to_pandas(self) -> Any:
         """Return the arrays as a pandas DataFrame: a row for each connected pair, or for each source's measures.
 
         The columns of pairs are ``source``, ``target`` and the arrays. Pairs without a path are left out. Measures have
-        a column each, ``within`` one for each radius, and the index is the source.
+        a column each, ``within`` one for each radius, and the index is the source. Vertices are called by the graph's
+        `ids`, if it has any.
 
         Returns
         -------
@@ -662,24 +663,25 @@ class DistancesResult(MatrixResult):
         --------
         >>> import mgraph
         >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6])
-        >>> mgraph.distances(graph, [0, 1], [2], device="cpu").to_dataframe()
+        >>> mgraph.distances(graph, [0, 1], [2], device="cpu").to_pandas()
            source  target  distances
         0       0       2         11
         1       1       2          6
         """
-        pandas = lazy.optional("pandas", "to_dataframe()")
+        pandas, ids = lazy.optional("pandas", "to_pandas()"), self._ids()
         if hasattr(self.distances, "indptr"):
             pairs = self._sparse_at_home().tocoo()
-            zeros = np.zeros(len(pairs.col), int)
-            targets = self._targets(0, zeros, pairs.col)
-            return pandas.DataFrame({"source": self.sources[pairs.row], "target": targets, "distances": pairs.data})
+            ends = self._starts[pairs.row], self._targets(0, np.zeros(len(pairs.col), int), pairs.col)
+            source, target = ends if ids is None else (ids[end] for end in ends)
+            return pandas.DataFrame({"source": source, "target": target, "distances": pairs.data})
         if self.distances is not None:
-            return super().to_dataframe()
+            return super().to_pandas()
+        starts = self._starts if ids is None else ids[self._starts]
         columns = {name: array for name, array in self.arrays.items() if name != WITHIN}
         if self.within is not None:
             radii = self._wanted.radii
             columns |= {f"{WITHIN} {radius:g}": self.within[:, i] for i, radius in enumerate(radii)}
-        return pandas.DataFrame(columns, index=pandas.Index(self.sources, name=self.INDEX))
+        return pandas.DataFrame(columns, index=pandas.Index(starts, name=self.INDEX, tupleize_cols=False))
 
     def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
         """Raise unless the distances from some sources are right, and what was kept of them.
@@ -764,7 +766,7 @@ class DistancesResult(MatrixResult):
                 )
 
     def _row_sources(self) -> np.ndarray:
-        return self.sources
+        return self._starts
 
     def _width(self) -> int:
         return int(self.distances.shape[1])
@@ -772,7 +774,8 @@ class DistancesResult(MatrixResult):
     def _targets(self, first: int, row: np.ndarray, column: np.ndarray) -> np.ndarray:
         if self.nearest is not None:
             return devices.to_host(self.nearest[first : first + int(row.max(initial=0)) + 1])[row, column]
-        return column.astype(np.int32) if self.targets is None else self.targets[column]
+        targets = self._wanted.targets
+        return column.astype(np.int32) if targets is None else targets[column]
 
     def _by_pair(self) -> dict[str, Any]:
         return {name: array for name, array in self.arrays.items() if name in ("distances", "predecessors")}

@@ -58,11 +58,11 @@ def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any
         return _filled(made, rows)
     arrow, parquet = (lazy.optional(name, "writing Parquet") for name in ("pyarrow", "pyarrow.parquet"))
     first = next(blocks)
-    table = arrow.Table.from_pandas(first.to_dataframe(), preserve_index=False)
+    table = arrow.Table.from_pandas(first.to_pandas(), preserve_index=False)
     with replacing(path, overwrite) as file, parquet.ParquetWriter(file, table.schema) as writer:
         writer.write_table(table)
         for block in blocks:
-            writer.write_table(arrow.Table.from_pandas(block.to_dataframe(), preserve_index=False, schema=table.schema))
+            writer.write_table(arrow.Table.from_pandas(block.to_pandas(), preserve_index=False, schema=table.schema))
     return path
 
 

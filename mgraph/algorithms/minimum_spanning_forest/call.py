@@ -11,7 +11,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...graph import as_any_graph
 from ...planning.shape import shape_beside
-from ...results import Result, on_workers
+from ...results import Result, Solved, on_workers
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
@@ -99,7 +99,8 @@ def minimum_spanning_forest(
     program = SpanningForest(plan, graph.directed, extremes)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
     src, dst, weights = (at_home(graph, outcome.arrays[name]) for name in ("src", "dst", "weights"))
-    return SpanningForestResult(src=src, dst=dst, weights=weights, plan=plan, timings=outcome.timings)
+    parts_of_result = {"src": src, "dst": dst, "weights": weights}
+    return SpanningForestResult(**parts_of_result, plan=plan, timings=outcome.timings, _solved=Solved(graph))
 
 
 @with_common_parts
@@ -125,6 +126,7 @@ class SpanningForestResult(Result):
     """
 
     ARRAYS = ("weights", "src", "dst")
+    VERTICES = ("src", "dst")
     FACTS = ("trees",)
     INDEX = "edge"
     PICTURES = ("distribution", "graph")

@@ -219,6 +219,7 @@ class SsspResult(Result):
     """
 
     ARRAYS = ("distances", "predecessors", "nearest")
+    VERTICES = ("predecessors", "nearest")
     FACTS = ("sources",)
     PICTURES = ("distribution", "graph")
 
