@@ -9,20 +9,33 @@
 //   entries (x, w) of the same vertex; the place of w among the entries of u is found by bisection.
 // - `climb` walks from a source to its root, a warp a source, and keeps the lengths of upward paths by the depth of the
 //   ancestor.
-// - `sweep` goes down the tree, level by level in one cooperative launch. The label of a vertex is the least sum of an
-//   ancestor's label and an entry, or what the climb found, if the source is below the vertex. A thread has a few
-//   sources, the same ones in the whole launch, so measures of distances are summed in registers. In a level of few
-//   vertices a block takes a vertex and deals out its entries to the warps.
+// - A sweep goes down the tree. The label of a vertex is the least sum of an ancestor's label and an entry, or what the
+//   climb found, if the source is below the vertex. The tree is cut into pieces, each a vertex and some of its
+//   descendants, and these are dealt out to stages, from the roots to the leaves.
+//   `descend` sweeps a stage. A warp takes a piece, and its threads a few sources each. It reads the labels of the upper
+//   neighbours of the piece's root, which are all that the piece needs from above. It goes through the piece depth first
+//   and keeps the labels of the vertex at hand and of its ancestors in a stack in shared memory. Each thread reads only
+//   its own columns of the stack, so no warp waits for another.
+//   `sweep` does the same, level by level in one cooperative launch, for the vertices at the top whose stack would be too
+//   large for shared memory. In a level of few vertices a block takes a vertex and deals out its entries to the warps.
 // - `gather` writes the labels of chosen vertices as rows of distances.
+//
+// Measures of distances are summed in registers: a thread keeps its sources.
 //
 // Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the sources
 // that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k. Infinity is
 // that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v.
+// A piece is its first place, its first group of entries, its first upper neighbour in `outer`, and its root's depth; the
+// next piece's numbers are its ends. A vertex has one group of entries or more. A group is four rows of the stack and
+// four lengths. In the first group of a vertex, the first place is not an entry's. As a row, its low 16 bits are the row
+// of the vertex itself, its high 16 bits the number of further groups; as a length, its low 32 bits say how often the
+// vertex counts. Where a vertex has fewer entries, the last one is repeated.
 //
 // Races. Entries are lowered by atomic minima, and read by levels after the barrier; so are labels, which one warp
 // writes. Only `lower` of distances.cuh changes an entry, so bits do not depend on the order.
 //
 // Cost. `eliminate`: a bisection and an atomic minimum, if it lowers anything, for each pair of entries of a vertex.
+// `descend`: a read of 4 bytes from shared memory, an addition and a minimum for each entry and source.
 // `sweep`: a label read for each entry and source, mostly from the L2, and one written for each vertex with anything
 // below it, or for all; a barrier for each level.
 //
@@ -35,6 +48,7 @@
 #include "infinity.cuh"
 #include "distances.cuh"
 #include "relaxed.cuh"
+#include "copy_async.cuh"
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int RESIDENT = 3;  // blocks a multiprocessor
@@ -115,6 +129,12 @@ __global__ void __launch_bounds__(THREADS)
 template <typename T, int V> struct Row {
     alignas(V == 1 ? sizeof(T) : 16) T at[V];
 
+    static __device__ __forceinline__ Row unreached() {
+        Row row;
+#pragma unroll
+        for (int i = 0; i < V; ++i) row.at[i] = infinity<T>();
+        return row;
+    }
     static __device__ __forceinline__ Row read(const T* from) {
         Row row;
         if constexpr (V == 1) {
@@ -125,6 +145,7 @@ template <typename T, int V> struct Row {
         }
         return row;
     }
+    static __device__ __forceinline__ Row of_stack(const T* from) { return *reinterpret_cast<const Row*>(from); }
     __device__ __forceinline__ void write(T* to) const { *reinterpret_cast<Row*>(to) = *this; }
     __device__ __forceinline__ void relax(const Row& other, T length) {
 #pragma unroll
@@ -132,32 +153,121 @@ template <typename T, int V> struct Row {
     }
 };
 
-// Labels of `sources`, which are -1 beyond the last one. Each target counts times[p] times; if `radii`, of which there
-// are `count`, are given, `within` has for each block of a group a row for each radius. Each warp of a group has a row of
-// `pitch` of the other measures.
+// A thread's sources, which are -1 beyond the last one.
+template <int V> struct Sources {
+    int at[V];
+
+    __device__ __forceinline__ explicit Sources(const int* from) {
+#pragma unroll
+        for (int i = 0; i < V; ++i) at[i] = from[i];
+    }
+    __device__ __forceinline__ bool lies_below(int i, int v, int size) const {
+        return static_cast<unsigned>(v - at[i]) < static_cast<unsigned>(size);
+    }
+    // Lower the labels of vertex v to what the climbs found.
+    template <typename T>
+    __device__ __forceinline__ void climbed(int v, int size, int depth, const T* climbs, int height,
+                                            Row<T, V>& row) const {
+#pragma unroll
+        for (int i = 0; i < V; ++i) {
+            if (lies_below(i, v, size)) {
+                const T found = climbs[static_cast<long long>(i) * height + depth];
+                row.at[i] = found < row.at[i] ? found : row.at[i];
+            }
+        }
+    }
+};
+
+// What is asked of each source, and where it goes: rows of `pitch` of each measure, and of `within` a row for each
+// radius. A null pointer is not asked for. Each target counts times[p] times.
+template <typename T> struct Asked {
+    const int* times;
+    T limit;
+    const T* radii;
+    int count;
+    double *greatest, *reached, *total, *inverse;
+    int* within;
+};
+
+// What a thread measures of the distances from its sources; `within` counts in shared memory, a row for each radius.
+template <typename T, int V> struct Measured {
+    T greatest[V];  // minus infinity without a target
+    double total[V], inverse[V];
+    int reached[V];
+
+    __device__ __forceinline__ Measured() {
+#pragma unroll
+        for (int i = 0; i < V; ++i) {
+            greatest[i] = -infinity<T>();
+            total[i] = inverse[i] = 0;
+            reached[i] = 0;
+        }
+    }
+    // `ALONE` says that no other warp counts in `within`.
+    template <bool ALONE>
+    __device__ __forceinline__ void take(const Row<T, V>& row, int often, const Asked<T>& asked, int* within) {
+        bool near[V];
+#pragma unroll
+        for (int i = 0; i < V; ++i) {
+            const T d = row.at[i];
+            near[i] = d <= asked.limit;
+            greatest[i] = near[i] ? (d > greatest[i] ? d : greatest[i]) : infinity<T>();
+            reached[i] += near[i] ? often : 0;
+        }
+        if (asked.total != nullptr) {
+#pragma unroll
+            for (int i = 0; i < V; ++i) total[i] += near[i] ? often * static_cast<double>(row.at[i]) : 0.0;
+        }
+        if (asked.inverse != nullptr) {
+#pragma unroll
+            for (int i = 0; i < V; ++i)
+                if (near[i] && row.at[i] != T(0)) inverse[i] += often / static_cast<double>(row.at[i]);
+        }
+        for (int r = 0; r < asked.count; ++r, within += 32 * V) {
+            const T radius = asked.radii[r];
+#pragma unroll
+            for (int i = 0; i < V; ++i) {
+                const int more = row.at[i] <= radius ? often : 0;
+                if constexpr (ALONE)
+                    within[i] += more;
+                else if (more)
+                    atomicAdd(within + i, more);
+            }
+        }
+    }
+    // Combine with what earlier launches found, at `place` of each measure; all but `within`.
+    __device__ __forceinline__ void add_to(const Asked<T>& asked, long long place) const {
+#pragma unroll
+        for (int i = 0; i < V; ++i) {
+            const double most = greatest[i] == infinity<T>()    ? infinity<double>()
+                                : greatest[i] == -infinity<T>() ? -infinity<double>()
+                                                                : static_cast<double>(greatest[i]);
+            asked.greatest[place + i] = fmax(asked.greatest[place + i], most);
+            asked.reached[place + i] += reached[i];
+            if (asked.total != nullptr) asked.total[place + i] += total[i];
+            if (asked.inverse != nullptr) asked.inverse[place + i] += inverse[i];
+        }
+    }
+};
+
+// Sweep the levels at the top of the schedule, for all sources. With MEASURE the labels of leaves are not written, and
+// each warp of a group of blocks has a row of each measure, each block one of `within` for each radius.
 template <typename T, int V, bool MEASURE>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     sweep(const int* schedule, const int* steps, int levels, const int* where, const int* depth, const int* size,
           const int* begins, const int* upper, const T* down, const int* sources, const T* climbs, int height,
-          T* labels, int pitch, unsigned* arrived, const int* times, T limit, const T* radii, int count,
-          double* all_greatest, double* all_reached, double* all_total, double* all_inverse, int* all_within) {
+          T* labels, int pitch, unsigned* arrived, const int* times, T limit, const T* radii,
+          int radii_count, double* greatest, double* reached, double* total, double* inverse, int* all_within) {
+    const Asked<T> asked{times, limit, radii, radii_count, greatest, reached, total, inverse, all_within};
     __shared__ Row<T, V> shared[WARPS][32];
     __shared__ int within[MEASURE ? RADII * 32 * V : 1];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int groups = pitch / (32 * V), group = blockIdx.x % groups;
     const int member = blockIdx.x / groups, members = (gridDim.x - group + groups - 1) / groups;
     const int first = group * 32 * V + lane * V;  // of this thread's sources
-    int own[V];
-    T greatest[V];  // minus infinity without a target
-    double total[V], inverse[V];
-    int reached[V];
-#pragma unroll
-    for (int i = 0; i < V; ++i) {
-        own[i] = sources[first + i];
-        greatest[i] = -infinity<T>();
-        total[i] = inverse[i] = 0;
-        reached[i] = 0;
-    }
+    const Sources<V> own(sources + first);
+    const T* const climbed = climbs + static_cast<long long>(first) * height;
+    Measured<T, V> measured;
     if constexpr (MEASURE) {
         for (int i = threadIdx.x; i < RADII * 32 * V; i += THREADS) within[i] = 0;
         __syncthreads();
@@ -165,9 +275,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 
     // The least sum of a label and an entry, of some entries; the lanes look up 32 of them at a time.
     const auto least = [&](int from, int to) {
-        Row<T, V> row;
-#pragma unroll
-        for (int i = 0; i < V; ++i) row.at[i] = infinity<T>();
+        Row<T, V> row = Row<T, V>::unreached();
         for (int base = from; base < to; base += 32) {
             const bool there = base + lane < to;
             const int place = there ? where[upper[base + lane]] : 0;
@@ -182,36 +290,13 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
         return row;
     };
 
-    // Take what the climbs found, write the labels, and measure them.
     const auto settle = [&](int p, int v, Row<T, V> row) {
         const int below = size[v];
-#pragma unroll
-        for (int i = 0; i < V; ++i) {
-            if (static_cast<unsigned>(v - own[i]) < static_cast<unsigned>(below)) {
-                const T climbed = climbs[static_cast<long long>(first + i) * height + depth[v]];
-                row.at[i] = climbed < row.at[i] ? climbed : row.at[i];
-            }
-        }
+        own.climbed(v, below, depth[v], climbed, height, row);
         if (!MEASURE || below > 1) row.write(labels + static_cast<long long>(p) * pitch + first);
         if constexpr (MEASURE) {
-            const int often = times[p];
-            if (often == 0) return;
-#pragma unroll
-            for (int i = 0; i < V; ++i) {
-                const T d = row.at[i];
-                if (!(d <= limit)) {
-                    greatest[i] = infinity<T>();
-                    continue;
-                }
-                greatest[i] = d > greatest[i] ? d : greatest[i];
-                reached[i] += often;
-                const double length = static_cast<double>(d);
-                total[i] += often * length;
-                if (all_inverse != nullptr && d != T(0)) inverse[i] += often / length;
-                int* at = within + lane * V + i;
-                for (int r = 0; r < count; ++r, at += 32 * V)
-                    if (d <= radii[r]) atomicAdd(at, often);
-            }
+            const int often = asked.times[p];
+            if (often) measured.template take<false>(row, often, asked, within + lane * V);
         }
     };
 
@@ -240,21 +325,166 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 
     if constexpr (MEASURE) {
-        const long long row = static_cast<long long>(member * WARPS + warp) * pitch + first;
-#pragma unroll
-        for (int i = 0; i < V; ++i) {
-            const T most = greatest[i];
-            all_greatest[row + i] = most == infinity<T>()    ? infinity<double>()
-                                    : most == -infinity<T>() ? -infinity<double>()
-                                                             : static_cast<double>(most);
-            all_reached[row + i] = reached[i];
-            all_total[row + i] = total[i];
-            if (all_inverse != nullptr) all_inverse[row + i] = inverse[i];
-        }
+        measured.add_to(asked, static_cast<long long>(member * WARPS + warp) * pitch + first);
         __syncthreads();
-        for (int i = threadIdx.x; i < count * 32 * V; i += THREADS) {
+        for (int i = threadIdx.x; i < asked.count * 32 * V; i += THREADS) {
             const int r = i / (32 * V), source = group * 32 * V + i % (32 * V);
-            all_within[(static_cast<long long>(member) * count + r) * pitch + source] = within[i];
+            asked.within[(static_cast<long long>(member) * asked.count + r) * pitch + source] += within[i];
+        }
+    }
+}
+
+// The lengths of a group of entries.
+template <typename T> struct alignas(16) Lengths { T at[4]; };
+
+// The 32 low bits of a number.
+__device__ __forceinline__ int low_bits(int x) { return x; }
+__device__ __forceinline__ int low_bits(float x) { return __float_as_int(x); }
+__device__ __forceinline__ int low_bits(double x) { return __double2loint(x); }
+
+// The groups of entries of a piece, which a warp reads in their order. They are copied to shared memory a chunk ahead, and
+// read into registers a group ahead.
+template <typename T> class Groups {
+    static constexpr int CHUNK = 16;
+    int4* const rows;
+    Lengths<T>* const lengths;
+    const int4* all_rows;
+    const Lengths<T>* all_lengths;
+    int ahead;  // the number of the group to be read into registers next
+    int4 next_rows;
+    Lengths<T> next_lengths;
+
+    __device__ __forceinline__ void fetch(int chunk) {
+        const int room = chunk % 2 * CHUNK, from = chunk * CHUNK;
+        constexpr int WORDS = sizeof(Lengths<T>) / 16;
+        for (int i = threadIdx.x; i < CHUNK * (1 + WORDS); i += 32) {
+            const int k = i - CHUNK;
+            if (k < 0)
+                copy_async(rows + room + i, all_rows + from + i);
+            else
+                copy_async(reinterpret_cast<int4*>(lengths + room) + k,
+                           reinterpret_cast<const int4*>(all_lengths + from) + k);
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    __device__ __forceinline__ void read() {
+        if (ahead % CHUNK == 0) {
+            asm volatile("cp.async.wait_group 0;" ::: "memory");
+            __syncwarp();
+            fetch(ahead / CHUNK + 1);
+        }
+        next_rows = rows[ahead % (2 * CHUNK)];
+        next_lengths = lengths[ahead % (2 * CHUNK)];
+        ++ahead;
+    }
+
+  public:
+    static constexpr int BYTES = 2 * CHUNK * (sizeof(int4) + sizeof(Lengths<T>));
+
+    __device__ __forceinline__ explicit Groups(unsigned char* room)
+        : rows(reinterpret_cast<int4*>(room)), lengths(reinterpret_cast<Lengths<T>*>(rows + 2 * CHUNK)) {}
+    __device__ __forceinline__ void begin(const int4* first_rows, const Lengths<T>* first_lengths) {
+        all_rows = first_rows;
+        all_lengths = first_lengths;
+        ahead = 0;
+        asm volatile("cp.async.wait_group 0;" ::: "memory");  // what was fetched in vain
+        __syncwarp();
+        fetch(0);
+    }
+    __device__ __forceinline__ void begun() { read(); }
+    // Take the next group.
+    __device__ __forceinline__ void take(int4& row, Lengths<T>& length) {
+        row = next_rows;
+        length = next_lengths;
+        read();
+    }
+};
+
+// Sweep the pieces of a stage, for all sources; a block is a warp. The labels of the places before `kept` are written.
+// spans[p] is vertex schedule[p] and size of its subtree. The blocks of a group of sources take one piece after the
+// other, counted by turns[group], and have a row of each measure each.
+template <typename T, int V, bool MEASURE>
+__global__ void __launch_bounds__(32, 16)
+    descend(const int4* pieces, int count, const int* outer, const int4* rows, const T* lengths, int* turns,
+            int stacked, int kept, const int2* spans, const int* sources, const T* climbs, int height, T* labels,
+            int pitch, const int* times, T limit, const T* radii,
+            int radii_count, double* greatest, double* reached, double* total, double* inverse, int* all_within) {
+    const Asked<T> asked{times, limit, radii, radii_count, greatest, reached, total, inverse, all_within};
+    using Labels = Row<T, V>;
+    extern __shared__ __align__(16) unsigned char room[];
+    const int lane = threadIdx.x, all_groups = pitch / (32 * V);
+    Groups<T> groups(room);
+    // Row k of this thread's labels begins at stack[k * 32 * V].
+    T* const stack = reinterpret_cast<T*>(room + Groups<T>::BYTES) + lane * V;
+    int* const within = reinterpret_cast<int*>(stack - lane * V + stacked * 32 * V) + lane * V;
+
+    for (int group = blockIdx.x % all_groups; group < all_groups; group += gridDim.x) {
+        const int first = group * 32 * V + lane * V;
+        const Sources<V> own(sources + first);
+        const T* const climbed = climbs + static_cast<long long>(first) * height;
+        Measured<T, V> measured;
+        if constexpr (MEASURE) {
+            for (int r = 0; r < asked.count; ++r)
+                for (int i = 0; i < V; ++i) within[r * 32 * V + i] = 0;
+        }
+        const auto next_turn = [&] { return lane == 0 ? atomicAdd(turns + group, 1) : 0; };
+        int turn = __shfl_sync(ALL, next_turn(), 0);
+        while (turn < count) {
+            const int later = next_turn();
+            const int4 piece = pieces[turn], end = pieces[turn + 1];
+            groups.begin(rows + piece.y, reinterpret_cast<const Lengths<T>*>(lengths) + piece.y);
+            const int above = end.z - piece.z;
+            for (int base = 0; base < above; base += 32) {
+                const int place = base + lane < above ? outer[piece.z + base + lane] : 0;
+                const int some = min(32, above - base);
+#pragma unroll 8
+                for (int i = 0; i < some; ++i) {
+                    const long long at = static_cast<long long>(__shfl_sync(ALL, place, i)) * pitch;
+                    Labels::read(labels + at + first).write(stack + (base + i) * 32 * V);
+                }
+            }
+            if (above == 0) Labels::unreached().write(stack);  // a root has no entry to read it by
+            int2 span = spans[piece.x];
+            bool below = false;
+#pragma unroll
+            for (int i = 0; i < V; ++i) below |= own.lies_below(i, span.x, span.y);
+            below = __any_sync(ALL, below);
+
+            groups.begun();
+            for (int p = piece.x; p < end.x; ++p) {
+                int4 from;
+                Lengths<T> by;
+                groups.take(from, by);
+                const int head = from.x, own_row = head & 0xffff, often = low_bits(by.at[0]);
+                Labels row = Labels::unreached();
+                row.relax(Labels::of_stack(stack + from.y * (32 * V)), by.at[1]);
+                row.relax(Labels::of_stack(stack + from.z * (32 * V)), by.at[2]);
+                row.relax(Labels::of_stack(stack + from.w * (32 * V)), by.at[3]);
+                for (int more = head >> 16; more > 0; --more) {
+                    groups.take(from, by);
+                    row.relax(Labels::of_stack(stack + from.x * (32 * V)), by.at[0]);
+                    row.relax(Labels::of_stack(stack + from.y * (32 * V)), by.at[1]);
+                    row.relax(Labels::of_stack(stack + from.z * (32 * V)), by.at[2]);
+                    row.relax(Labels::of_stack(stack + from.w * (32 * V)), by.at[3]);
+                }
+                if (below) {
+                    own.climbed(span.x, span.y, piece.w + own_row - above, climbed, height, row);
+                    span = spans[p + 1];
+                }
+                row.write(stack + own_row * (32 * V));
+                if (p < kept) row.write(labels + static_cast<long long>(p) * pitch + first);
+                if constexpr (MEASURE) {
+                    if (often) measured.template take<true>(row, often, asked, within);
+                }
+            }
+            turn = __shfl_sync(ALL, later, 0);
+        }
+        if constexpr (MEASURE) {
+            const long long member = blockIdx.x / all_groups;
+            measured.add_to(asked, member * pitch + first);
+            for (int r = 0; r < asked.count; ++r)
+                for (int i = 0; i < V; ++i)
+                    asked.within[(member * asked.count + r) * pitch + first + i] += within[r * 32 * V + i];
         }
     }
 }

@@ -379,6 +379,28 @@ def test_many_parallel_edges_are_edges(device):
     assert mgraph.Hierarchy(many, order=[0, 1, 2], device=device).distances([0]).tolist() == [[0, 45, 46]]
 
 
+def test_a_tall_tree(device):
+    """The tree is a path: on a GPU it is cut into pieces of all stages, and its top is swept level by level."""
+    random = np.random.default_rng(11)
+    n = 1500
+    lengths = random.integers(1, 100, n - 1)
+    roads = mgraph.Hierarchy(
+        mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), lengths, directed=False),
+        order=range(n),
+        device=device,
+    )
+    at = np.concatenate([[0], np.cumsum(lengths)])
+    wanted = np.abs(at[:, None] - at)
+    assert np.array_equal(roads.distances(), wanted)
+    some = random.integers(0, n, 200)
+    assert np.array_equal(roads.distances(some, some[:50]), wanted[np.ix_(some, some[:50])])
+    measured = roads.distances(reduce=["eccentricity", "mean", "harmonic", ("within", [50, 5000])])
+    assert np.array_equal(measured.eccentricity, wanted.max(1))
+    np.testing.assert_allclose(measured.mean, wanted.sum(1) / (n - 1))
+    np.testing.assert_allclose(measured.harmonic, (1 / np.where(wanted, wanted, np.inf)).sum(1))
+    assert np.array_equal(measured.within, np.stack([(wanted <= r).sum(1) for r in (50, 5000)], axis=1))
+
+
 @pytest.mark.parametrize("graph", [mgraph.Graph.from_edges([], [], [], n=0), mgraph.Graph.from_edges([], [], n=3)])
 def test_graphs_without_edges(device, graph):
     hierarchy = mgraph.Hierarchy(graph, device=device)

@@ -66,12 +66,12 @@ class Sweeps:
         self._on, self._lengths = piece.on(device)
         rank = self._structure.rank
         self._ends = rank if targets is None else rank[targets]
-        self._schedule = sweeps.schedule_of(self._structure, self._on, self._ends)
+        self._sweep = sweeps.sweep_to(self._structure, self._on, self._ends)
 
     def write(self, sources: np.ndarray, D: Array, P: None = None) -> None:
         """Write the distances from some sources to the targets to the rows of D, an array on the device."""
         starts, device = self._structure.rank[sources], self._on.device
-        sweeps.distances(self._structure, self._on, device, self._lengths, starts, self._schedule, self._limit, D)
+        sweeps.distances(self._structure, self._on, device, self._lengths, starts, self._sweep, self._limit, D)
 
     def measured(self, sources: np.ndarray, measures: tuple[str, ...], radii: tuple[float, ...]) -> sweeps.Measured:
         """Return measures of the distances from some sources to the targets, without storing these."""
@@ -81,7 +81,7 @@ class Sweeps:
             self._lengths,
             self._structure.rank[sources],
             self._ends,
-            self._schedule,
+            self._sweep,
             self._limit,
             measures,
             radii,

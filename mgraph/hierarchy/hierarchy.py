@@ -20,7 +20,7 @@ from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, height_of, structure_of
-from .sweeps import Schedule
+from .sweeps import Sweep
 
 #: The name under which a graph keeps its elimination.
 _ELIMINATION = "elimination"
@@ -112,7 +112,7 @@ class Hierarchy:
         self._graph = graph.unweighted()
         self._structure: Structure = structure_of(self._graph, neighbours, elimination)
         self._on: OnDevice = placed(self._structure, device)
-        self._schedules: dict[str, Schedule] = {}
+        self._sweeps: dict[str, Sweep] = {}
 
     def customize(self, weights: Any, *, dtype: Any = None) -> "Hierarchy":
         """Return a hierarchy of the same edges with other weights, which shares everything but lengths with this one.
@@ -163,11 +163,11 @@ class Hierarchy:
             given = checked_weights(given, self.m)
         computed = distance_dtype(None if given is None else given.dtype, dtype, TYPES)
         made = object.__new__(Hierarchy)
-        made._graph, made._structure, made._on, made._schedules = (
+        made._graph, made._structure, made._on, made._sweeps = (
             self._graph,
             self._structure,
             self._on,
-            self._schedules,
+            self._sweeps,
         )
         edges = encoded(given, self.m, computed)
         made._lengths = customized(self._graph, self._structure, self._on, edges, computed)
@@ -236,24 +236,24 @@ class Hierarchy:
                 )
             return self._paths(starts, ends, most)
         if targets is not None:
-            schedule = sweeps.schedule_of(self._structure, self._on, ends)
-        elif "all" in self._schedules:
-            schedule = self._schedules["all"]
+            sweep = sweeps.sweep_to(self._structure, self._on, ends)
+        elif "all" in self._sweeps:
+            sweep = self._sweeps["all"]
         else:
-            schedule = self._schedules["all"] = sweeps.schedule_of(self._structure, self._on, ends)
+            sweep = self._sweeps["all"] = sweeps.sweep_to(self._structure, self._on, ends)
         if measures or radii:
             known = self._structure, self._on, self._lengths
-            return sweeps.measured(*known, starts, ends, schedule, most, measures, radii)
+            return sweeps.measured(*known, starts, ends, sweep, most, measures, radii)
         home = devices.find(self._graph.device)
-        return sweeps.distances(self._structure, self._on, home, self._lengths, starts, schedule, most)
+        return sweeps.distances(self._structure, self._on, home, self._lengths, starts, sweep, most)
 
     def _paths(self, starts: np.ndarray, ends: np.ndarray, limit: float) -> Paths:
         """Return the distances between ranks, and predecessors, on the graph's device."""
         structure, on, host = self._structure, self._on, devices.find("cpu")
 
         def rows(sources: np.ndarray, targets: np.ndarray) -> Array:
-            schedule = sweeps.schedule_of(structure, on, structure.rank[targets])
-            return sweeps.distances(structure, on, host, self._lengths, structure.rank[sources], schedule, limit)
+            sweep = sweeps.sweep_to(structure, on, structure.rank[targets])
+            return sweeps.distances(structure, on, host, self._lengths, structure.rank[sources], sweep, limit)
 
         sources, targets, lengths = structure.order[starts], structure.order[ends], self._on_host
         if are_exact(lengths, self.n):

@@ -24,7 +24,7 @@ from .lengths import Lengths
 from .paths import path
 from .placed import OnDevice
 from .structure import Structure
-from .sweeps import schedule_of
+from .sweeps import sweep_to
 
 #: Returns the rows of distances from some vertices to others, on the host.
 Rows = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -141,12 +141,12 @@ def by_entries(
     kernels, ranks, ends = here.kernels, structure.rank, distinct(targets)
     column = np.full(len(ranks), -1, np.int32)
     column[ends] = np.arange(len(ends), dtype=np.int32)
-    D, schedule = rows(sources, ends), schedule_of(structure, here, ranks[ends])
+    D, sweep = rows(sources, ends), sweep_to(structure, here, ranks[ends])
     with devices.allocating(_what(sources, targets), 5 * D.size + 12 * len(sources) * len(targets), here.device):
         P, cycles = np.empty(D.shape, np.int32), np.zeros(D.shape, bool)
         kernels.sweep_predecessors(
             *(structure.tree, structure.entries, lengths.up, lengths.down, *lasts, ranks[sources]),
-            *(schedule.vertices, schedule.places, structure.order, D, P),
+            *(sweep.schedule, sweep.places, structure.order, D, P),
         )
         kernels.closed(D, P, column, cycles)
         for r, j in np.argwhere(cycles).tolist():

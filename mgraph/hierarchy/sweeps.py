@@ -4,6 +4,7 @@ To chosen targets the sweep takes the part of the tree above them (RPHAST). Meas
 they are computed, so that none is stored.
 """
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from .. import device as devices
 from ..arguments import WITHIN
 from ..arrays import Array, distinct
 from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
-from ..kernels.hierarchy.ops import Measures
+from ..kernels.hierarchy.ops import Measures, Schedule
 from .lengths import Lengths
 from .placed import OnDevice
 from .structure import Structure
@@ -62,16 +63,15 @@ class Measured:
     within: np.ndarray | None = None
 
 
-class Schedule(NamedTuple):
-    """What a sweep passes: the vertices in order, where its steps begin, and the place of each target."""
+class Sweep(NamedTuple):
+    """A sweep to some targets: how it goes through the vertices, and the place of each target among them."""
 
-    vertices: Array
-    steps: Array
+    schedule: Schedule
     places: np.ndarray
 
 
-def schedule_of(structure: Structure, on: OnDevice, targets: np.ndarray) -> Schedule:
-    """Return the schedule of a sweep to these ranks."""
+def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sweep:
+    """Return the sweep to these ranks: of them and their ancestors."""
     chosen = np.zeros(len(structure.order), bool)
     chosen[targets] = True
     above = targets
@@ -80,10 +80,11 @@ def schedule_of(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sche
         above = distinct(above[above >= 0])
         above = above[~chosen[above]]
         chosen[above] = True
-    vertices, steps = on.kernels.schedule(structure.tree, chosen)
+    vertices, stages, parts = on.kernels.schedule(structure.tree, structure.entries, chosen)
     place = np.empty(len(structure.order), np.int32)
     place[vertices] = np.arange(len(vertices), dtype=np.int32)
-    return Schedule(on.device.asarray(vertices), on.device.asarray(steps), place[targets])
+    moved = on.device.asarray
+    return Sweep(Schedule(moved(vertices), stages, tuple(moved(part) for part in parts)), place[targets])
 
 
 def distances(
@@ -92,11 +93,11 @@ def distances(
     home: devices.Device,
     lengths: Lengths,
     sources: np.ndarray,
-    schedule: Schedule,
+    sweep: Sweep,
     limit: float,
     out: Array | None = None,
 ) -> Array:
-    """Return the distances from some ranks to the targets of a schedule, at home: shape (sources, targets).
+    """Return the distances from some ranks to the targets of a sweep, at home: shape (sources, targets).
 
     They are written to `out` if it is given, a contiguous array.
 
@@ -108,30 +109,43 @@ def distances(
         If they do not fit the free memory.
     """
     device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
-    shape = len(sources), len(schedule.places)
+    shape = len(sources), len(sweep.places)
     straight = inner == lengths.dtype and home.name == device.name
     rows = max(1, len(sources) if straight else min(len(sources), _ROWS))
     height = int(structure.tree.depth.max(initial=0)) + 1
-    work = kernels.workspace_bytes(len(schedule.vertices), rows, height, inner.itemsize, False)
-    batch = 0 if straight else rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
+    work = kernels.workspace_bytes(sweep.schedule, rows, height, inner.itemsize, False)
+    batch = 0 if straight else 2 * rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
     [most] = _finite(np.array([limit]), inner)
     what = f"distances of {shape[0]:,} x {shape[1]:,}"
     stored = shape[0] * shape[1] * lengths.dtype.itemsize if out is None else 0
     devices.check_free_memory(what, stored + batch + work, home)
     with device.active(), devices.allocating(what, batch + work, device):
         D = home.xp.empty(shape, lengths.dtype) if out is None else out
-        starts, places = device.asarray(sources), device.asarray(schedule.places)
+        starts, places = device.asarray(sources), device.asarray(sweep.places)
+        carried: list[Future[None]] = []  # the rows of the batch before
         for first in range(0, len(sources), rows):
             part = D[first : first + rows]
             own = part if straight else device.xp.empty(part.shape, inner)
             kernels.sweep(
                 *(on.tree, on.entries, lengths.up, lengths.down, starts[first : first + rows]),
-                *(schedule.vertices, schedule.steps, places, most, own),
+                *(sweep.schedule, places, most, own),
             )
             if not straight:
                 narrow = own if inner == lengths.dtype else _narrowed(own, lengths, device)
-                part[...] = home.asarray(narrow)
+                for one in carried:
+                    one.result()
+                carried = _carried(device, narrow, home, part)
+        for one in carried:
+            one.result()
     return D
+
+
+def _carried(device: devices.Device, rows: Array, home: devices.Device, place: Array) -> list[Future[None]]:
+    """Begin to bring rows home; return what to wait for."""
+    if device.kind == "cuda" and home.kind == "cpu":
+        return devices.carry_home(device, rows, place)
+    place[...] = home.asarray(rows)
+    return []
 
 
 def _finite(limits: np.ndarray, inner: np.dtype) -> np.ndarray:
@@ -160,12 +174,12 @@ def measured(
     lengths: Lengths,
     sources: np.ndarray,
     targets: np.ndarray,
-    schedule: Schedule,
+    sweep: Sweep,
     limit: float,
     measures: tuple[str, ...],
     radii: tuple[float, ...],
 ) -> Measured:
-    """Return measures of the distances from some ranks to others, the targets of a schedule.
+    """Return measures of the distances from some ranks to others, the targets of a sweep.
 
     The names of the measures, and the radii of ``"within"``, are those that `mgraph.arguments.checked_reduce` returns.
 
@@ -180,17 +194,17 @@ def measured(
     xp, k = device.xp, len(sources)
     sums = bool({"mean", "closeness"} & set(measures))
     parts = "eccentricity" in measures, sums or "reached" in measures, sums, "harmonic" in measures
-    times = np.bincount(schedule.places, minlength=len(schedule.vertices)).astype(np.int32)
+    times = np.bincount(sweep.places, minlength=len(sweep.schedule.vertices)).astype(np.int32)
     [most] = _finite(np.array([limit]), inner)
     limits = np.minimum(_finite(np.array(radii, np.float64), inner), most)
     height = int(structure.tree.depth.max(initial=0)) + 1
-    work = on.kernels.workspace_bytes(len(schedule.vertices), k, height, inner.itemsize, True)
+    work = on.kernels.workspace_bytes(sweep.schedule, k, height, inner.itemsize, True)
     with device.active(), devices.allocating(f"measures of {k:,} sources", work, device):
         one = [xp.empty(k if part else 0, np.float64) for part in parts]
         made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(limits)), np.float64))
         on.kernels.measure(
-            *(on.tree, on.entries, lengths.up, lengths.down, device.asarray(sources), schedule.vertices),
-            *(schedule.steps, device.asarray(times), most, device.asarray(limits), made),
+            *(on.tree, on.entries, lengths.up, lengths.down, device.asarray(sources), sweep.schedule),
+            *(device.asarray(times), most, device.asarray(limits), made),
         )
     greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
     if lengths.dtype.kind == "i":

@@ -9,7 +9,8 @@ from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
 from ...errors import DeviceError, Given
-from .ops import Entries, Lower, Measures, Placed, Tree
+from .ops import Entries, Lower, Measures, Placed, Schedule, Tree
+from .pieces import GROUP, Stage, division
 
 SOURCE = "hierarchy.cu"
 _TYPES: dict[np.dtype, str] = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -18,25 +19,36 @@ INSTANCES = tuple(
     for dtype, t in _TYPES.items()
     for expression in (
         *(f"{kernel}<{t}>" for kernel in ("place", "eliminate", "climb", "gather")),
-        *(f"sweep<{t}, {width}, {m}>" for width in (1, 16 // dtype.itemsize) for m in ("false", "true")),
+        *(
+            f"{kernel}<{t}, {width}, {measured}>"
+            for kernel in ("sweep", "descend")
+            for width in (1, 16 // dtype.itemsize)
+            for measured in ("false", "true")
+        ),
     )
 )
 
-#: Sources that a sweep takes at a time, if their labels fit into `_LABELS` bytes.
-LANES = 1024
+#: The most sources that a sweep takes at a time, if their labels fit into `_LABELS` bytes.
+LANES = 1 << 15
 _LABELS = 4 << 30
 
-#: As in the source.
-_THREADS, _WARPS, _RESIDENT, _RADII, _TILE = 256, 8, 3, 16, 32
+#: As in the source; the groups of entries in shared memory are `_AHEAD`.
+_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _AHEAD = 256, 8, 3, 16, 32, 32
+
+#: The most blocks of a multiprocessor, its registers, and the bytes of shared memory that each block takes besides.
+_BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024
+
+
+def _too_large(entries: Entries) -> DeviceError:
+    return DeviceError(
+        f"a hierarchy of {len(entries.upper):,} entries is too large for a GPU's kernels: use ", Given("device", "cpu")
+    )
 
 
 def stages(tree: Tree, entries: Entries) -> tuple[np.ndarray, ...]:
     """Return the entries by the depth of their lower ends, the deepest first, their rows' ends, and the levels."""
     if entries.begin.dtype != np.int32:
-        raise DeviceError(
-            f"a hierarchy of {len(entries.upper):,} entries is too large for a GPU's kernels: use ",
-            Given("device", "cpu"),
-        )
+        raise _too_large(entries)
     owner = np.repeat(np.arange(len(tree.depth), dtype=np.int32), np.diff(entries.begin))
     deepest = int(tree.depth.max(initial=0))
     level = deepest - tree.depth[owner]
@@ -87,80 +99,147 @@ def _blocks() -> int:
     return launched_blocks(cuda_attribute("MultiProcessorCount") * _RESIDENT)
 
 
-def schedule(tree: Tree, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the chosen vertices by depth, and where each level begins."""
-    vertices = np.flatnonzero(chosen)
-    vertices = vertices[np.argsort(tree.depth[vertices], kind="stable")].astype(np.int32)
-    steps = np.zeros(int(tree.depth[vertices].max(initial=-1)) + 2, np.int32)
-    np.cumsum(np.bincount(tree.depth[vertices], minlength=len(steps) - 1), out=steps[1:])
-    return vertices, steps
+def schedule(tree: Tree, entries: Entries, chosen: np.ndarray) -> Schedule:
+    """Return how a sweep goes through the chosen vertices; its parts are those of `division`."""
+    vertices, stages, *parts = division(tree, entries, chosen)
+    if len(parts[4]) * GROUP > np.iinfo(np.int32).max:
+        raise _too_large(entries)
+    return Schedule(vertices, stages, tuple(parts))
 
 
-def workspace_bytes(vertices: int, sources: int, height: int, itemsize: int, measured: bool) -> int:
-    """Return the bytes that `sweep` or `measure` allocates for a schedule of so many vertices."""
-    pitch = _pitch(vertices, sources, itemsize)
-    parts = _blocks() * 32 * _width(sources, itemsize) * (4 * 8 * _WARPS + 4 * _RADII) if measured else 0
-    return pitch * (vertices + height) * itemsize + parts
+def workspace_bytes(schedule: Schedule, sources: int, height: int, itemsize: int, measured: bool) -> int:
+    """Return the bytes that `sweep` or `measure` allocates."""
+    kept = _kept(schedule, measured)
+    pitch = _pitch(kept, sources, itemsize)
+    lengths = 2 * schedule.parts[-2].size * itemsize
+    partial = _members(pitch, _width(sources, itemsize)) * (4 * 8 + 4 * _RADII) if measured else 0
+    return pitch * ((kept + height) * itemsize + partial) + lengths
+
+
+def _kept(schedule: Schedule, measured: bool) -> int:
+    """Return the number of vertices whose labels are written: to be measured, those of the last stage are not."""
+    vertices = len(schedule.vertices)
+    return schedule.stages[-1].place if measured and schedule.stages else vertices
 
 
 def _width(sources: int, itemsize: int) -> int:
-    """Return how many sources a thread has."""
+    """Return how many sources a thread may have."""
     return 1 if sources < 32 * 16 // itemsize else 16 // itemsize
 
 
-def _pitch(vertices: int, sources: int, itemsize: int) -> int:
-    """Return how many sources a launch takes, a multiple of those of a warp."""
+def _pitch(kept: int, sources: int, itemsize: int) -> int:
+    """Return how many sources a sweep takes at a time, a multiple of those of a warp."""
     each = 32 * _width(sources, itemsize)
-    groups = min(-(-sources // each), LANES // each, _LABELS // max(1, vertices * each * itemsize))
+    groups = min(-(-sources // each), LANES // each, _LABELS // max(1, kept * each * itemsize), _blocks())
     return each * max(1, groups)
 
 
-class _Labels(NamedTuple):
-    """The labels of a batch of sources, and what its launches share."""
+def _members(pitch: int, width: int) -> int:
+    """Return the most warps that share a group of sources, in any launch."""
+    blocks = cuda_attribute("MultiProcessorCount") * _BLOCKS
+    return -(-blocks * 32 * width // pitch) + _WARPS
+
+
+class _Launch(NamedTuple):
+    """A launch of `descend`: sources of a thread, blocks, and bytes of shared memory."""
+
+    width: int
+    blocks: int
+    shared: int
+
+
+def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _Launch:
+    """Return the launch of a stage that keeps the most sources at work, those of wide threads counting a half more.
+
+    `name` is that of the kernel, but for its width.
+    """
+    processors = cuda_attribute("MultiProcessorCount")
+    room = cuda_attribute("MaxSharedMemoryPerMultiprocessor")
+    best, most = None, 0.0
+    for width in (16 // itemsize, 1):
+        lanes = 32 * width
+        shared = _AHEAD * GROUP * (4 + itemsize) + lanes * (stage.rows * itemsize + radii * 4)
+        registers = 32 * cuda_function(SOURCE, name.format(width)).num_regs
+        resident = min(_BLOCKS, room // (shared + _RESERVED), _REGISTERS // registers)
+        if pitch % lanes or not resident:
+            continue
+        blocks = min(processors * resident, stage.pieces * (pitch // lanes))
+        at_work = blocks * lanes * (1.5 if width > 1 else 1.0)
+        if at_work > most:
+            best, most = _Launch(width, blocks, shared), at_work
+    assert best is not None, "a stack of STACKS rows fits a multiprocessor"
+    return best
+
+
+class _Batch(NamedTuple):
+    """The labels of a batch of sources, of which `sources` are given; `first` is the first one's number."""
 
     first: int
     sources: Array
     labels: Array
-    blocks: int
+
+
+class _Asked(NamedTuple):
+    """The last arguments of the kernels that sweep; see the source."""
+
+    times: Any
+    limit: Any
+    radii: Any
+    number: np.int32
+    greatest: Any
+    reached: Any
+    total: Any
+    inverse: Any
+    within: Any
 
 
 def _swept(
-    tree: Tree,
-    entries: Entries,
-    up: Array,
-    down: Array,
-    sources: Array,
-    schedule: Array,
-    steps: Array,
-    measured: tuple[Any, ...] | None,
-) -> Iterator[_Labels]:
-    """Sweep for one batch of sources after the other; `measured` are the kernel's last arguments."""
+    tree: Tree, entries: Entries, up: Array, down: Array, sources: Array, schedule: Schedule, asked: _Asked | None
+) -> Iterator[_Batch]:
+    """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels."""
     xp, dtype = of(up).xp, np.dtype(up.dtype)
-    t, n = _TYPES[dtype], len(tree.depth)
+    t, m = _TYPES[dtype], "true" if asked else "false"
+    steps, spans, pieces, outer, rows, entry, heads = schedule.parts
+    vertices, stages = schedule.vertices, schedule.stages
+    kept = _kept(schedule, asked is not None)
     height = int(tree.depth.max()) + 1
-    where = xp.empty(n, np.int32)
-    where[schedule] = xp.arange(len(schedule), dtype=np.int32)
-    most = _blocks()
-    width = _width(len(sources), dtype.itemsize)
-    pitch = min(_pitch(len(schedule), len(sources), dtype.itemsize), 32 * width * most)
-    labels, climbs = xp.empty((len(schedule), pitch), dtype), xp.empty((pitch, height), dtype)
+    pitch = _pitch(kept, len(sources), dtype.itemsize)
+    labels, climbs = xp.empty((kept, pitch), dtype), xp.empty((pitch, height), dtype)
     some, arrived = xp.empty(pitch, np.int32), xp.zeros(1, np.uint32)
-    climb = cuda_function(SOURCE, f"climb<{t}>")
-    kernel = cuda_function(SOURCE, f"sweep<{t}, {width}, {'true' if measured else 'false'}>", cooperative=True)
+    turns = xp.empty((len(stages), pitch // 32), np.int32)
     none = np.intp(0)
-    asked = measured or (none, dtype.type(0), none, np.int32(0), none, none, none, none, none)
+    last = asked or _Asked(none, dtype.type(0), none, np.int32(0), none, none, none, none, none)
+    lengths = xp.append(down, dtype.type(kernel_infinity(dtype)))[entry]
+    above = stages[0].place if stages else len(vertices)
+    if asked:
+        lengths.view(np.int32)[heads, 0] = asked.times[above:]
+    name = f"descend<{t}, {{}}, {m}>"
+    radii = int(last.number)
+    launches = [_launch(name, stage, pitch, dtype.itemsize, radii) for stage in stages]
+    if above:
+        where = xp.empty(len(tree.depth), np.int32)
+        where[vertices] = xp.arange(len(vertices), dtype=np.int32)
     for first in range(0, len(sources), pitch):
         own = sources[first : first + pitch]
         some.fill(-1)
         some[: len(own)] = own
+        turns.fill(0)
         upward = some, np.int32(len(own)), tree.parent, tree.depth, entries.begin, entries.depth, up, climbs
+        climb = cuda_function(SOURCE, f"climb<{t}>")
         climb((-(-len(own) // _WARPS),), (_THREADS,), (*upward, np.int32(height)))
-        arguments = (
-            *(schedule, steps, np.int32(len(steps) - 1), where, tree.depth, tree.size, entries.begin, entries.upper),
-            *(down, some, climbs, np.int32(height), labels, np.int32(pitch), arrived, *asked),
-        )
-        kernel((most,), (_THREADS,), arguments)
-        yield _Labels(first, own, labels, most)
+        of_sources = some, climbs, np.int32(height), labels, np.int32(pitch)
+        if above:
+            kernel = cuda_function(SOURCE, f"sweep<{t}, {_width(len(sources), dtype.itemsize)}, {m}>", cooperative=True)
+            of_tree = where, tree.depth, tree.size, entries.begin, entries.upper, down
+            arguments = vertices, steps, np.int32(len(steps) - 1), *of_tree, *of_sources, arrived, *last
+            kernel((_blocks(),), (_THREADS,), arguments)
+        for stage, (width, blocks, shared), turn in zip(stages, launches, turns, strict=True):
+            kernel = cuda_function(SOURCE, name.format(width), shared=cuda_attribute("MaxSharedMemoryPerBlockOptin"))
+            kernel.preferred_shared_memory_carveout = 100
+            of_stage = pieces[stage.piece :], np.int32(stage.pieces), outer, rows, lengths, turn, np.int32(stage.rows)
+            whole = *of_stage, np.int32(kept), spans, *of_sources, *last
+            kernel((launched_blocks(blocks),), (32,), whole, shared_mem=shared)
+        yield _Batch(first, own, labels)
 
 
 def sweep(
@@ -169,8 +248,7 @@ def sweep(
     up: Array,
     down: Array,
     sources: Array,
-    schedule: Array,
-    steps: Array,
+    schedule: Schedule,
     places: Array,
     limit: float,
     D: Array,
@@ -181,15 +259,12 @@ def sweep(
     dtype, columns = np.dtype(D.dtype), len(places)
     kernel = cuda_function(SOURCE, f"gather<{_TYPES[dtype]}>")
     bounds = dtype.type(limit), dtype.type(infinity(dtype))
-    for batch in _swept(tree, entries, up, down, sources, schedule, steps, None):
+    leading = np.int64(D.strides[0] // D.itemsize)
+    for batch in _swept(tree, entries, up, down, sources, schedule, None):
         rows = D[batch.first : batch.first + len(batch.sources)]
+        grid = -(-columns // _TILE), -(-len(rows) // _TILE)
         from_labels = batch.labels, np.int32(batch.labels.shape[1]), places, np.int32(columns)
-        leading = np.int64(D.strides[0] // D.itemsize)
-        kernel(
-            (-(-columns // _TILE), -(-len(rows) // _TILE)),
-            (_THREADS,),
-            (*from_labels, np.int32(len(rows)), *bounds, rows, leading),
-        )
+        kernel(grid, (_THREADS,), (*from_labels, np.int32(len(rows)), *bounds, rows, leading))
 
 
 def measure(
@@ -198,8 +273,7 @@ def measure(
     up: Array,
     down: Array,
     sources: Array,
-    schedule: Array,
-    steps: Array,
+    schedule: Schedule,
     times: Array,
     limit: float,
     radii: Array,
@@ -207,24 +281,26 @@ def measure(
 ) -> None:
     """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
     xp, dtype = of(up).xp, np.dtype(up.dtype)
+    pitch = _pitch(_kept(schedule, True), len(sources), dtype.itemsize)
+    members = _members(pitch, _width(len(sources), dtype.itemsize))
+    none = np.intp(0)
     for low in range(0, max(len(radii), 1), _RADII):
         some = radii[low : low + _RADII]
-        most = _blocks()
-        width = _width(len(sources), dtype.itemsize)
-        pitch = min(_pitch(len(schedule), len(sources), dtype.itemsize), 32 * width * most)
-        members = -(-most // (pitch // (32 * width)))  # the blocks of a group
-        # A group may have a member less than others, whose rows stay as they are here.
-        greatest = xp.full((members * _WARPS, pitch), -np.inf)
-        sums = xp.zeros((3, members * _WARPS, pitch))
+        greatest, sums = xp.full((members, pitch), -np.inf), xp.zeros((3, members, pitch))
         within = xp.zeros((members, len(some), pitch), np.int32)
-        inverse = sums[2] if len(measures.inverse) else np.intp(0)
-        asked = times, dtype.type(limit), some, np.int32(len(some)), greatest, sums[0], sums[1], inverse, within
-        for batch in _swept(tree, entries, up, down, sources, schedule, steps, asked):
-            own = slice(batch.first, batch.first + len(batch.sources))
+        wanted = [part if len(measure) else none for part, measure in zip(sums[1:], measures[2:4], strict=True)]
+        asked = _Asked(
+            *(times, dtype.type(limit), some, np.int32(len(some)), greatest, sums[0], wanted[0], wanted[1], within)
+        )
+        for batch in _swept(tree, entries, up, down, sources, schedule, asked):
             count = len(batch.sources)
+            own = slice(batch.first, batch.first + count)
             found = greatest.max(axis=0), *sums.sum(axis=1)
             for part, all_of_it in zip(found, measures[:4], strict=True):
                 if len(all_of_it) and not low:
                     all_of_it[own] = part[:count]
             if len(some):
                 measures.within[own, low : low + _RADII] = within.sum(axis=0).T[:count]
+            greatest.fill(-np.inf)
+            sums.fill(0)
+            within.fill(0)

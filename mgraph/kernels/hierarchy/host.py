@@ -35,7 +35,7 @@ from ...device.numba.least import nothing_of
 from ...device.numba.sharing import on_all_cores
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 from ...dtypes import infinity as result_infinity
-from .ops import Measures
+from .ops import Measures, Schedule
 
 #: Sources that a core takes at a time: some lanes, or several times as many. The compiler knows the number by the
 #: length of a tuple, so that it vectorises loops over the lanes without a remainder.
@@ -473,10 +473,9 @@ def _middle(a, b, entries, lower, upward, downward, lengths, up, down):
     return -1
 
 
-def schedule(tree, chosen):
-    """Return the chosen vertices, descending, and where the sweep's one step begins and ends."""
-    vertices = np.flatnonzero(chosen)[::-1].astype(np.int32)
-    return vertices, np.array([0, len(vertices)], np.int32)
+def schedule(tree, entries, chosen):
+    """Return how a sweep goes through the chosen vertices: depth first, by falling rank."""
+    return Schedule(np.flatnonzero(chosen)[::-1].astype(np.int32))
 
 
 def _units(sources):
@@ -492,29 +491,31 @@ def _units(sources):
     return min(_FEW, _MANY, key=time)
 
 
-def workspace_bytes(vertices, sources, height, itemsize, measured):
-    """Return the bytes that `sweep` or `measure` allocates for a schedule of so many vertices."""
+def workspace_bytes(schedule, sources, height, itemsize, measured):
+    """Return the bytes that `sweep` or `measure` allocates."""
     lanes = _LANES * len(_units(sources))
-    rows = (_TILE if measured else vertices) + 2 * height
+    rows = (_TILE if measured else len(schedule.vertices)) + 2 * height
     return min(numba.get_num_threads(), -(-sources // lanes)) * rows * lanes * itemsize
 
 
-def sweep(tree, entries, up, down, sources, schedule, steps, places, limit, D):
+def sweep(tree, entries, up, down, sources, schedule, places, limit, D):
     """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule."""
+    vertices = schedule.vertices
     infinity, limit, unreached = _infinity(up.dtype), up.dtype.type(limit), up.dtype.type(result_infinity(up.dtype))
 
     def work(slices, units, climbs, stack, rows):
         for some in slices:
             order, lanes = _climbed(sources[some], tree, entries, up, infinity, climbs)
-            _sweep(tree, entries, down, lanes, climbs, schedule, infinity, units, stack, rows)
+            _sweep(tree, entries, down, lanes, climbs, vertices, infinity, units, stack, rows)
             _gather(rows, places, limit, unreached, order, D[some])
 
-    _in_slices(work, sources, tree, schedule, up.dtype, len(schedule))
+    _in_slices(work, sources, tree, vertices, up.dtype, len(vertices))
 
 
 def sweep_predecessors(tree, entries, up, down, last_up, last_down, sources, schedule, places, names, D, P):
     """P[r, j] = the vertex before the one at ``places[j]`` of the schedule, by the entries that `sweep` comes by."""
-    infinity, unreached, vertices = _infinity(up.dtype), D.dtype.type(result_infinity(D.dtype)), schedule[places]
+    infinity, unreached, vertices = _infinity(up.dtype), D.dtype.type(result_infinity(D.dtype)), schedule.vertices
+    wanted = vertices[places]
 
     def work(slices, units, climbs, stack, rows):
         before, turns = np.empty(rows.shape, np.int32), np.empty(climbs.shape, np.int32)
@@ -524,11 +525,11 @@ def sweep_predecessors(tree, entries, up, down, last_up, last_down, sources, sch
             for lane, source in enumerate(lanes):
                 _climb_by(source, tree, entries, up, last_up, climbs[lane], turns[lane], infinity)
             _sweep_by(
-                tree, entries, down, last_down, lanes, climbs, turns, schedule, infinity, units, stack, rows, before
+                tree, entries, down, last_down, lanes, climbs, turns, vertices, infinity, units, stack, rows, before
             )
-            _gather_names(before, places, vertices, lanes, names, unreached, order, D[some], P[some])
+            _gather_names(before, places, wanted, lanes, names, unreached, order, D[some], P[some])
 
-    _in_slices(work, sources, tree, schedule, up.dtype, len(schedule))
+    _in_slices(work, sources, tree, vertices, up.dtype, len(vertices))
 
 
 @njit(nogil=True, cache=True)
@@ -617,18 +618,19 @@ def closed(D, P, column, cycles):
                 cycle[j] = True
 
 
-def measure(tree, entries, up, down, sources, schedule, steps, times, limit, radii, measures):
+def measure(tree, entries, up, down, sources, schedule, times, limit, radii, measures):
     """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
+    vertices = schedule.vertices
     infinity, limit = _infinity(up.dtype), up.dtype.type(limit)
 
     def work(slices, units, climbs, stack, rows):
         for some in slices:
             order, lanes = _climbed(sources[some], tree, entries, up, infinity, climbs)
             own = Measures(*(part[some] for part in measures))
-            swept = tree, entries, down, lanes, climbs, schedule, infinity, units, stack, rows
+            swept = tree, entries, down, lanes, climbs, vertices, infinity, units, stack, rows
             _measure(*swept, times, limit, radii, order, own)
 
-    _in_slices(work, sources, tree, schedule, up.dtype, _TILE)
+    _in_slices(work, sources, tree, vertices, up.dtype, _TILE)
 
 
 def _in_slices(work, sources, tree, schedule, dtype, rows):

@@ -6,7 +6,7 @@ which is an ancestor. ``up[e]`` is the length from v to it, ``down[e]`` the leng
 float32, float64 or int32; `kernel_infinity` of the type stands for no path.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -54,6 +54,24 @@ class Placed(NamedTuple):
     begin: Array
     entry: Array
     edge: Array
+
+
+class Schedule(NamedTuple):
+    """How a sweep goes through some vertices.
+
+    Attributes
+    ----------
+    vertices : array of int32
+        The vertices in the order of the sweep; vertex p of the schedule is ``vertices[p]``.
+    stages : tuple
+        How a GPU divides the sweep into launches; stays on the host.
+    parts : tuple of array
+        What these launches read; on the device that sweeps.
+    """
+
+    vertices: Array
+    stages: tuple[Any, ...] = ()
+    parts: tuple[Array, ...] = ()
 
 
 class Measures(NamedTuple):
@@ -187,7 +205,7 @@ class Operations(Protocol):
         last_up: Array,
         last_down: Array,
         sources: Array,
-        schedule: Array,
+        schedule: Schedule,
         places: Array,
         names: Array,
         D: Array,
@@ -208,18 +226,15 @@ class Operations(Protocol):
         """
         ...
 
-    def schedule(self, tree: Tree, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the chosen vertices, int32, in the order of a sweep, and where its steps begin.
+    def schedule(self, tree: Tree, entries: Entries, chosen: np.ndarray) -> Schedule:
+        """Return how a sweep goes through the chosen vertices.
 
-        `tree` lies on the host; `chosen` is of bool, shape (n,), with all ancestors of what is chosen.
+        `tree` and `entries` lie on the host; `chosen` is of bool, shape (n,), with all ancestors of what is chosen.
         """
         ...
 
-    def workspace_bytes(self, vertices: int, sources: int, height: int, itemsize: int, measured: bool) -> int:
-        """Return the bytes that `sweep` or `measure` allocates for a schedule of so many vertices.
-
-        `height` is that of the tree.
-        """
+    def workspace_bytes(self, schedule: Schedule, sources: int, height: int, itemsize: int, measured: bool) -> int:
+        """Return the bytes that `sweep` or `measure` allocates; `height` is that of the tree."""
         ...
 
     def sweep(
@@ -229,8 +244,7 @@ class Operations(Protocol):
         up: Array,
         down: Array,
         sources: Array,
-        schedule: Array,
-        steps: Array,
+        schedule: Schedule,
         places: Array,
         limit: float,
         D: Array,
@@ -248,8 +262,7 @@ class Operations(Protocol):
         up: Array,
         down: Array,
         sources: Array,
-        schedule: Array,
-        steps: Array,
+        schedule: Schedule,
         times: Array,
         limit: float,
         radii: Array,
