@@ -19,8 +19,8 @@ MOST_VALUES, MOST_ROWS = 1 << 22, 1000
 #: The most different integers that have a bar each.
 MOST_BARS = 100
 
-#: The most vertices of a graph that is drawn, and of one whose vertices are numbered in the picture.
-MOST_VERTICES, MOST_NUMBERED = 500, 50
+#: The most vertices of a graph that is drawn, and of one whose vertices are named in the picture.
+MOST_VERTICES, MOST_NAMED = 500, 50
 
 #: Rounds of majorization, and the relative gain of stress at which it ends.
 _ROUNDS, _GAIN = 200, 1e-4
@@ -78,6 +78,7 @@ def draw_graph(
     tree: tuple[np.ndarray, np.ndarray],
     values: np.ma.MaskedArray,
     label: str,
+    names: np.ndarray,
 ) -> None:
     """Draw a small graph: grey edges, those of `tree` black, and vertices coloured by their values.
 
@@ -93,6 +94,8 @@ def draw_graph(
         What the colours show; masked vertices are white.
     label : str
         What the colours mean.
+    names : array, shape (n,)
+        What is written beside the vertices, if they are few.
     """
     places = layout(n, *edges)
     lines = lazy.optional("matplotlib.collections", "plot()").LineCollection
@@ -102,9 +105,9 @@ def draw_graph(
     colours = lazy.optional("matplotlib", "plot()").colormaps["viridis"].with_extremes(bad="white")
     rim = {"edgecolors": "black", "linewidths": 0.5, "zorder": 2}
     drawn = axes.scatter(*places.T, s=size, c=values, cmap=colours, plotnonfinite=True, **rim)
-    if n <= MOST_NUMBERED:
-        for vertex, place in enumerate(places):
-            axes.annotate(str(vertex), place, textcoords="offset points", xytext=(7, 7), fontsize="small")
+    if n <= MOST_NAMED:
+        for name, place in zip(names, places, strict=True):
+            axes.annotate(str(name), place, textcoords="offset points", xytext=(7, 7), fontsize="small")
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.figure.colorbar(drawn, ax=axes, label=label)

@@ -230,8 +230,8 @@ class Result:
         - ``"sizes"``, of `mgraph.connected_components`: the components' numbers of vertices, the largest first.
         - ``"distribution"``: how often the values of the main array occur, without those of unreached vertices.
         - ``"matrix"``: the main array as a picture, if it has a row for each source.
-        - ``"graph"``: the graph itself if it is small. Vertices are coloured by the main array; the edges of a search
-          tree or of a spanning forest are black.
+        - ``"graph"``: the graph itself if it is small. Vertices are coloured by the main array, and up to 50 have their
+          names, the graph's ids; the edges of a search tree or of a spanning forest are black.
 
         A matrix is shown by up to 1,000 evenly spaced rows and columns, and a distribution of its values is made of
         evenly spaced rows.
@@ -288,6 +288,7 @@ class Result:
             tree=self._tree(),
             values=np.ma.masked_array(values, ~self._shown(values)),
             label=label,
+            names=np.arange(graph.n) if graph.ids is None else graph.ids,
         )
 
     def _colours(self) -> tuple[np.ndarray, str]:

@@ -104,6 +104,14 @@ def test_graphs(name, black):
     assert missing.tolist() == [False] * 5 + [name in ("bfs", "sssp")]
 
 
+def test_names_of_vertices():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"from": ["Ulm", "Bonn"], "to": ["Bonn", "Kiel"]})
+    graph = mgraph.Graph.from_pandas(frame, "from", "to")
+    axes = mgraph.bfs(graph, 0, device="cpu").plot("graph")
+    assert [text.get_text() for text in axes.texts] == ["Bonn", "Kiel", "Ulm"]
+
+
 def test_a_path_is_drawn_at_its_distances():
     path = np.arange(5)
     places = plotting.layout(6, path, path + 1)

@@ -19,7 +19,16 @@ from .messages import Failure, Misuse, one_line, show_warning
 WORDS = "mgraph.words"
 
 
-class Command(click.Command):
+class WithExample(click.Command):
+    """A command whose help ends with its example in one line, to be copied, however long it is."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the example."""
+        if self.epilog:
+            formatter.write(f"\n  {self.epilog}\n")
+
+
+class Command(WithExample):
     """A command whose errors and warnings are one line each; ``--debug`` adds the traceback and Dask's log."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -87,7 +96,7 @@ def _without(name: str, error: Exception) -> click.Command:
     return Command(name, callback=fail, short_help=f"({why})", add_help_option=False, context_settings=anything)
 
 
-class Commands(click.Group):
+class Commands(WithExample, click.Group):
     """The commands, including those of other packages. Errors before a command runs, as in its help, are one line."""
 
     command_class = Command
