@@ -18,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -259,3 +260,10 @@ def test_measured_times_are_those_of_the_rows():
         for call, name in calls.items()
     ]
     assert table.splitlines()[2:] == expected
+
+
+def test_every_extra_is_explained_and_no_other():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = PAGES["docs/install.md"].read_text().partition("## Extras")[2].partition("\n## ")[0]
+    shown = re.findall("`(.*?)`", " ".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)))
+    assert sorted(shown) == sorted(extras)
