@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -226,10 +226,9 @@ def distances(
         options |= {"progress": progress, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
         return _written(given, graph, starts, ends, shape, computed, out, overwrite, ids, options)
     runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
-    asked = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
-    plan, outcome = _solved(
-        given, runner, starts, wanted, most, method, computed, predecessors, reduce, progress, reverse, **asked
-    )
+    bounds = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
+    asked = wanted, most, method, computed, predecessors, progress, reverse, {"reduce": reduce, **bounds}
+    plan, outcome = _solved(given, runner, starts, *asked)
     arrays = outcome.arrays
     if sparse:
         parts = arrays.pop(DATA), arrays.pop(INDICES), np.append(0, arrays.pop(COUNTS).cumsum())
@@ -335,13 +334,53 @@ def _solved(
     method: str,
     computed: np.dtype,
     predecessors: bool,
-    reduce: Any,
     progress: Progress | None,
-    reverse: bool = False,
-    **options: Any,
+    reverse: bool,
+    options: dict[str, Any],
 ) -> tuple[Plan, Outcome]:
-    """Plan the searches and run them."""
-    hops = method == "bfs" or not graph.weighted
+    """Plan the searches, with further `options` of the planner, and run them."""
+    plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, options)
+    known = _preparation(graph, computed, limit, method)
+    plan = plan_with(preparation=known)
+    started, compiled = time.perf_counter(), clock().seconds()
+    if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
+        # The order costs less than half of what the searches would take; then the fill is known, and decides.
+        fill = found_fill(graph, computed)
+        full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
+        plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+    if graph.weighted and plan.method not in ("bfs", "hierarchy"):
+        check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+    program = FromSources(plan, starts, wanted, limit)
+    if isinstance(graph, PlacedGraph):
+        gather = _gather(graph, plan, computed, reverse)
+        return plan, runner.run(program, lambda _: gather, plan, progress)
+    # Every shard needs the same piece, so it is prepared once, before shards are loaded.
+    piece = _piece(graph, plan, computed, runner.place, reverse)
+    seconds, compiled = time.perf_counter() - started, clock().seconds() - compiled
+    outcome = runner.run(program, lambda _: piece, plan, progress)
+    outcome.timings["load"] += seconds - compiled
+    outcome.timings["compile"] += compiled
+    return plan, outcome
+
+
+def _planner(
+    graph: Graph | PlacedGraph,
+    runner: Executor,
+    sources: int,
+    wanted: Wanted,
+    method: str,
+    computed: np.dtype,
+    predecessors: bool,
+    options: dict[str, Any],
+) -> Callable[..., Plan]:
+    """Return `planned` with all that it takes but what is known of a hierarchy.
+
+    Raises
+    ------
+    InputError
+        If a weight is negative, and the method takes none.
+    """
+    hops, placed = method == "bfs" or not graph.weighted, isinstance(graph, PlacedGraph)
     least = 0 if graph.nonnegative or hops else graph.extremes()[0]
     if least < 0 and method == "sssp":
         raise InputError(
@@ -349,8 +388,7 @@ def _solved(
             f" requires non-negative weights; the least is {least}: use ",
             Given("method", "johnson"),
         )
-    placed = isinstance(graph, PlacedGraph)
-    plan_with = partial(
+    return partial(
         planned,
         graph.n,
         graph.m,
@@ -358,10 +396,9 @@ def _solved(
         method=method,
         dtype=computed,
         predecessors=predecessors,
-        sources=len(starts),
+        sources=sources,
         targets=None if wanted.targets is None else len(wanted.targets),
         nearest=wanted.nearest,
-        reduce=reduce,
         sparse=wanted.sparse,
         nonnegative=least >= 0,
         weighted=not hops,
@@ -371,39 +408,30 @@ def _solved(
         shape=shape_beside(graph, runner.specs),
         **options,
     )
-    known = _preparation(graph, computed, limit, method)
-    plan = plan_with(preparation=known)
-    started, compiled = time.perf_counter(), clock().seconds()
-    if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
-        # The order costs less than half of what the searches would take; then the fill is known, and decides.
-        fill = found_fill(graph, computed)
-        full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
-        plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
-    shifts = plan.method == "johnson" and not graph.nonnegative
-    if not hops and plan.method != "hierarchy":
-        check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
-    program = FromSources(plan, starts, wanted, limit)
-    if isinstance(graph, PlacedGraph):
-        whole = Whole(graph.placed, graph.nonnegative, weighted=not hops)
-        gather: Gather = (
-            partial(gathered_hierarchy, whole, computed, reverse=reverse)
-            if plan.method == "hierarchy"
-            else partial(gathered_network, whole, shifts, reverse=reverse)
-        )
-        return plan, runner.run(program, lambda _: gather, plan, progress)
-    # Every shard needs the same hierarchy, or edges and potentials: they are prepared once, before shards are loaded.
-    piece: Network | Prepared
+
+
+def _gather(graph: PlacedGraph, plan: Plan, computed: np.dtype, reverse: bool) -> Gather:
+    """Return how a shard gathers its piece of a graph on workers: the whole graph, or a hierarchy of it."""
+    whole = Whole(graph.placed, graph.nonnegative, weighted=graph.weighted and plan.method != "bfs")
     if plan.method == "hierarchy":
-        piece = prepared(hierarchy_of(graph, computed, runner.place or devices.find("cpu")), runner.place)
-        piece = piece.reversed if reverse else piece
-    else:
-        graph = graph.reversed() if reverse else graph
-        piece = network(graph, potentials(graph) if shifts else None)
-    seconds, compiled = time.perf_counter() - started, clock().seconds() - compiled
-    outcome = runner.run(program, lambda _: piece, plan, progress)
-    outcome.timings["load"] += seconds - compiled
-    outcome.timings["compile"] += compiled
-    return plan, outcome
+        return partial(gathered_hierarchy, whole, computed, reverse=reverse)
+    return partial(gathered_network, whole, _shifts(graph, plan), reverse=reverse)
+
+
+def _piece(
+    graph: Graph, plan: Plan, computed: np.dtype, place: devices.Device | None, reverse: bool
+) -> Network | Prepared:
+    """Return what each shard needs of a graph: a hierarchy of it, or its edges and potentials."""
+    if plan.method == "hierarchy":
+        piece = prepared(hierarchy_of(graph, computed, place or devices.find("cpu")), place)
+        return piece.reversed if reverse else piece
+    graph = graph.reversed() if reverse else graph
+    return network(graph, potentials(graph) if _shifts(graph, plan) else None)
+
+
+def _shifts(graph: Graph | PlacedGraph, plan: Plan) -> bool:
+    """Return whether weights are shifted by potentials."""
+    return plan.method == "johnson" and not graph.nonnegative
 
 
 def given_graph(graph: Any) -> Graph | PlacedGraph:
@@ -735,9 +763,10 @@ class DistancesResult(MatrixResult):
             if whole:
                 found = [self.distances[i] for i in some]
             else:
-                runner = runner_of(known, None, None, None, None)
-                asked = Wanted(), limit, self.plan.method, dtype, False, None, None, self._reverse
-                _, outcome = _solved(known, runner, starts, *asked)
+                runner, method = runner_of(known, None, None, None, None), self.plan.method
+                _, outcome = _solved(
+                    known, runner, starts, Wanted(), limit, method, dtype, False, None, self._reverse, {}
+                )
                 found = list(outcome.arrays["distances"])
             for i, source, row in zip(some, starts.tolist(), found, strict=True):
                 self._verify_row(followed, i, source, row, rounding, whole)
