@@ -32,6 +32,30 @@ def expected_rows(graph, sources, limit=np.inf):
     return np.where(rows > limit, np.inf, rows)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("limit", [None, 0, 2])
+@pytest.mark.parametrize("targets", [None, [7, 3, 7, 150, 42]])
+def test_measures_without_weights_are_those_of_rows(directed, limit, targets, device):
+    chance = np.random.default_rng(5)
+    ends = chance.integers(0, 200, (2, 420))
+    graph = mgraph.Graph.from_edges(*ends, n=200, directed=directed)
+    sources = chance.integers(0, 200, 150)  # more than two words of searches, and some twice
+    found = mgraph.distances(graph, sources, targets, limit=limit, reduce=MEASURES, device=device)
+    columns = np.arange(200) if targets is None else np.unique(targets)
+    rows = expected_rows(graph, sources, np.inf if limit is None else limit)[:, columns]
+    reached = np.isfinite(rows)
+    others = reached.sum(axis=1) - np.isin(sources, columns)
+    total = np.where(reached, rows, 0).sum(axis=1)
+    assert np.array_equal(found.reached, reached.sum(axis=1))
+    assert np.array_equal(as_floats(found.eccentricity), rows.max(axis=1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assert np.array_equal(found.mean, total / others, equal_nan=True)
+        inverse = np.where(reached & (rows > 0), 1 / rows, 0).sum(axis=1)
+    assert np.allclose(found.harmonic, inverse, rtol=1e-12)
+    assert np.array_equal(found.within, np.stack([(rows <= radius).sum(axis=1) for radius in (0, 3, 40.5)], axis=1))
+    found.verify()
+
+
 def roads(n=30, seed=0, weights=(1, 9)):
     return mgraph.generate.grid(n, n, weights=weights, seed=seed, device="cpu")
 

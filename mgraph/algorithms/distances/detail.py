@@ -26,6 +26,8 @@ class DistancesDetail(Detail):
         The type that the search computes in.
     words : int
         Of ``"bfs"``, words of 64 searches that share a look at an edge; 0 where each search has a queue.
+    counted : bool
+        Whether searches of ``"bfs"`` count the targets of each level, for measures; otherwise rows are written.
     apart : bool
         Whether the cores of a CPU search from one source each; otherwise sources share reads of edges.
     sparse : bool
@@ -44,6 +46,7 @@ class DistancesDetail(Detail):
     batch: int
     computed: str
     words: int = 0
+    counted: bool = False
     apart: bool = False
     sparse: bool = False
     entries: int = 0

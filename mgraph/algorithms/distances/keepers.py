@@ -12,6 +12,7 @@ from ... import device as devices
 from ...arguments import checked_limit
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, infinity
+from ...kernels.bfs_many.ops import Counts
 from ..many_sources import SLOTS, RowStream
 from .wanted import COUNTS, DATA, INDICES, Wanted, within
 
@@ -248,27 +249,54 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
         NumPy or CuPy.
     """
     dtype, (_, t) = np.dtype(D.dtype), D.shape
-    found: dict[str, Array] = {}
     reached = D != infinity(dtype)
-    count = reached.sum(axis=1)
-    others = count - itself
+    count, total, harmonic, farthest = reached.sum(axis=1), None, None, None
     if {"mean", "closeness"} & {*wanted.measures}:
         total = xp.where(reached, D, dtype.type(0)).sum(axis=1, dtype=np.float64 if dtype.kind == "f" else np.int64)
+    if "harmonic" in wanted.measures:
+        with np.errstate(divide="ignore"):
+            harmonic = xp.where(reached & (D != 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
+    if "eccentricity" in wanted.measures:
+        farthest = D.max(axis=1)
+    columns = [(reached & (most >= D)).sum(axis=1) for most in greatest_within(wanted.radii, dtype)]
+    return combined(wanted, Counts(count, total, harmonic, farthest, columns), itself, t, xp)
+
+
+def greatest_within(radii: tuple[float, ...], dtype: np.dtype) -> list[float]:
+    """Return the greatest distance within each radius: NumPy would round it to the type of distances, perhaps up."""
+    return [min(checked_limit(radius, dtype), infinity(dtype)) for radius in radii]
+
+
+def combined(wanted: Wanted, counts: Counts, itself: Array, t: int, xp: Any) -> dict[str, Array]:
+    """Return the measures by name, of what was counted and summed up of each row.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        Its `measures` and `radii`.
+    counts : Counts
+        Of each row; what no measure needs may be None. `farthest` is infinite where a target is out of reach, and
+        `within` has a column for each radius.
+    itself : array of bool, shape (rows,)
+        Whether the row's source is one of the targets, at distance 0.
+    t : int
+        The number of targets.
+    xp : module
+        NumPy or CuPy.
+    """
+    count, total, harmonic, farthest, columns = counts
+    others, found = count - itself, {}
     for name in wanted.measures:
         with np.errstate(divide="ignore", invalid="ignore"):
             if name == "eccentricity":
-                found[name] = D.max(axis=1)
+                found[name] = farthest
             elif name == "mean":
                 found[name] = total / others  # 0 / 0 is not a number
             elif name == "closeness":
                 share = others / xp.maximum(t - itself, 1)
                 found[name] = xp.where(total > 0, others / total * share, 0.0)
             elif name == "harmonic":
-                found[name] = xp.where(reached & (D != 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
+                found[name] = harmonic
             else:
                 found[name] = count
-    for i, radius in enumerate(wanted.radii):
-        # The greatest distance within it: NumPy would round the radius to the type of distances, perhaps up.
-        most = min(checked_limit(radius, dtype), infinity(dtype))
-        found[within(i)] = (reached & (most >= D)).sum(axis=1)
-    return found
+    return found | {within(i): column for i, column in enumerate(columns)}

@@ -16,7 +16,7 @@ from ...planning.devices import DeviceSpec, rates_of, spec_of, usable
 from ...planning.fit import refusal, shortfall
 from ...planning.plan import Alternative, Plan
 from ...planning.shape import Shape
-from ..many_levels import levels_bytes, levels_seconds, words_for
+from ..many_levels import counts_bytes, counts_seconds, levels_bytes, levels_seconds, words_for
 from ..many_sources import (
     SLICE,
     apart_seconds,
@@ -36,6 +36,9 @@ METHODS = ("sssp", "johnson", "bfs", "hierarchy")
 
 #: The types to compute in: searches do not compute in int16.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
+
+#: Sources of which each core of a CPU counts levels at a time.
+COUNTED = 1024
 
 #: "auto" takes a hierarchy, its preparation counted, if it is predicted faster by this factor and these seconds.
 ADVANTAGE, WORTH = 2.0, 0.5
@@ -253,15 +256,22 @@ def _searching(request: _Request, method: str) -> Plan:
         < relaxing_seconds(n, m, share, specs[0], request.weighted, shape)
     )
 
+    counted = kind == "cpu" and method == "bfs" and request.measured
+
     def words_of(batch: int) -> int:
         """Return how many words to search by at a time; none on a CPU where a queue for each search is faster."""
         shared = words_for(batch, kind) if method == "bfs" else 0
+        if counted:
+            return 1
         if kind == "cpu" and shared:
             return min((shared, 0), key=lambda words: levels_seconds(n, m, batch, words, specs[0], shape))
         return shared
 
     def peak(rows: int, batch: int) -> int:
         batch, directed = min(batch, rows), request.directed
+        if counted:
+            held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
+            return held + counts_bytes(n, m, batch, directed=directed, cores=specs[0].cores) + rows * 64
         if method == "bfs":
             found = words_of(batch)
             searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
@@ -271,12 +281,17 @@ def _searching(request: _Request, method: str) -> Plan:
         held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
         return held + searched + request.kept_bytes(rows, n, batch)
 
-    best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
+    if counted:
+        best = COUNTED * specs[0].cores
+    else:
+        best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
     batch = request.batch(best, 1 if apart else SLICE[kind], peak)
     ranges = request.ranges(lambda rows: peak(rows, batch))
     taken = min(batch, max(last - first for first, last in ranges))
     words = words_of(taken)
-    if method == "bfs":
+    if counted:
+        passed = counts_seconds(n, m, taken, specs[0], shape)
+    elif method == "bfs":
         passed = levels_seconds(n, m, taken, words, specs[0], shape)
     elif apart:
         passed = apart_seconds(n, m, taken, specs[0], shape)
@@ -288,7 +303,7 @@ def _searching(request: _Request, method: str) -> Plan:
         method,
         ranges,
         batch,
-        max(passed, request.moving_seconds(taken, n)),
+        passed if counted else max(passed, request.moving_seconds(taken, n)),
         peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
         detail=DistancesDetail(
             sources=request.sources,
@@ -296,6 +311,7 @@ def _searching(request: _Request, method: str) -> Plan:
             batch=batch,
             computed=computed.name,
             words=words,
+            counted=counted,
             apart=apart or (method == "bfs" and not words),
             sparse=request.sparse,
         ),

@@ -2,7 +2,8 @@
 
 A shard has the whole graph and a range of the sources; shards do not communicate. A superstep takes the next batch of
 them, searches from it (`Searches` or `LevelSearches`) or sweeps down a hierarchy (`Sweeps`), and keeps what the call
-wants of its rows (`keepers`). Sweeps make measures themselves, so that there are no rows then.
+wants of its rows (`keepers`). Sweeps make measures themselves, and searches on a CPU without weights count levels
+(`LevelCounts`), so that there are no rows then.
 """
 
 from dataclasses import dataclass, replace
@@ -11,14 +12,15 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...dtypes import infinity
 from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from ..many_levels import LevelSearches
+from ..many_levels import LevelCounts, LevelSearches
 from ..many_sources import Network, Searches, batches_of
 from ..many_sweeps import Sweeps
 from .detail import DistancesDetail
-from .keepers import Keeper, keeper, unmeasured
+from .keepers import Keeper, combined, greatest_within, keeper, unmeasured
 from .wanted import Wanted, within
 
 
@@ -65,10 +67,37 @@ class Measuring:
 
 
 @dataclass
+class Counting:
+    """Searches that count the targets of each level, from a shard's sources, whose rows are never stored."""
+
+    searches: LevelCounts
+    sources: np.ndarray
+    wanted: Wanted
+    n: int
+    dtype: np.dtype
+    found: dict[str, np.ndarray]
+
+    def take(self, top: int, bottom: int) -> None:
+        """Search from sources number `top` to `bottom`."""
+        sources, targets = self.sources[top:bottom], self.wanted.targets
+        t = self.n if targets is None else len(targets)
+        itself = np.ones(len(sources), bool) if targets is None else np.isin(sources, targets)
+        counts = self.searches.counted(sources, np.array(greatest_within(self.wanted.radii, self.dtype), np.float64))
+        farthest = np.where(counts.reached < t, infinity(self.dtype), counts.farthest)
+        counts = counts._replace(farthest=farthest, within=counts.within.T)
+        for name, values in combined(self.wanted, counts, itself, t, np).items():
+            self.found[name][top:bottom] = values
+
+    def results(self) -> dict[str, Array]:
+        """Return the measures."""
+        return dict(self.found)
+
+
+@dataclass
 class Shard:
     """A shard's state: what takes its sources, and the batches of them."""
 
-    taking: Searching | Measuring
+    taking: Searching | Counting | Measuring
     batches: list[tuple[int, int]]
     rounds: int  # batches that the shard with most of them has
 
@@ -100,9 +129,11 @@ class FromSources:
         """Return the shard with the graph on its device, before the first batch."""
         batches = [batches_of([(0, last - first)], self.plan.detail.batch) for first, last in self.plan.ranges]
         own = self.sources[slice(*self.plan.ranges[shard])]
-        taking: Searching | Measuring
+        taking: Searching | Counting | Measuring
         if isinstance(piece, Prepared):
             taking = self._sweeping(own, piece, device)
+        elif self.plan.detail.counted:
+            taking = self._counting(own, piece, device)
         else:
             taking = self._searching(own, piece, device)
         return Shard(taking, batches[shard], max(map(len, batches)))
@@ -118,6 +149,12 @@ class FromSources:
             device.asarray(sources),
             keeper(self.wanted, device, "cpu", rows, plan.n, batch, dtype, plan.predecessors),
         )
+
+    def _counting(self, sources: np.ndarray, piece: Network, device: devices.Device) -> Counting:
+        """Return searches from some sources that count levels."""
+        wanted, n, dtype = self.wanted, self.plan.n, np.dtype(self.plan.dtype)
+        searches = LevelCounts(piece, device, wanted.targets, self.limit)
+        return Counting(searches, sources, wanted, n, dtype, unmeasured(wanted, len(sources), dtype))
 
     def _sweeping(self, sources: np.ndarray, piece: Prepared, device: devices.Device) -> Searching | Measuring:
         """Return sweeps from some sources to the targets."""

@@ -153,3 +153,99 @@ def one_by_one(edges, sources, limit, distances):
                     row[v] = level
                     queue[tail] = v
                     tail += 1
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def count_levels(edges, sources, limit, targets, radii, counts):
+    """Search from each of `sources`, and count the targets by level: one core for 64 searches."""
+    indptr = edges[0]
+    indices = edges[1]
+    reached = counts.reached
+    total = counts.total
+    harmonic = counts.harmonic
+    farthest = counts.farthest
+    within = counts.within
+    for group in prange((len(sources) + 63) // 64):
+        begin, end = 64 * group, min(64 * group + 64, len(sources))
+        _count_levels(
+            indptr,
+            indices,
+            sources[begin:end],
+            limit,
+            targets,
+            radii,
+            reached[begin:end],
+            total[begin:end],
+            harmonic[begin:end],
+            farthest[begin:end],
+            within[begin:end],
+        )
+
+
+@njit(nogil=True, cache=True)
+def _count_levels(indptr, indices, sources, limit, targets, radii, reached, total, harmonic, farthest, within):
+    """Search from up to 64 sources.
+
+    A vertex adds its bits to counters that lie across words: word p has bit p of the counter of each search.
+    """
+    n = len(indptr) - 1
+    seen, frontier, following = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    queue, found = np.empty(n, np.int32), np.empty(n, np.int32)
+    digits = np.zeros(32, np.uint64)
+    size, level = 0, 0
+    for i in range(len(sources)):
+        v, bit = np.uint64(sources[i]), _ONE << np.uint64(i)
+        if not frontier[v]:
+            queue[size] = v
+            size += 1
+        frontier[v] |= bit
+        seen[v] |= bit
+        if targets[v]:
+            reached[i] += 1
+            for r in range(len(radii)):
+                within[i, r] += 1
+    while size and level < limit:
+        level += 1
+        new = 0
+        for q in range(size):
+            u = np.uint64(queue[q])
+            bits = frontier[u]
+            frontier[u] = _NONE
+            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
+                v = np.uint64(indices[e])
+                fresh = bits & ~seen[v]
+                if fresh:
+                    if not following[v]:
+                        found[new] = v
+                        new += 1
+                    following[v] |= fresh
+        high = 0
+        for q in range(new):
+            v = np.uint64(found[q])
+            carry = following[v]
+            following[v] = _NONE
+            frontier[v] = carry
+            seen[v] |= carry
+            if targets[v]:
+                digit = 0
+                while carry:
+                    carried = digits[digit] & carry
+                    digits[digit] ^= carry
+                    carry = carried
+                    digit += 1
+                high = max(high, digit)
+        for i in range(len(sources)):
+            count = 0
+            for digit in range(high):
+                count |= np.int64(digits[digit] >> np.uint64(i) & _ONE) << digit
+            if count:
+                reached[i] += count
+                total[i] += count * level
+                harmonic[i] += count / level
+                farthest[i] = level
+                for r in range(len(radii)):
+                    if level <= radii[r]:
+                        within[i, r] += count
+        digits[:high] = _NONE
+        queue, found = found, queue
+        size = new

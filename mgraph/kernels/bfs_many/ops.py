@@ -24,8 +24,32 @@ class SearchWords(NamedTuple):
     following: Array
 
 
+class Counts(NamedTuple):
+    """What is counted of each search, zero before.
+
+    Attributes
+    ----------
+    reached : array of int64, shape (searches,)
+        The number of targets within reach; the source counts if it is one.
+    total : array of int64, shape (searches,)
+        The sum of their distances.
+    harmonic : array of float64, shape (searches,)
+        The sum of 1 / distance, without the source.
+    farthest : array of int64, shape (searches,)
+        The greatest distance.
+    within : array of int64, shape (searches, radii)
+        The number of targets up to each radius.
+    """
+
+    reached: Array
+    total: Array
+    harmonic: Array
+    farthest: Array
+    within: Array
+
+
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"one_by_one"})
+HOST_ONLY = frozenset({"one_by_one", "count_levels"})
 
 
 class Operations(Protocol):
@@ -70,5 +94,15 @@ class Operations(Protocol):
 
         `edges` are by source, of the whole graph; `distances` is int32 of shape (searches, n), -1 before. Vertices
         farther than `limit` keep the -1.
+        """
+        ...
+
+    def count_levels(
+        self, edges: Adjacency, sources: Array, limit: int, targets: Array, radii: Array, counts: Counts
+    ) -> None:
+        """Search from each of `sources`, int32, and count the targets by level: one core for 64 searches.
+
+        `edges` are by source, of the whole graph; `targets` is bool of shape (n,), `radii` float64. Vertices farther
+        than `limit` do not count.
         """
         ...
