@@ -3,12 +3,13 @@
 import gc
 import operator
 import re
+import threading
 
 import numpy as np
 import pandas
 import pytest
 from distributed import Client
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import names_kept
 
 import mgraph
@@ -61,6 +62,26 @@ def test_lists_and_columns_are_compared_as_arrays_are(distances):
         np.testing.assert_array_equal(distances[distances == value], array[array == other])
     mask = (other % 2 == 0).tolist()
     np.testing.assert_array_equal(((distances < 9) & mask).to_numpy(), (array < 9) & mask)
+
+
+LATCH = threading.Event()
+
+
+def until_set():
+    return LATCH.wait(SOON)
+
+
+def test_a_dask_array_keeps_a_vector_until_it_is_read(client, placed, distances):
+    """The workers are busy, and nothing else refers to the vector."""
+    LATCH.clear()
+    busy = [client.submit(until_set, workers=[there], pure=False) for there in placed.placement.group.addresses]
+    array = mgraph.sssp(placed, 3).distances.to_dask_array()
+    gc.collect()
+    for _ in range(2):  # calls tell the workers what has been released
+        mgraph.bfs(placed, 0)
+    LATCH.set()
+    np.testing.assert_array_equal(array.compute(scheduler=client), distances.to_numpy())
+    assert all(client.gather(busy))
 
 
 @pytest.mark.parametrize("index", [True, False, np.True_, "0", 1.0, None])

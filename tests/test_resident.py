@@ -357,6 +357,14 @@ def test_what_calls_derive_is_listed_and_released(client):
             gone()
 
 
+def test_a_graph_that_is_closed_in_a_call(client):
+    placed = DistributedGraph.from_graph(grid(6, 7), client, device="cpu")
+    with pytest.raises(InputError, match="was closed in the middle of a call"):
+        mgraph.bfs(placed, 0, span=1, progress=lambda k, of: placed.close())
+    with pytest.raises(InputError, match="has been closed"):
+        mgraph.bfs(placed, 0)
+
+
 def test_graphs_and_plain_calls_side_by_side(client):
     """Calls with client= drop what other calls left behind, but nothing of a graph."""
     one, two = GRAPHS["Kronecker"](), directed()

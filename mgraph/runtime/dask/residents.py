@@ -179,10 +179,10 @@ class Residents(WorkerPlugin):
 
     async def run(self, request: bytes) -> dict[str, Any]:
         """Run a call, or a span of it; return a pickled `Answer` or `Failure`, and whether it is an answer."""
-        asked: Request = loads(request)
         answer: Answer | Failure
         session = None
         try:
+            asked: Request = loads(request)
             there = sessions(self._worker)
             session = checked(there.find(asked.session), self._worker)
             session.forget(asked.freed)
@@ -518,7 +518,7 @@ def borrow(session: str, name: str, ids: str, publication: str) -> Borrowed | No
     try:
         lent = sessions(get_worker()).find(publication).kept
         kept[name] = lent[PART]
-    except (Aborted, KeyError):  # the worker has been started again, perhaps with a new lease
+    except (Aborted, InputError):  # the worker has been started again, perhaps with a new lease
         return None
     known = None
     if IDS in lent:
@@ -630,7 +630,7 @@ async def passed_on(
             found: dict[str, Any] | None = await getattr(dask_scheduler.rpc(address), RUN)(request=requests[address])
             # A process that was started again does not know the operation, and answers nothing.
             return found or {"answered": False, "answer": dumps(Failure(lost([address], RESTARTED), ""))}
-        except OSError as error:
+        except Exception as error:  # or no shard would be told to stop
             return {"answered": False, "answer": dumps(Failure(error, ""))}
 
     asked = {address: asyncio.ensure_future(ask(address)) for address in requests}

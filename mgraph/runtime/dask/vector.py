@@ -266,6 +266,8 @@ class DistributedVector(Handle):
             if last > first:
                 given = group.session, self._call, self._name
                 chunk = tasks.submit(group.client, address, residents.whole, *given)
+                # Until it has been read the vector stays, even if nothing else refers to it.
+                chunk.add_done_callback(lambda _, owner=self.owner: owner)
                 chunks.append(da.from_delayed(chunk, (last - first,), self.dtype))
         return da.concatenate(chunks) if chunks else da.zeros(self.shape, self.dtype)
 

@@ -25,7 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 import psutil
@@ -36,7 +36,7 @@ from distributed.worker import Worker
 from ... import device as devices
 from ... import limits
 from ...device.clock import clock
-from ...errors import DeviceError
+from ...errors import DeviceError, InputError
 from ...graph.vertex_range import VertexRange
 from ...planning.devices import USABLE, DeviceSpec, spec_of
 from ...version import __version__
@@ -79,6 +79,13 @@ class Spanned(NamedTuple):
     report: Report | None
 
 
+class KeptHere(dict[str, Any]):
+    """What calls have left on a worker for later ones, by name. What was released meanwhile raises InputError."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise InputError("the graph, or a vector, was closed in the middle of a call that uses it")
+
+
 class Session:
     """One call's shard on this worker, or what stays between the calls of a group of workers."""
 
@@ -86,8 +93,8 @@ class Session:
         self.stays = stays
         #: What the session is for, if not for a client: "the published graph 'roads'".
         self.title = ""
-        #: What calls have left here for later ones, by name: parts of graphs, and vectors by their own names.
-        self.kept: dict[str, Any] = {}
+        #: Parts of graphs, and of each call its vectors by their own names.
+        self.kept = KeptHere()
         self.rank = 0
         self.superstep: int | None = None
         self.working_since: float | None = None
