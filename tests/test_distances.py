@@ -300,7 +300,7 @@ def test_dataframes():
         ({"reduce": "mean", "nearest": 2}, "reduce='mean' keeps no distances: leave out nearest=2"),
         ({"reduce": "mean", "predecessors": True}, "leave out predecessors=True"),
         ({"dtype": "int16"}, "dtype must be float32, float64 or int32, got 'int16'"),
-        ({"method": "fast"}, "method must be 'auto', 'sssp', 'johnson', 'bfs' or 'hierarchy', got 'fast'"),
+        ({"method": "fast"}, "method must be 'auto', 'sssp', 'johnson', 'bfs', 'blocked' or 'hierarchy', got 'fast'"),
     ],
 )
 def test_what_is_refused(options, says):

@@ -1,4 +1,4 @@
-"""Distances by hierarchies: equal to those of searches and of SciPy, and the planner's choice of them."""
+"""Distances by hierarchies and by all pairs: equal to those of searches and of SciPy, and the planner's choice."""
 
 import json
 
@@ -84,6 +84,28 @@ def test_small_graphs(question, seed):
 
 @pytest.mark.parametrize("options", ASKED)
 @pytest.mark.parametrize("directed", [False, True])
+def test_by_all_pairs(options, directed, device):
+    graph = grid(directed=directed)
+    sources = np.random.default_rng(1).integers(0, 900, 1100)
+    found = mgraph.distances(graph, sources, **options, method="blocked", device=device)
+    assert found.plan.method == "blocked"
+    same(found, mgraph.distances(graph, sources, **options, method="sssp", device=device))
+    found.verify(rows=2)
+
+
+def test_auto_takes_all_pairs_of_a_dense_graph():
+    n = 1800
+    random = np.random.default_rng(5)
+    matrix = np.where(random.random((n, n)) < 0.5, random.integers(1, 1000, (n, n)), 0)
+    graph = mgraph.Graph.from_adjacency(matrix)
+    found = mgraph.distances(graph, reduce="mean", device="cpu")
+    assert found.plan.method == "blocked", found.plan.explain()
+    assert mgraph.distances(graph, [5], reduce="mean", device="cpu").plan.method == "sssp"
+    assert np.allclose(found.mean[:3], mgraph.distances(graph, [0, 1, 2], reduce="mean", device="cpu").mean)
+
+
+@pytest.mark.parametrize("options", ASKED)
+@pytest.mark.parametrize("directed", [False, True])
 def test_the_same_as_searches(options, directed, device):
     graph = grid(directed=directed)
     sources = np.random.default_rng(1).integers(0, 900, 1100)
@@ -149,8 +171,9 @@ def test_auto_takes_a_hierarchy_where_it_is_clearly_faster():
 
 def test_what_is_refused():
     graph = grid()
-    with pytest.raises(InputError, match=r"method='hierarchy' finds no predecessors: leave out predecessors=True"):
-        mgraph.distances(graph, [0], method="hierarchy", predecessors=True, device="cpu")
+    for method in ("blocked", "hierarchy"):
+        with pytest.raises(InputError, match=rf"method='{method}' finds no predecessors: leave out predecessors=True"):
+            mgraph.distances(graph, [0], method=method, predecessors=True, device="cpu")
     with pytest.raises(InputError, match=r"dtype must be int32, which Hierarchy\(n=900"):
         mgraph.distances(mgraph.Hierarchy(graph, device="cpu"), [0], dtype="float64")
     random = np.random.default_rng(3)

@@ -44,6 +44,7 @@ from .. import bellman
 from ..certificates import distances as certificate
 from ..many_sources import Network, gathered_network, network
 from ..many_sweeps import gathered_hierarchy, may_have_small_separators
+from .by_matrix import kept_of_all_pairs
 from .plan import METHODS, TYPES, UNKNOWN, Preparation, planned
 from .program import FromSources
 from .verify import ROUNDING, kept_of
@@ -121,14 +122,16 @@ def distances(
         - ``("within", [r1, r2, ...])``: the numbers of targets at distances up to each radius, in a column each.
     predecessors : bool
         Whether to return the vertex before each target on a shortest path, as `mgraph.apsp` does.
-    method : {"auto", "sssp", "johnson", "bfs", "hierarchy"}
+    method : {"auto", "sssp", "johnson", "bfs", "blocked", "hierarchy"}
         ``"sssp"`` relaxes edges for many sources at a time [1]_ [2]_. ``"johnson"`` does the same after a reweighting
         that allows negative weights [3]_. ``"bfs"`` finds distances in edges, whatever the weights: with a bit for each
-        search [4]_, or on a CPU by a queue for each where that is faster. ``"hierarchy"`` prepares the graph as
+        search [4]_, or on a CPU by a queue for each where that is faster. ``"blocked"`` computes all pairs by the
+        method of `mgraph.apsp` on the matrix, on one device. ``"hierarchy"`` prepares the graph as
         `mgraph.Hierarchy` does, unless the graph keeps a hierarchy of an earlier call, and sweeps down from many
         sources at a time: for road networks and meshes, without predecessors. ``"auto"`` takes ``"bfs"`` for an
-        unweighted graph, and ``"johnson"`` if a weight is negative. It takes ``"hierarchy"`` where that is predicted
-        clearly faster, its preparation counted, and all sums of weights are exact, so that the result is the same.
+        unweighted graph, and ``"johnson"`` if a weight is negative. It takes ``"blocked"`` or ``"hierarchy"`` where
+        that is predicted clearly faster, preparation counted, and all sums of weights are exact, so that the result is
+        the same.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     ids : bool
@@ -161,8 +164,8 @@ def distances(
     InputError
         If a source or target is not an integer in [0, n) or no id of the graph, for negative weights with
         ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, for `sparse` or `out` together with
-        any of the three or each other, for ``method="hierarchy"`` if there would be too many entries or with
-        `predecessors`, and for invalid input.
+        any of the three or each other, for ``method="hierarchy"`` if there would be too many entries, for
+        it or ``"blocked"`` with `predecessors`, for ``"blocked"`` on workers, and for invalid input.
     OutputExistsError
         If the file `out` exists, and `overwrite` is false.
     {common errors}
@@ -340,7 +343,8 @@ def _solved(
 ) -> tuple[Plan, Outcome]:
     """Plan the searches, with further `options` of the planner, and run them."""
     plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, options)
-    known = _preparation(graph, computed, limit, method)
+    plan_with = partial(plan_with, searches_only=_searches_only(graph, computed, limit) if method == "auto" else "")
+    known = _preparation(graph, computed)
     plan = plan_with(preparation=known)
     started, compiled = time.perf_counter(), clock().seconds()
     if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
@@ -348,6 +352,11 @@ def _solved(
         fill = found_fill(graph, computed)
         full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
         plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+    if isinstance(graph, Graph) and plan.method == "blocked":
+        where = {"device": runner.specs[0].name, "progress": progress}
+        where |= {name: options.get(name) for name in ("memory_limit", "span")}
+        followed = graph.reversed() if reverse else graph
+        return plan, kept_of_all_pairs(followed, plan, starts, wanted, limit, **where)
     if graph.weighted and plan.method not in ("bfs", "hierarchy"):
         check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
     program = FromSources(plan, starts, wanted, limit)
@@ -404,6 +413,7 @@ def _planner(
         weighted=not hops,
         directed=graph.directed,
         gathered=placed,
+        here=runner.place is not None,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         shape=shape_beside(graph, runner.specs),
         **options,
@@ -447,22 +457,23 @@ def _of_hierarchy(hierarchy: Hierarchy, dtype: Any, device: str | None, client: 
     return hierarchy.dtype, hierarchy.device if device is None and client is None else device
 
 
-def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype, limit: float, method: str) -> Preparation:
-    """Return what is known of a graph's hierarchy, and whether ``"auto"`` may take it."""
+def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype) -> Preparation:
+    """Return what is known of a graph's hierarchy, and whether ``"auto"`` may take one."""
     if isinstance(graph, PlacedGraph):
-        return Preparation()
+        return Preparation(why_not=UNKNOWN)
     done, fill, why_not = is_prepared(graph, dtype), known_fill(graph, dtype), ""
-    if method != "auto":
-        pass
-    elif limit < infinity(dtype):
-        why_not = "searches end at the limit"
-    elif fill is None and not lazy.installed("pymetis"):
+    if fill is None and not lazy.installed("pymetis"):
         why_not = "pymetis is not installed"
     elif fill is None and not may_have_small_separators(graph):
         why_not = "the graph does not look like a road network or a mesh"
-    elif not _is_exact(graph, dtype):
-        why_not = f"the last bits of floats may differ, so {UNKNOWN}"
     return Preparation(fill, done, why_not)
+
+
+def _searches_only(graph: Graph | PlacedGraph, dtype: np.dtype, limit: float) -> str:
+    """Return why ``"auto"`` must take searches; empty if other methods return the same, and may be faster."""
+    if limit < infinity(dtype):
+        return "searches end at the limit"
+    return "" if _is_exact(graph, dtype) else f"the last bits of floats may differ, so {UNKNOWN}"
 
 
 def _is_exact(graph: Graph | PlacedGraph, dtype: np.dtype) -> bool:
@@ -746,14 +757,14 @@ class DistancesResult(MatrixResult):
         if self._reverse and isinstance(known, PlacedGraph):
             raise InputError("distances against the edges are not verified on workers: pass the Graph")
         followed = known.reversed() if self._reverse and isinstance(known, Graph) else known
-        if self.plan.method in ("johnson", "hierarchy") and not known.nonnegative and limit < float("inf"):
+        if self.plan.method in ("johnson", "blocked", "hierarchy") and not known.nonnegative and limit < float("inf"):
             raise InputError(
                 "with negative weights and a limit the result lacks distances that prove it: solve without"
             )
         count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
         picked = bellman.sampled(len(self._starts), count) if len(self._starts) else []
         dtype = np.dtype(self.plan.dtype)
-        grouped = self.plan.method == "hierarchy" and not _is_exact(known, dtype)
+        grouped = self.plan.method in ("blocked", "hierarchy") and not _is_exact(known, dtype)
         rounding = ROUNDING if grouped or self.plan.method == "johnson" else 0.0
         columns = self._wanted.targets is None and self._wanted.nearest is None and not self._wanted.sparse
         whole = self.distances is not None and columns

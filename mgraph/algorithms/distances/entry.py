@@ -28,12 +28,14 @@ def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
 def samples(method: str) -> Iterator[Sample]:
     """Yield searches of every type from a few sources, and from more than share a pass over the edges."""
     first, *_, last = graphs()
-    if method == "hierarchy":  # whole weights, whose sums are exact
+    if method in ("blocked", "hierarchy"):  # whole weights, whose sums are exact
         first, last = grid(24, 20, weights=(1, 99)), last.unweighted()
     for dtype in TYPES:
         for graph, count in ((first, 3), (last, 70)):
             sources = [(7 * i) % graph.n for i in range(count)]
-            yield Sample(graph, {"sources": sources, "dtype": dtype.name, "predecessors": method != "hierarchy"})
+            yield Sample(
+                graph, {"sources": sources, "dtype": dtype.name, "predecessors": method not in ("blocked", "hierarchy")}
+            )
 
 
 DISTANCES = Algorithm(

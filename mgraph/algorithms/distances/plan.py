@@ -1,5 +1,6 @@
 """Plans of distances from many sources: how the sources are dealt to the devices, and how many fit at a time."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -13,9 +14,10 @@ from ...errors import Given, InputError, MemoryLimitError
 from ...hierarchy.structure import Fill
 from ...planning.cut import Ranges, fitting_rows, span_of
 from ...planning.devices import DeviceSpec, rates_of, spec_of, usable
-from ...planning.fit import refusal, shortfall
+from ...planning.fit import fitted, refusal, shortfall
 from ...planning.plan import Alternative, Plan
 from ...planning.shape import Shape
+from ..apsp import plan as all_pairs
 from ..many_levels import counts_bytes, counts_seconds, levels_bytes, levels_seconds, words_for
 from ..many_sources import (
     SLICE,
@@ -32,7 +34,7 @@ from .keepers import keeper_bytes
 from .wanted import columns
 
 #: The methods of `mgraph.distances`.
-METHODS = ("sssp", "johnson", "bfs", "hierarchy")
+METHODS = ("sssp", "johnson", "bfs", "blocked", "hierarchy")
 
 #: The types to compute in: searches do not compute in int16.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
@@ -40,11 +42,15 @@ TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
 #: Sources of which each core of a CPU counts levels at a time.
 COUNTED = 1024
 
-#: "auto" takes a hierarchy, its preparation counted, if it is predicted faster by this factor and these seconds.
+#: "auto" takes a hierarchy, its preparation counted, or all pairs, if they are predicted faster than searches by this
+#: factor and these seconds.
 ADVANTAGE, WORTH = 2.0, 0.5
 
-#: Why "auto" does not consider a hierarchy, unless the call knows better.
-UNKNOWN = "only used if method='hierarchy' is given"
+#: "auto" considers all pairs if at least this share of the vertices are sources, and there are at most so many.
+SHARE, MATRIX = 0.25, 1 << 16
+
+#: Why "auto" takes searches alone, unless the call knows better.
+UNKNOWN = "only used if its method is named"
 
 
 class Preparation(NamedTuple):
@@ -57,12 +63,12 @@ class Preparation(NamedTuple):
     done : bool
         Whether the graph keeps a hierarchy.
     why_not : str
-        Why ``"auto"`` must not take a hierarchy; empty if it may.
+        Why ``"auto"`` must not take one; empty if it may.
     """
 
     fill: Fill | None = None
     done: bool = False
-    why_not: str = UNKNOWN
+    why_not: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +91,7 @@ class _Request:
     weighted: bool
     directed: bool
     gathered: bool
+    here: bool
     weight_bytes: int
     shape: Shape
 
@@ -168,9 +175,11 @@ def planned(
     weighted: bool = True,
     directed: bool = True,
     gathered: bool = False,
+    here: bool = True,
     weight_bytes: int = 0,
     shape: Shape | None = None,
     preparation: Preparation | None = None,
+    searches_only: str = UNKNOWN,
 ) -> Plan:
     """Plan distances from `sources` vertices to `targets` vertices, of which all or the `nearest` are kept.
 
@@ -178,14 +187,16 @@ def planned(
 
     A limit shortens the searches by what lies beyond it, which the plan does not know: it predicts searches without.
 
-    A hierarchy is weighed with its `preparation`. As long as the fill is not known, it is that of a road network.
+    A hierarchy is weighed with its `preparation`. As long as the fill is not known, it is that of a road network. The
+    blocked method is for calls that run in this process, `here`. `searches_only` says why ``"auto"`` must take
+    searches; it is empty if the other methods are open to choice.
     """
     checked_choice("method", method, ("auto", *METHODS))
     measured = any(checked_reduce(reduce))
     if measured and (nearest is not None or predecessors):
         other = Given("predecessors", True) if nearest is None else Given("nearest", nearest)
         raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
-    if method == "hierarchy" and predecessors:
+    if method in ("blocked", "hierarchy") and predecessors:
         raise InputError(Given("method", method), " finds no predecessors: leave out ", Given("predecessors", True))
     request = _Request(
         n=n,
@@ -204,26 +215,35 @@ def planned(
         weighted=weighted,
         directed=directed,
         gathered=gathered,
+        here=here and len(specs) == 1,
         weight_bytes=weight_bytes,
         shape=shape or Shape(),
     )
     preparation = preparation or Preparation()
+    if method == "hierarchy":
+        return fitted(_sweeping(request, preparation), memory_limit)
+    if method == "blocked":
+        return fitted(_on_matrix(request), memory_limit)
     searches = "bfs" if not weighted else "sssp" if nonnegative else "johnson"
     named = searches if method == "auto" else method
-    ways = {named: _sweeping(request, preparation) if named == "hierarchy" else _searching(request, named)}
+    ways = {named: _searching(request, named)}
     if method == "auto" and not predecessors:
         ways["hierarchy"] = _sweeping(request, preparation)
-    return _best(ways, named, preparation.why_not, memory_limit)
+        if request.here and SHARE * n <= request.sources and 0 < n <= MATRIX:
+            with contextlib.suppress(MemoryLimitError):
+                ways["blocked"] = _on_matrix(request)
+    why_not = {"hierarchy": searches_only or preparation.why_not, "blocked": searches_only}
+    return _best(ways, named, why_not, memory_limit)
 
 
-def _best(ways: dict[str, Plan], named: str, why_not: str, memory_limit: int | None) -> Plan:
-    """Return the plan of one of two ways: `named`, unless a hierarchy is clearly faster, or alone fits."""
+def _best(ways: dict[str, Plan], named: str, why_not: dict[str, str], memory_limit: int | None) -> Plan:
+    """Return the plan of the best way: `named`, unless another that may be taken is clearly faster, or alone fits."""
     seconds = {name: way.detail.preparation + way.seconds for name, way in ways.items()}
     short = {name: shortfall(way, memory_limit) for name, way in ways.items()}
-    chosen = named
-    if "hierarchy" in ways and not why_not and not short["hierarchy"]:
-        clearly = ADVANTAGE * seconds["hierarchy"] + WORTH < seconds[named]
-        chosen = "hierarchy" if clearly or short[named] else named
+    open_to_choice = [name for name in ways if name != named and not why_not[name] and not short[name]]
+    other = min(open_to_choice, key=lambda name: seconds[name], default=named)
+    clearly = ADVANTAGE * seconds[other] + WORTH < seconds[named]
+    chosen = other if clearly or short[named] else named
     if short[chosen]:
         raise MemoryLimitError(*refusal(ways[chosen], short[chosen], memory_limit))
     if len(ways) == 1:
@@ -234,7 +254,8 @@ def _best(ways: dict[str, Plan], named: str, why_not: str, memory_limit: int | N
             return "chosen"
         if short[name] or name == named:
             return short[name] or "fits"
-        return f"fits; {why_not or f'chosen only if at least {ADVANTAGE:g} times as fast and {WORTH:g} s shorter'}"
+        rule = f"chosen only if at least {ADVANTAGE:g} times as fast and {WORTH:g} s shorter"
+        return f"fits; {why_not[name] or rule}"
 
     alternatives = (
         Alternative(name, seconds[name], max(ways[name].peak_bytes), verdict(name))
@@ -350,4 +371,48 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
             entries=fill.entries,
             preparation=0.0 if preparation.done else preparation_seconds(n, fill, host, ordered),
         ),
+    )
+
+
+def _on_matrix(request: _Request) -> Plan:
+    """Return the plan of the blocked method on the matrix of all pairs, of which the sources' rows are kept.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the matrix fits nowhere.
+    """
+    n, k, limit = request.n, request.sources, request.memory_limit
+    if not request.here:
+        raise InputError(Given("method", "blocked"), " is for one device without workers: call mgraph.apsp for these")
+    pairs = all_pairs.planned(
+        n,
+        request.m,
+        request.specs,
+        method="blocked",
+        dtype=request.dtype,
+        span=request.span,
+        memory_limit=limit,
+        nonnegative=request.nonnegative,
+        weighted=request.weighted,
+        directed=request.directed,
+    )
+    batch = max(1, min(BATCH, k))
+    made = request.plan(
+        "blocked",
+        ((0, k),),
+        batch,
+        request.moving_seconds(min(batch, k), n),
+        peak_bytes=(pairs.peak_bytes[0] + request.kept_bytes(k, n, batch),),
+        detail=DistancesDetail(
+            sources=k, columns=request.wide, batch=batch, computed=pairs.detail.computed, sparse=request.sparse
+        ),
+    )
+    return replace(
+        made,
+        steps=pairs.steps,
+        span=pairs.span,
+        seconds=made.seconds + pairs.seconds,
+        host_bytes=made.host_bytes + pairs.host_bytes,
+        disk_bytes=pairs.disk_bytes,
     )
