@@ -344,7 +344,7 @@ def _solved(
     """Plan the searches, with further `options` of the planner, and run them."""
     plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, options)
     plan_with = partial(plan_with, searches_only=_searches_only(graph, computed, limit) if method == "auto" else "")
-    known = _preparation(graph, computed)
+    known = _preparation(graph, computed) if method in ("auto", "hierarchy") else Preparation()
     plan = plan_with(preparation=known)
     started, compiled = time.perf_counter(), clock().seconds()
     if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
