@@ -290,11 +290,11 @@ def distance_blocks(
     >>> [block.distances.tolist() for block in mgraph.distance_blocks(graph, targets=[0], rows=3, device="cpu")]
     [[[0.0], [1.0], [2.0]], [[3.0]]]
     """
-    given = given_graph(graph)
+    searched = once_read(graph)
+    given = given_graph(searched)
     starts = vertices_of("sources", sources, given, checked_flag("ids", ids))
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
-    searched = graph if isinstance(graph, Hierarchy) or not isinstance(given, Graph) else given  # a matrix is read once
     for first in range(0, max(1, len(starts)), step):
         some = _named(starts[first : first + step], given, ids) if given.n else None
         yield distances(searched, some, targets, ids=ids, **options)
@@ -447,6 +447,12 @@ def _shifts(graph: Graph | PlacedGraph, plan: Plan) -> bool:
 def given_graph(graph: Any) -> Graph | PlacedGraph:
     """Return a call's input as a graph: of a hierarchy its own, which keeps it."""
     return as_any_graph(graph.graph if isinstance(graph, Hierarchy) else graph)
+
+
+def once_read(graph: Any) -> Any:
+    """Return a call's input for further calls: a matrix as a graph, so that they do not read it again."""
+    given = given_graph(graph)
+    return given if isinstance(given, Graph) and not isinstance(graph, Hierarchy) else graph
 
 
 def _of_hierarchy(hierarchy: Hierarchy, dtype: Any, device: str | None, client: Any) -> tuple[np.dtype, str | None]:

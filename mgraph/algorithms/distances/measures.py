@@ -18,7 +18,7 @@ from ...hierarchy import Hierarchy
 from ...runtime.program import Progress
 from ..components.call import connected_components
 from ..sssp.call import sssp
-from .call import DistancesResult, distances, given_graph, vertices_of
+from .call import DistancesResult, distances, given_graph, once_read, vertices_of
 
 #: Sources of the first batch of a bounded diameter. Each further batch has twice as many, as bounds get worse.
 FIRST = 64
@@ -131,7 +131,8 @@ def diameter(
     >>> mgraph.diameter(mgraph.generate.grid(3, 4, weights=None), device="cpu")
     5.0
     """
-    given, components = given_graph(graph), checked_flag("components", components)
+    graph, components = once_read(graph), checked_flag("components", components)
+    given = given_graph(graph)
     if components and given.directed:
         raise InputError(Given("components", True), " needs an undirected graph")
     if e is not None or not isinstance(given, Graph) or given.directed or not (given.nonnegative or not weight):
@@ -151,9 +152,9 @@ def diameter(
         if len(part) == 1:  # as are all that follow
             break
         most = max(most, _bounded(searched, part.astype(np.int32), most, where))
-    return (
-        _scalar(most) if most else _scalar(distances(searched, [0], reduce="eccentricity", **where).eccentricity[0] * 0)
-    )
+    if not most:  # zero, of the type of distances
+        most = distances(searched, [0], [0], reduce="eccentricity", **where).eccentricity[0]
+    return _scalar(most)
 
 
 def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> float | int:
@@ -349,6 +350,7 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
     >>> mgraph.average_distance(mgraph.generate.grid(1, 5, weights=None), device="cpu")
     2.0
     """
+    graph = once_read(graph)
     _check_vertices(given_graph(graph))
     found = _measured(graph, ["mean", "reached"], "graph", None, weight, False, where)
     n = len(found.mean)
@@ -361,6 +363,7 @@ def _measured(
     graph: Any, reduce: Any, name: str, vertices: Any, weight: bool, reverse: bool, where: Where
 ) -> DistancesResult:
     """Return measures of the distances from some vertices, an argument of this name, or to them in `reverse`."""
+    graph = once_read(graph)
     given = given_graph(graph)
     vertices = vertices_of(name, vertices, given, ids=False)
     if not checked_flag("weight", weight):
@@ -373,6 +376,7 @@ def _measured(
 
 def _eccentricities(graph: Any, e: Any, weight: bool, where: Where) -> np.ndarray:
     """Return the eccentricities of all vertices, of which there must be some."""
+    graph = once_read(graph)
     n = _check_vertices(given_graph(graph))
     if e is None:
         return eccentricity(graph, weight=weight, **where)
