@@ -16,9 +16,12 @@ def cache_folder() -> Path | None:
 
 @functools.cache
 def folder_of(named: str | None, _home: str | None) -> Path | None:
-    """Return the folder for these variables of the environment; cached, as making a path takes as long as a plan."""
+    """Return the folder for these variables of the environment; cached, as making a path takes as long as a plan.
+
+    A path that is not absolute is ignored, as the XDG Base Directory Specification says.
+    """
     try:
-        return (Path(named) if named else Path.home() / ".cache") / "mgraph"
+        return (Path(named) if named and os.path.isabs(named) else Path.home() / ".cache") / "mgraph"
     except RuntimeError:  # no home directory
         return None
 

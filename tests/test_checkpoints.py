@@ -612,6 +612,8 @@ def test_of_a_damaged_checkpoint_the_one_before_is_used(stopped, how):
         {"dtype": "object"},
         {"dtype": "<f8"},
         {"dtype": "nonsense"},
+        {"dtype": "(e,"},
+        {"dtype": None},
         {"crc32": "1"},
         {"name": "labels"},
     ],

@@ -98,6 +98,11 @@ def no_home(monkeypatch):
     probe.speed_in.cache_clear()
 
 
+def test_a_cache_folder_that_is_not_absolute_is_ignored(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert kept.cache_folder() == Path.home() / ".cache" / "mgraph"
+
+
 def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
     with monkeypatch.context() as patch:
         no_home(patch)

@@ -63,6 +63,8 @@ LONGEST = 1 << 26
 _NUMBER = r"(\d{12}|[1-9]\d{12,})"
 _MANIFEST = re.compile(rf"checkpoint-{_NUMBER}\.json")
 _FILE = re.compile(rf"{_NUMBER}-[0-9a-f]{{8}}-[a-z]+(-\d+)+\.bin")
+#: The types of elements: NumPy would evaluate a part of other text.
+_TYPE = re.compile(r"\|[iu]1|<([iu][248]|f[248])")
 #: What a file is called while it is written: nobody can guess the digits, and lay something else in its place.
 _BEGUN = re.compile(rf"\.({_MANIFEST.pattern}|{_FILE.pattern}|{re.escape(COMMAND)})\.[0-9a-f]{{8}}\.tmp")
 
@@ -506,6 +508,7 @@ def _stored(found: Any) -> Stored:
         raise ValueError(f"a whole cannot be called {stored.name!r}")
     if not (isinstance(stored.file, str) and _FILE.fullmatch(stored.file)):
         raise ValueError(f"a file cannot be called {stored.file!r}")
-    if np.dtype(stored.dtype).kind not in "iuf" or type(stored.checksum) is not int:
+    known = isinstance(stored.dtype, str) and _TYPE.fullmatch(stored.dtype)
+    if not known or type(stored.checksum) is not int:
         raise ValueError(f"{stored.file} cannot hold {stored.dtype!r}")
     return stored
