@@ -97,12 +97,12 @@ def read(
         files, one after the other: those of a list, and those that match a pattern such as ``"part-*.parquet"``, in
         alphabetical order. A tuple ``("src.npy", "dst.npy")``, or with the weights as its third file, names arrays that
         have an entry for each edge.
-    format : {"edges", "gr", "mtx", "npz", "npy", "parquet"}, optional
+    format : {"edges", "gr", "mtx", "npz", "npy", "parquet", "graphml", "gexf"}, optional
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
         after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
-        dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe), Parquet. By
-        default the suffix decides; a text that begins with Matrix Market's first line is read as ``"mtx"``. Several
-        files, and those that workers read, are edge lists, Parquet, or tuples of ``.npy`` files.
+        dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe), Parquet, GraphML or GEXF
+        (through NetworkX). By default the suffix decides; a text that begins with Matrix Market's first line is read
+        as ``"mtx"``. Several files, and those that workers read, are edge lists, Parquet, or tuples of ``.npy`` files.
     n : int, optional
         Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
         then recognized as a header and skipped. With `relabel`, the number of distinct ids.
@@ -126,7 +126,8 @@ def read(
         The columns of one table, in text such as CSV or in Parquet: names in its header, or in a text without one
         numbers from 0. Give at least the first two. Columns of a text are separated by tabs, commas, semicolons, bars
         or blanks. Ids may be of any kind, such as strings. They are numbered ascending, and are the graph's `ids` if
-        they are not 0 to n-1 already.
+        they are not 0 to n-1 already. `weight` alone names the attribute of edges in GraphML and GEXF that is their
+        weight, by default ``"weight"``.
     client : distributed.Client, optional
         The client whose workers are to read the files and to hold the graph. Each worker reads its share: ranges of
         bytes of an uncompressed text, whole files of compressed ones, row groups of Parquet, ranges of arrays. All
@@ -159,8 +160,8 @@ def read(
     WorkerLostError
         With `client`: if workers are lost more often than ``mgraph.retries`` of Dask's configuration allows.
     MissingPackageError
-        If the files need a package that is not installed: pyarrow for Parquet, fsspec's own packages for some URLs,
-        before Python 3.14 backports.zstd for zstd.
+        If the files need a package that is not installed: pyarrow for Parquet, NetworkX for GraphML and GEXF, fsspec's
+        own packages for some URLs, before Python 3.14 backports.zstd for zstd.
 
     Warns
     -----
@@ -211,7 +212,10 @@ def read(
                 raise InputError(Given("source"), " names a column of one file: read the others by themselves")
             return io.read(path, format, directed=directed, named=named)
         if columns is None and not (isinstance(format, str) and format == "parquet") and _is_file(path):
-            return io.read(path, format, n, directed, weighted, relabel, dense=dense)
+            attribute = None if weight is None else str(weight)
+            return io.read(path, format, n, directed, weighted, relabel, dense=dense, weight=attribute)
+        if weight is not None:
+            raise InputError(Given("weight", weight), " goes with ", Given("source"), ", or with one GraphML file")
     elif (source, target, weight) != (None, None, None):
         raise InputError(Given("source"), " is for files that this process reads: leave out ", Given("client"))
     if dense is not None:
@@ -280,7 +284,9 @@ def _paths(given: Any) -> tuple[tuple[str, ...], ...]:
 
 def _checked_names(source: Any, target: Any, weight: Any) -> io.Named | None:
     """Return the columns that the caller names, or None; or raise InputError."""
-    if (source, target, weight) == (None, None, None):
+    if source is None and target is None:
+        if weight is not None and not isinstance(weight, str):
+            raise InputError(argument="weight", value=weight, expected="a name")
         return None
     given = {"source": source, "target": target} | ({} if weight is None else {"weight": weight})
     kind = int if isinstance(source, int) else str

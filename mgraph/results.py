@@ -5,11 +5,13 @@ its arrays, the main one first; conversions and representations here use these n
 """
 
 import html
+import os
 import reprlib
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +23,7 @@ from .arrays import Array
 from .docstrings import with_common_parts
 from .errors import Given, InputError, RenamedWarning
 from .graph import Graph, PlacedGraph, as_any_graph
+from .io import check_output, path_of, replacing, save, save_networkx
 from .planning.plan import Plan
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
@@ -180,6 +183,112 @@ class Result:
                 if self.INDEX == "vertex":
                     index = pandas.Index(ids, name=self.INDEX, tupleize_cols=False)
             return pandas.DataFrame(columns, index=index)
+
+    def to_networkx(self, graph: Any = None) -> Any:
+        """Return the graph as a NetworkX graph whose nodes have the arrays as attributes.
+
+        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids. A node that was not reached has no
+        attribute of the main array's name, and one without a predecessor no such attribute.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            The graph that was solved. By default the call's, if it still exists: the result does not keep it.
+
+        Returns
+        -------
+        networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+
+        Raises
+        ------
+        InputError
+            If the result has no value for each vertex, or the graph has gone, lies on workers, or is another one.
+        MissingPackageError
+            If NetworkX is not installed.
+        MemoryLimitError
+            If the NetworkX graph does not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=4, ids=["Rome", "Pisa", "Genoa", "Bari"])
+        >>> made = mgraph.bfs(graph, 0, device="cpu").to_networkx()
+        >>> made.nodes[2], made.nodes[3]
+        ({'id': 'Genoa', 'distances': 2}, {'id': 'Bari'})
+        """
+        if self.INDEX != "vertex" or any(len(array.shape) != 1 for array in self.arrays.values()):
+            raise InputError(f"{type(self).__name__} has no value for each vertex: use to_pandas()")
+        solved, ids = solved_graph(self, graph), self._ids()
+        if not isinstance(solved, Graph):
+            raise InputError("the graph lies on workers: give its to_graph() as ", Given("graph"))
+        made = solved.to_networkx()
+        needed = 250 * solved.n * len(self.arrays)  # a number, and its place in the node's dictionary
+        with devices.allocating(f"to_networkx() of {solved.n:,} vertices", needed, devices.find("cpu")):
+            for number, (name, array) in enumerate(self.arrays.items()):
+                values = np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array))
+                shown = values >= 0 if name in self.VERTICES else np.full(len(values), True)
+                shown &= self._shown(values) if not number else True
+                there = np.flatnonzero(shown)
+                found = ids[values[there]] if ids is not None and name in self.VERTICES else values[there]
+                for vertex, value in zip(there.tolist(), found.tolist(), strict=True):
+                    made.nodes[vertex][name] = value
+        return made
+
+    def save(self, path: str | os.PathLike[str], overwrite: bool = False, *, graph: Any = None) -> None:
+        """Write the result to a file, which appears whole or not at all.
+
+        Parameters
+        ----------
+        path : path or str
+            The suffix says what is written: ``.npy`` the main array; ``.npz`` all arrays by name, and the graph's ids;
+            ``.parquet`` the table of `to_pandas`; ``.graphml`` and ``.gexf`` the graph with the arrays as attributes of
+            its vertices, as `to_networkx` makes it, called by the graph's ids.
+        overwrite : bool
+            Replace a file that exists.
+        graph : Graph, optional
+            For ``.graphml`` and ``.gexf``: the graph that was solved, as of `to_networkx`.
+
+        Raises
+        ------
+        InputError
+            For another suffix, a path that cannot be written, and what the format cannot hold.
+        OutputExistsError
+            If the file exists, and `overwrite` is false.
+        MissingPackageError
+            If pandas and PyArrow, or NetworkX, are not installed and needed.
+        OSError
+            If the file cannot be written; it is then as it was before.
+
+        Examples
+        --------
+        >>> import pathlib
+        >>> import tempfile
+        >>> import mgraph
+        >>> graph = mgraph.generate.grid(2, 3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "levels.graphml")
+        ...     mgraph.bfs(graph, 0, device="cpu").save(path)
+        ...     mgraph.read(path)
+        Graph(n=6, m=14, undirected, int64)
+        """
+        check_output(path, overwrite, (".npy", ".npz", ".parquet", ".graphml", ".gexf"))
+        suffix, ids = path_of(os.fspath(path)).suffix, self._ids()
+        if suffix == ".npy":
+            save(path, next(iter(self.arrays.values())), overwrite)
+        elif suffix == ".npz":
+            save(path, self.arrays | ({} if ids is None else {"ids": written(ids)}), overwrite)
+        elif suffix == ".parquet":
+            frame = self.to_pandas()
+            with replacing(Path(path), overwrite) as file:
+                try:
+                    (frame if frame.index.name is None else frame.reset_index()).to_parquet(file, index=False)
+                except (TypeError, ValueError) as error:
+                    raise InputError(f"{os.fspath(path)}: Parquet cannot hold ids of several kinds: {error}") from error
+        else:
+            made = self.to_networkx(graph)
+            for attributes in made.nodes.values():  # of which a file has one type
+                attributes |= {name: str(attributes[name]) for name in self.VERTICES if name in attributes}
+            save_networkx(Path(path), made, None if ids is None else written(ids).tolist(), overwrite)
 
     def to_dataframe(self) -> Any:
         """Return `to_pandas`, which replaces this former name in the next release.
@@ -466,6 +575,11 @@ def named(vertices: np.ndarray, ids: np.ndarray) -> Any:
         return lazy.optional("pandas", "to_pandas()").arrays.IntegerArray(found, missing)
     found[missing] = None
     return found
+
+
+def written(ids: np.ndarray) -> np.ndarray:
+    """Return ids as a file holds them: integers, or text."""
+    return ids if ids.dtype.kind == "i" else np.array(list(map(str, ids)), str)
 
 
 def on_workers(array: Array) -> bool:

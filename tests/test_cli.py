@@ -411,7 +411,7 @@ def test_failures(cycle, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device; nothing was written", "out.npy")
 
-    monkeypatch.setattr(run, "save", full)
+    monkeypatch.setattr("mgraph.results.save", full)
     line = failed(invoke("bfs", cycle, "--out", tmp_path / "out.npy"), 1)
     assert line == "mgraph: error: out.npy: No space left on device; nothing was written"
 

@@ -331,7 +331,7 @@ def test_tables_in_parquet(tmp_path):
     ("options", "says"),
     [
         ({"source": "from"}, "target must be the name of a column, as source='from' is, got None"),
-        ({"weight": "km"}, "source must be the name of a column, got None"),
+        ({"weight": "km"}, "weight=.km. goes with source=, as <file> holds an edge list"),
         ({"source": "from", "target": 1}, "target must be the name of a column"),
         ({"source": 0, "target": "to"}, "target must be the number of a column, as source=0 is, got 'to'"),
         ({"source": -1, "target": 0}, "there is no column -1"),

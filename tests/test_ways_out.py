@@ -1,5 +1,8 @@
 """Ways out: results as frames with the graph's ids, as NetworkX graphs and in files."""
 
+import bz2
+import gzip
+import io
 import pickle
 
 import numpy as np
@@ -80,3 +83,147 @@ def test_an_empty_graph_with_ids():
     empty = mgraph.Graph.from_edges([], [], ids=[])
     assert len(mgraph.connected_components(empty, device="cpu").to_pandas()) == 0
     assert np.asarray(empty.ids).dtype == np.int64
+
+
+def attributes(made, name):
+    return {vertex: found[name] for vertex, found in made.nodes.items() if name in found}
+
+
+def test_results_as_attributes(graph):
+    pytest.importorskip("networkx")
+    a, b, _c, d = graph.ids.tolist()
+    made = mgraph.sssp(graph, 0, predecessors=True, device="cpu").to_networkx()
+    assert attributes(made, "distances") == {0: 0, 1: 4, 2: 9} and made[0][1]["weight"] == 4
+    assert attributes(made, "predecessors") == {1: a, 2: b}
+    made = mgraph.connected_components(graph, device="cpu").to_networkx()
+    assert attributes(made, "labels") == {0: a, 1: a, 2: a, 3: d}
+    unnamed = mgraph.Graph.from_edges([0, 1], [1, 2], n=4)
+    made = mgraph.bfs(unnamed, 0, predecessors=True, device="cpu").to_networkx()
+    assert attributes(made, "predecessors") == {1: 0, 2: 1} and attributes(made, "distances") == {0: 0, 1: 1, 2: 2}
+
+
+def test_results_that_are_no_attributes(graph):
+    pytest.importorskip("networkx")
+    for found in (mgraph.apsp(graph, device="cpu"), mgraph.list_rank([1, 1], device="cpu")):
+        with pytest.raises(mgraph.InputError, match="has no value for each vertex"):
+            found.to_networkx()
+    found = mgraph.bfs(mgraph.Graph.from_edges([0], [1]), 0, device="cpu")
+    with pytest.raises(mgraph.InputError, match="no longer exists"):
+        found.to_networkx()
+    assert len(found.to_networkx(mgraph.Graph.from_edges([0], [1]))) == 2
+    with pytest.raises(mgraph.InputError, match="graph must be the graph of the result"):
+        found.to_networkx(graph)
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".gexf"])
+def test_graphs_in_xml(graph, suffix, tmp_path):
+    networkx = pytest.importorskip("networkx")
+    path = tmp_path / f"found{suffix}"
+    mgraph.sssp(graph, 0, predecessors=True, device="cpu").save(path)
+    made = getattr(networkx, f"read_{suffix[1:]}")(path)
+    a, b, c, d = map(str, graph.ids)
+    assert attributes(made, "distances") == {a: 0, b: 4, c: 9}
+    assert attributes(made, "predecessors") == {b: a, c: b} and attributes(made, "label")[d] == d
+    again = mgraph.read(path)
+    assert (again.n, again.m) == (4, 2) and again.csr().weights.tolist() == [4, 5]
+    assert again.ids.tolist() == (graph.ids.tolist() if graph.ids.dtype.kind == "i" else [a, b, c, d])
+    with pytest.raises(mgraph.OutputExistsError):
+        mgraph.bfs(graph, 0, device="cpu").save(path)
+    mgraph.bfs(graph, 0, device="cpu").save(path, overwrite=True)
+    content = path.read_bytes()
+    for pack, ending in ((gzip.compress, ".gz"), (bz2.compress, ".bz2")):
+        packed = tmp_path / f"found{suffix}{ending}"
+        packed.write_bytes(pack(content))
+        assert mgraph.read(packed).m == 2
+        packed.write_bytes(pack(content)[:-15])
+        with pytest.raises(mgraph.FormatError):
+            mgraph.read(packed)
+    path.write_bytes(content[:-30])
+    with pytest.raises(mgraph.FormatError, match="that NetworkX can read"):
+        mgraph.read(path)
+    assert mgraph.read(io.BytesIO(content)).m == 2
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".gexf"])
+def test_ids_of_the_same_text(suffix, tmp_path):
+    networkx = pytest.importorskip("networkx")
+    same = mgraph.Graph.from_edges([0, 1], [1, 2], ids=[7, "7", "x"])
+    mgraph.bfs(same, 0, device="cpu").save(tmp_path / f"same{suffix}")
+    made = getattr(networkx, f"read_{suffix[1:]}")(tmp_path / f"same{suffix}")
+    assert attributes(made, "label") == {"0": "7", "1": "7", "2": "x"} and made.number_of_edges() == 2
+    plain = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 1], [1.5, 2, 3], directed=False)
+    mgraph.connected_components(plain, device="cpu").save(tmp_path / f"plain{suffix}")
+    again = mgraph.read(tmp_path / f"plain{suffix}")
+    assert (again.ids, again.m, again.directed) == (None, 6, False)
+
+
+def graphml(edges, nodes=("a", "b"), key='<key id="w" for="edge" attr.name="km" attr.type="double"/>', directed=True):
+    kind = "directed" if directed else "undirected"
+    body = "".join(f'<node id="{node}"/>' for node in nodes) + edges
+    space = "http://graphml.graphdrawing.org/xmlns"
+    return f'<graphml xmlns="{space}">{key}<graph edgedefault="{kind}">{body}</graph></graphml>'.encode()
+
+
+def test_attributes_of_edges():
+    pytest.importorskip("networkx")
+    edge = '<edge source="a" target="b"><data key="w">2.5</data></edge>'
+    graph = mgraph.read(io.BytesIO(graphml(edge)), weight="km")
+    assert graph.ids.tolist() == ["a", "b"] and graph.csr().weights.tolist() == [2.5]
+    assert not mgraph.read(io.BytesIO(graphml(edge))).weighted
+    assert mgraph.read(io.BytesIO(graphml(edge, directed=False)), weight="km").m == 2
+    assert mgraph.read(io.BytesIO(graphml(edge)), weight="km", directed=False).m == 2
+    numbers = graphml(edge.replace('"a"', '"7"').replace('"b"', '"-3"'), nodes=("7", "-3", "5"))
+    assert mgraph.read(io.BytesIO(numbers)).ids.tolist() == [7, -3, 5]
+    assert mgraph.read(io.BytesIO(numbers), relabel=True).ids.tolist() == [7, -3]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"<graphml>", "that NetworkX can read"),
+        (b"<graphml/>", "that NetworkX can read"),
+        (b"", "that NetworkX can read"),
+        (graphml('<edge source="a"/>'), "an edge lacks its source or target"),
+        (graphml('<edge source="a" target="b"><data key="w">far</data></edge>'), "that NetworkX can read"),
+        (graphml('<edge source="a" target="b"><data key="w">nan</data></edge>'), "weights must be numbers"),
+        (graphml('<edge source="a" target="b"/>'), "no edge has the attribute 'km'"),
+        (b'<!DOCTYPE x [<!ENTITY a "a">]><graphml/>', "defines entities"),
+    ],
+)
+def test_wrong_graphml(content, says):
+    pytest.importorskip("networkx")
+    with pytest.raises(mgraph.FormatError, match=says):
+        mgraph.read(io.BytesIO(content), format="graphml", weight="km")
+
+
+def test_weights_of_other_files():
+    with pytest.raises(mgraph.InputError, match="weight='km' goes with source="):
+        mgraph.read(io.BytesIO(b"0 1\n"), weight="km")
+    with pytest.raises(mgraph.InputError, match="weight='km' goes with source="):
+        mgraph.read(["a.txt", "b.txt"], weight="km")
+    with pytest.raises(mgraph.InputError, match="weight must be a name, got 2"):
+        mgraph.read(io.BytesIO(b"0 1\n"), weight=2)
+
+
+def test_arrays_and_tables(graph, tmp_path):
+    pytest.importorskip("pyarrow")
+    found = mgraph.bfs(graph, 0, predecessors=True, device="cpu")
+    found.save(tmp_path / "found.npy")
+    assert np.load(tmp_path / "found.npy").tolist() == [0, 1, 2, -1]
+    found.save(tmp_path / "found.npz")
+    with np.load(tmp_path / "found.npz") as archive:
+        assert sorted(archive) == ["distances", "ids", "predecessors"]
+        assert archive["ids"].tolist() == (
+            graph.ids.tolist() if graph.ids.dtype.kind == "i" else [*map(str, graph.ids)]
+        )
+    if graph.ids.tolist() == KINDS["mixed"]:
+        with pytest.raises(mgraph.InputError, match="Parquet cannot hold ids of several kinds"):
+            found.save(tmp_path / "found.parquet")
+    else:
+        found.save(tmp_path / "found.parquet")
+        frame = pandas.read_parquet(tmp_path / "found.parquet")
+        assert frame["vertex"].tolist() == graph.ids.tolist() and frame["distances"].tolist() == [0, 1, 2, -1]
+    assert not list(tmp_path.glob(".*"))
+    for name in ("found.txt", "none/found.npy"):
+        with pytest.raises(mgraph.InputError):
+            found.save(tmp_path / name)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-import numpy as np
 from tqdm import tqdm
 
 import mgraph
@@ -23,9 +22,8 @@ from ..device.clock import COMPILING
 from ..errors import InputError
 from ..graph import Graph
 from ..hierarchy import Hierarchy
-from ..io import check_output, replacing, save
+from ..io import check_output
 from ..reading import read
-from ..results import Result
 from ..runtime.checkpoints import checked_checkpoints, held
 from .commands import WORDS
 from .interrupts import closed, stoppable
@@ -179,7 +177,7 @@ def perform(
                 look()
             seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
             if out is not None:
-                _save(out, result, getattr(given, "ids", None), overwrite)
+                result.save(out, overwrite)
             if quiet and not as_json:
                 return
             found = offered.summary(given, result, options)
@@ -240,16 +238,3 @@ def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> N
     bar.set_description(f"{name}: compiling kernels (first use)" if begins else name)
     if not begins and threading.current_thread() is threading.main_thread():
         look()
-
-
-def _save(out: Path, result: Result, ids: np.ndarray | None, overwrite: bool) -> None:
-    """Save the result: the main array (.npy), all arrays by name, with the ids (.npz), or its table (.parquet)."""
-    if out.suffix == ".parquet":
-        frame = result.to_pandas()
-        with replacing(out, overwrite) as file:
-            (frame if frame.index.name is None else frame.reset_index()).to_parquet(file, index=False)
-        return
-    if out.suffix == ".npy":
-        save(out, next(iter(result.arrays.values())), overwrite)
-        return
-    save(out, result.arrays | ({} if ids is None else {"ids": ids}), overwrite)

@@ -5,14 +5,15 @@ allocated for it. For any invalid file `read` raises `FormatError`; for one that
 result is left half written.
 
 `reading` opens a file and makes a graph from the output of its format's reader: `edge_list`, `dimacs` and
-`matrix_market` read text, line by line (`lines`, `stream`); `npy` and `npz` read arrays; `table` reads tables
-in text whose columns the caller names. `edge_files` makes a source of
+`matrix_market` read text, line by line (`lines`, `stream`); `npy` and `npz` read arrays; `networkx_files` reads and
+writes GraphML and GEXF; `table` reads tables in text whose columns the caller names. `edge_files` makes a source of
 edges of several files, in sections that workers read. `saving` writes results.
 """
 
 from . import parts
 from .edge_files import EdgeFiles, Found, Request
-from .files import absolute, is_pattern
+from .files import absolute, is_pattern, path_of
+from .networkx_files import save_networkx
 from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_archive, read_files, read_list
 from .saving import check_output, replacing, save
 from .table import Named
@@ -29,10 +30,12 @@ __all__ = [
     "check_output",
     "is_pattern",
     "parts",
+    "path_of",
     "read",
     "read_archive",
     "read_files",
     "read_list",
     "replacing",
     "save",
+    "save_networkx",
 ]

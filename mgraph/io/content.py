@@ -12,6 +12,8 @@ class Options(NamedTuple):
     directed: bool | None
     weighted: bool | None
     relabel: bool
+    #: The attribute of edges that is their weight, in a format whose edges have attributes.
+    weight: str | None = None
 
 
 class Content(NamedTuple):
@@ -29,6 +31,8 @@ class Content(NamedTuple):
         Whether edges have one direction, if the caller does not specify it.
     base : int
         The first vertex id in the file.
+    ids : array or None
+        The ids of the vertices in a file that does not number them.
     """
 
     src: np.ndarray
@@ -37,3 +41,4 @@ class Content(NamedTuple):
     n: int | None
     directed: bool
     base: int
+    ids: np.ndarray | None = None

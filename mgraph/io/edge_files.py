@@ -359,7 +359,7 @@ def _format_by_suffix(paths: tuple[str, ...]) -> str | None:
     if suffix in (".parquet", ".pq"):
         return "parquet"
     inner = path_of(str(path.with_suffix(""))) if suffix in COMPRESSIONS else path
-    if inner.suffix.lower() in (".gr", ".mtx", ".npz", ".npy"):
+    if inner.suffix.lower() in (".gr", ".mtx", ".npz", ".npy", ".graphml", ".gexf"):
         raise FormatError(
             f"{path}: graphs from several files, or on workers, are read from edge lists, Parquet, and pairs of .npy "
             "files: read this one by itself"

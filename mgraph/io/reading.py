@@ -22,6 +22,7 @@ from .edge_list import read_edges, read_numbers
 from .files import is_url, path_of
 from .ids import in_use, packed
 from .matrix_market import read_mtx
+from .networkx_files import read_gexf, read_graphml
 from .npy import MAGIC, read_array
 from .npz import read_arrays, read_npz
 from .stream import BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, decompressing, named, opened, skip_byte_order_mark
@@ -39,19 +40,23 @@ FORMATS = {
     "mtx": "Matrix Market",
     "npz": "a SciPy sparse matrix",
     "npy": "a dense matrix",
+    "graphml": "GraphML",
+    "gexf": "GEXF",
 }
 #: The formats of tables with named columns.
 TABLES = {"edges": "a table in text, such as CSV", "parquet": "a table of edges"}
 
 _SUFFIXES = {
     **dict.fromkeys((".txt", ".el", ".wel", ".edges", ".edgelist", ".csv", ".tsv"), "edges"),
-    **{f".{name}": name for name in ("gr", "mtx", "npz", "npy")},
+    **{f".{name}": name for name in ("gr", "mtx", "npz", "npy", "graphml", "gexf")},
 }
 _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
     "edges": read_edges,
     "gr": read_gr,
     "mtx": read_mtx,
     "npz": read_npz,
+    "graphml": read_graphml,
+    "gexf": read_gexf,
 }
 
 _DENSE = {"adjacency": Graph.from_adjacency, "distances": Graph.from_distances}
@@ -85,6 +90,7 @@ def read(
     *,
     dense: str | None = None,
     named: Named | None = None,
+    weight: str | None = None,
 ) -> Graph:
     """Return the graph that a file holds; the arguments, and the errors, are those of `mgraph.read`.
 
@@ -101,13 +107,17 @@ def read(
     for name, value in (("directed", directed), ("weighted", weighted), ("relabel", relabel)):
         if value is not None or name == "relabel":
             checked_flag(name, value)
-    options = Options(n, directed, weighted, relabel)
+    options = Options(n, directed, weighted, relabel, weight)
     with _failing_with(path), opened(path, file) as stream:
         head = stream.peek(_HEAD)
         check_unpacked(path, head)
         if named is not None:
             return _read_named(path, stream, format or ("parquet" if head[:4] == b"PAR1" else None), named, directed)
         format = format or _guess(path, head)
+        if weight is not None and format not in ("graphml", "gexf"):
+            raise InputError(
+                Given("weight", weight), " goes with ", Given("source"), f", as {path} holds {FORMATS[format]}"
+            )
         if format == "npy":
             return _read_dense(path, stream, options, dense)
         if dense is not None:
@@ -234,6 +244,8 @@ def _guess(path: Path, head: bytes) -> str:
     format = _SUFFIXES.get(inner.suffix.lower())
     if format in ("edges", None) and head.removeprefix(BYTE_ORDER_MARK).startswith(b"%%MatrixMarket"):
         return "mtx"
+    if format is None and head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
+        format = next((name for name in ("graphml", "gexf") if b"<" + name.encode() in head), None)
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
         raise FormatError(
             f"{path}: the format is clear neither from the suffix nor from the content: pass ",
@@ -244,18 +256,17 @@ def _guess(path: Path, head: bytes) -> str:
 
 
 def _graph(path: Path, content: Content, options: Options) -> Graph:
-    n, directed, weighted, relabel = options
-    src, dst, weights, known, implied, base = content
+    n, directed, weighted, relabel, _ = options
+    src, dst, weights, known, implied, base, ids = content
     if weighted and weights is None:
         raise FormatError(f"{path} holds no weights: leave out ", Given("weighted", True))
     if known is not None and n is not None and n < known and not relabel:
         raise FormatError(f"{path} says that it has {known} vertices, more than ", Given("n", n))
-    ids = None
     if relabel:
-        ids, src, dst = packed(src, dst)
-        if n is not None and n != len(ids):
-            raise FormatError(f"{path} holds {len(ids)} distinct vertex ids, not ", Given("n", n))
-        n, ids = len(ids), ids + base
+        used, src, dst = packed(src, dst)
+        if n is not None and n != len(used):
+            raise FormatError(f"{path} holds {len(used)} distinct vertex ids, not ", Given("n", n))
+        n, ids = len(used), used + base if ids is None else ids[used]
     elif n is None:
         n = known
         if n is None:

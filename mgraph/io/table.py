@@ -28,7 +28,8 @@ ROWS = 1 << 15
 #: Bytes that an edge takes while the graph is made, and a name beside its text.
 _AN_EDGE, _A_NAME = 60, 250
 
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+#: An integer as an id has it.
+INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 class Named(NamedTuple):
@@ -92,7 +93,7 @@ def read_table(path: Path, stream: BufferedReader, named: Named) -> Table:
     finally:
         text.detach()
     met = numbers.met()
-    if all(map(_INTEGER.fullmatch, met)):
+    if all(map(INTEGER.fullmatch, met)):
         met = list(map(int, met))
     try:
         ends = renumbered(np.concatenate(src), np.concatenate(dst), met)

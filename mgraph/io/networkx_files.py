@@ -1,0 +1,87 @@
+"""GraphML and GEXF: graphs with attributes in XML, read and written by NetworkX."""
+
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import lazy
+from ..errors import FormatError, MgraphError
+from ..graph.conversion import networkx_edges
+from ..graph.ids import as_ids
+from .content import Content, Options
+from .saving import replacing
+from .stream import held, require
+from .table import INTEGER
+
+#: Bytes that the graph takes for each byte of XML while NetworkX reads it, as measured with NetworkX 3.6.
+_A_BYTE = 20
+
+
+def read_graphml(path: Path, stream: BufferedReader, options: Options) -> Content:
+    """Return the edges of a GraphML file."""
+    return _content(path, stream, options, "graphml")
+
+
+def read_gexf(path: Path, stream: BufferedReader, options: Options) -> Content:
+    """Return the edges of a GEXF file."""
+    return _content(path, stream, options, "gexf")
+
+
+def _content(path: Path, stream: BufferedReader, options: Options, kind: str) -> Content:
+    """Return the edges of a file between its nodes in their order, and their ids unless these are 0 to n-1.
+
+    Raises
+    ------
+    FormatError
+        If NetworkX cannot read the file, or no edge has the attribute that the caller names.
+    """
+    networkx = lazy.optional("networkx", f"reading a .{kind} file")
+    text = held(path, stream)
+    size = len(text.getvalue())
+    require(path, _A_BYTE * size, f"a graph from {size:,} bytes of XML")
+    if b"<!ENTITY" in text.getvalue():
+        raise FormatError(f"{path} defines entities, which may expand without end: they are not read")
+    try:
+        graph = getattr(networkx, f"read_{kind}")(text, node_type=_node)
+        edges, nodes = networkx_edges(graph, options.weight or "weight")
+    except (MgraphError, MemoryError):
+        raise
+    except Exception as error:  # of the parser of XML, of NetworkX, and of types that do not fit their values
+        raise FormatError(f"{path} is not a .{kind} file that NetworkX can read: {error}") from error
+    if options.weight is not None and edges.weights is None:
+        raise FormatError(f"{path}: no edge has the attribute {options.weight!r}")
+    ids = nodes if nodes is None else _integers(nodes)
+    return Content(*edges, len(graph), graph.is_directed(), 0, ids)
+
+
+def _node(name: str | None) -> str:
+    """Return the name of a node, or raise ValueError for one that is missing."""
+    if name is None:
+        raise ValueError("an edge lacks its source or target, or a node its id")
+    return name
+
+
+def _integers(nodes: np.ndarray) -> np.ndarray | None:
+    """Return the ids of nodes, which XML has as strings, as integers if all are; None if they are 0 to n-1."""
+    if not all(type(node) is str and INTEGER.fullmatch(node) for node in nodes):
+        return nodes
+    ids = as_ids(map(int, nodes))
+    return None if np.array_equal(ids, np.arange(len(ids))) else ids
+
+
+def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool) -> None:
+    """Write a NetworkX graph of nodes 0 to n-1 as GraphML or GEXF, by the suffix; the caller has called `check_output`.
+
+    Its nodes are called by `ids`; if some of them are the same text, these are the nodes' attribute ``"label"``.
+    """
+    networkx = lazy.optional("networkx", f"writing a {path.suffix} file")
+    if ids is not None:
+        for node, name in enumerate(map(str, ids)):
+            del graph.nodes[node]["id"]
+            graph.nodes[node]["label"] = name
+        if len(set(map(str, ids))) == len(ids):
+            networkx.relabel_nodes(graph, dict(enumerate(map(str, ids))), copy=False)
+    with replacing(path, overwrite) as file:
+        getattr(networkx, f"write_{path.suffix[1:]}")(graph, file)
