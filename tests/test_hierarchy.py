@@ -212,6 +212,23 @@ def test_predecessors_of_other_weights_and_of_no_weights(device):
     assert np.array_equal(hops.predecessors, mgraph.bfs_many(graph, range(graph.n), predecessors=True).predecessors)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("limit", [0, 40, 300, 2000])
+def test_a_limit_leaves_out_what_is_beyond_it(device, dtype, limit):
+    random = np.random.default_rng(limit)
+    graph = grid(25, 30, random, dtype, directed=True)
+    hierarchy = mgraph.Hierarchy(graph, device=device)
+    for sources in (random.integers(0, graph.n, 150), [3], [77, 78, 740]):
+        whole = as_floats(hierarchy.distances(sources))
+        within = np.where(whole <= limit, whole, np.inf)
+        assert np.array_equal(as_floats(hierarchy.distances(sources, limit=limit)), within)
+        for targets in (None, random.integers(0, graph.n, 60), [5]):
+            part = within if targets is None else within[:, targets]
+            found = hierarchy.distances(sources, targets, limit=limit, reduce=["eccentricity", "reached", "mean"])
+            assert np.array_equal(as_floats(found.eccentricity), part.max(axis=1))
+            assert np.array_equal(found.reached, np.isfinite(part).sum(axis=1))
+
+
 def test_closeness_is_that_of_networkx(device):
     networkx = pytest.importorskip("networkx")
     random = np.random.default_rng(5)
@@ -263,6 +280,8 @@ def test_negative_weights(device, seed, dtype):
     hierarchy = mgraph.Hierarchy(graph, random_order(random, n), device=device)
     expected = textbook(graph)
     assert np.array_equal(as_floats(hierarchy.distances()), expected)
+    within = np.where(expected <= 3, expected, np.inf)  # a path may come back from beyond the limit
+    assert np.array_equal(as_floats(hierarchy.distances(limit=3)), within)
     reached = np.argwhere(np.isfinite(expected))
     for source, target in reached[random.integers(0, len(reached), 5)].tolist():
         path = hierarchy.path(source, target)

@@ -544,10 +544,9 @@ class Hierarchy:
         return self._structure.rank[chosen]
 
     def _pair(self, source: Any, target: Any) -> tuple[int, int]:
-        rank = self._structure.rank
-        ends = (("source", source), ("target", target))
-        start, end = (int(rank[checked_integer(name, vertex, 0, self.n - 1)]) for name, vertex in ends)
-        return start, end
+        rank, last = self._structure.rank, self.n - 1
+        start, end = checked_integer("source", source, 0, last), checked_integer("target", target, 0, last)
+        return rank.item(start), rank.item(end)
 
 
 def elimination_of(graph: Graph) -> Elimination:

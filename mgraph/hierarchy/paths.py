@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
-from ..dtypes import distance_range, infinity, out_of_range
+from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
 from ..kernels import hierarchy as hierarchy_kernels
 from .lengths import Lengths
 from .structure import Structure
@@ -39,10 +39,11 @@ def distance(structure: Structure, lengths: Lengths, source: int, target: int) -
     DistanceOverflowError
         If it is out of range for the type of distances.
     """
-    turn, there, back = climbs(structure, lengths, source, target)
-    if turn < 0:
+    kernels = hierarchy_kernels.on(devices.find("cpu"))
+    parts = structure.tree, structure.entries, lengths.up, lengths.down
+    found = kernels.length(source, target, *parts, lengths.nonnegative)
+    if found >= kernel_infinity(lengths.up.dtype):
         return infinity(lengths.dtype)
-    found = (there[turn] + back[turn]).item()
     if lengths.dtype.kind == "f":
         return float(found)
     least, greatest = distance_range(lengths.dtype, lengths.nonnegative)

@@ -27,6 +27,8 @@ References
    networks", 2011.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ...device.numba import numba, prange
@@ -35,7 +37,7 @@ from ...device.numba.least import nothing_of
 from ...device.numba.sharing import on_all_cores
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 from ...dtypes import infinity as result_infinity
-from .ops import Measures, Schedule
+from .ops import Schedule
 
 #: Sources that a core takes at a time: some lanes, or several times as many. The compiler knows the number by the
 #: length of a tuple, so that it vectorises loops over the lanes without a remainder.
@@ -324,14 +326,14 @@ def _last_vertices(entries, lower, upward, downward, lengths, up, down, last_up,
 
 
 @njit(nogil=True, cache=True)
-def _climb(source, tree, entries, lengths, label, infinity):
-    """Write the lengths of upward paths from `source` to its ancestors, by depth."""
+def _climb(source, tree, entries, lengths, label, bound, infinity):
+    """Write the lengths of upward paths from `source` to its ancestors, by depth; beyond `bound` some are missing."""
     d = tree.depth[source]
     label[:d] = infinity
     label[d] = 0
     v = source
     while v >= 0:
-        if label[d] < infinity:
+        if label[d] <= bound:
             _relax(v, label[d], entries, lengths, label)
         v = tree.parent[v]
         d -= 1
@@ -382,6 +384,18 @@ def _between(source, target, tree, entries, up, down, nonnegative, there, back, 
             _relax(s, other, entries, down, back)
         s = tree.parent[s]
     return turn
+
+
+def length(source, target, tree, entries, up, down, nonnegative):
+    """Return the length of the shortest path; infinity if there is none."""
+    return _length(source, target, tree, entries, up, down, nonnegative, _infinity(up.dtype))
+
+
+@njit(nogil=True, cache=True)
+def _length(source, target, tree, entries, up, down, nonnegative, infinity):
+    there, back = np.empty(tree.depth[source] + 1, up.dtype), np.empty(tree.depth[target] + 1, up.dtype)
+    turn = _between(source, target, tree, entries, up, down, nonnegative, there, back, infinity)
+    return there[turn] + back[turn] if turn >= 0 else infinity
 
 
 def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengths, up, down, there, back):
@@ -494,7 +508,7 @@ def _units(sources):
 def workspace_bytes(schedule, sources, height, itemsize, measured):
     """Return the bytes that `sweep` or `measure` allocates."""
     lanes = _LANES * len(_units(sources))
-    rows = (_TILE if measured else len(schedule.vertices)) + 2 * height
+    rows = (_TILE if measured else len(schedule.vertices) + 1) + 2 * height
     return min(numba.get_num_threads(), -(-sources // lanes)) * rows * lanes * itemsize
 
 
@@ -502,14 +516,20 @@ def sweep(tree, entries, up, down, sources, schedule, places, limit, D):
     """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule."""
     vertices = schedule.vertices
     infinity, limit, unreached = _infinity(up.dtype), up.dtype.type(limit), up.dtype.type(result_infinity(up.dtype))
+    bound, prunes = _bound(limit, up, down)
 
     def work(slices, units, climbs, stack, rows):
-        for some in slices:
-            order, lanes = _climbed(sources[some], tree, entries, up, infinity, climbs)
-            _sweep(tree, entries, down, lanes, climbs, vertices, infinity, units, stack, rows)
-            _gather(rows, places, limit, unreached, order, D[some])
+        pruning = _pruning(bound, prunes, stack, len(vertices))
+        rows[-1] = infinity
+        for order in slices:
+            lanes = sources[order]
+            _climb_all(lanes, tree, entries, up, climbs, bound, infinity)
+            pruning.below[0] = len(tree.depth)
+            _sweep(tree, entries, down, lanes, climbs, vertices, pruning, infinity, units, stack, rows)
+            found = np.where(pruning.skipped[places], np.int32(len(vertices)), places) if prunes else places
+            _gather(rows, found, limit, unreached, order, D)
 
-    _in_slices(work, sources, tree, vertices, up.dtype, len(vertices))
+    _in_slices(work, sources, tree, vertices, up.dtype, len(vertices) + 1)
 
 
 def sweep_predecessors(tree, entries, up, down, last_up, last_down, sources, schedule, places, names, D, P):
@@ -519,15 +539,14 @@ def sweep_predecessors(tree, entries, up, down, last_up, last_down, sources, sch
 
     def work(slices, units, climbs, stack, rows):
         before, turns = np.empty(rows.shape, np.int32), np.empty(climbs.shape, np.int32)
-        for some in slices:
-            order = np.argsort(sources[some])[::-1].copy()
-            lanes = sources[some][order]
+        for order in slices:
+            lanes = sources[order]
             for lane, source in enumerate(lanes):
                 _climb_by(source, tree, entries, up, last_up, climbs[lane], turns[lane], infinity)
             _sweep_by(
                 tree, entries, down, last_down, lanes, climbs, turns, vertices, infinity, units, stack, rows, before
             )
-            _gather_names(before, places, wanted, lanes, names, unreached, order, D[some], P[some])
+            _gather_names(before, places, wanted, lanes, names, unreached, order, D, P)
 
     _in_slices(work, sources, tree, vertices, up.dtype, len(vertices))
 
@@ -622,24 +641,78 @@ def measure(tree, entries, up, down, sources, schedule, times, limit, radii, mea
     """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
     vertices = schedule.vertices
     infinity, limit = _infinity(up.dtype), up.dtype.type(limit)
+    bound, prunes = _bound(limit, up, down)
 
     def work(slices, units, climbs, stack, rows):
-        for some in slices:
-            order, lanes = _climbed(sources[some], tree, entries, up, infinity, climbs)
-            own = Measures(*(part[some] for part in measures))
-            swept = tree, entries, down, lanes, climbs, vertices, infinity, units, stack, rows
-            _measure(*swept, times, limit, radii, order, own)
+        pruning = _pruning(bound, prunes, stack, _TILE)
+        for order in slices:
+            lanes = sources[order]
+            _climb_all(lanes, tree, entries, up, climbs, bound, infinity)
+            pruning.below[0] = len(tree.depth)
+            swept = tree, entries, down, lanes, climbs, vertices, pruning, infinity, units, stack, rows
+            _measure(*swept, times, limit, radii, order, measures)
 
     _in_slices(work, sources, tree, vertices, up.dtype, _TILE)
 
 
+class _Pruning(NamedTuple):
+    """What a sweep with a limit knows of the vertices beyond it.
+
+    Attributes
+    ----------
+    bound : number
+        The limit.
+    active : tuple
+        Empty unless there is one, and no length is negative. The compiler knows by its length.
+    far : array of bool
+        Whether the ancestor at each depth is beyond the limit of all lanes.
+    skipped : array of bool
+        Whether each vertex of the schedule was skipped: its row is not written.
+    below : array of int64, shape (1,)
+        Ranks greater than this one are skipped, as a whole subtree.
+    """
+
+    bound: Any
+    active: tuple[int, ...]
+    far: np.ndarray
+    skipped: np.ndarray
+    below: np.ndarray
+
+
+def _pruning(bound, active, stack, vertices):
+    return _Pruning(
+        bound, (0,) if active else (), np.zeros(len(stack), bool), np.zeros(vertices, bool), np.empty(1, np.int64)
+    )
+
+
+def _bound(limit, up, down):
+    """Return the length beyond which no path leads within the limit, and whether any finite length is beyond it."""
+    most = _infinity(up.dtype) - 1 if up.dtype.kind == "i" else np.finfo(up.dtype).max
+    prunes = bool(limit < most) and not (_is_negative(up) or (down is not up and _is_negative(down)))
+    return (limit if prunes else up.dtype.type(most)), prunes
+
+
+@njit(nogil=True, cache=True)
+def _is_negative(lengths):
+    """Return whether a length is negative."""
+    least = lengths.dtype.type(0)
+    for e in range(len(lengths)):
+        least = lengths[e] if lengths[e] < least else least
+    return least < 0
+
+
 def _in_slices(work, sources, tree, schedule, dtype, rows):
-    """Share slices of sources between the cores, each with its own climbs, stack and number of rows."""
+    """Share slices of sources between the cores, each with its own climbs, stack and number of rows.
+
+    A slice has the places of its sources, which descend: they are near each other in the tree, so that a sweep with a
+    limit skips more of it.
+    """
     height = 1 + max((int(tree.depth[some].max()) for some in (schedule, sources) if len(some)), default=0)
     units = _units(len(sources))
     lanes = _LANES * len(units)
+    order = np.argsort(sources)[::-1].copy()
     firsts = range(0, len(sources), lanes)
-    slices = iter([slice(first, first + lanes) for first in firsts])  # each core takes the next one
+    slices = iter([order[first : first + lanes] for first in firsts])  # each core takes the next one
     shapes = (lanes, height), (height, lanes), (rows, lanes)
 
     def on_a_core(_):
@@ -648,35 +721,49 @@ def _in_slices(work, sources, tree, schedule, dtype, rows):
     on_all_cores(on_a_core, range(min(numba.get_num_threads(), len(firsts))))
 
 
-def _climbed(sources, tree, entries, up, infinity, climbs):
-    """Climb from the sources of a slice; return their order, by which they descend, and the sources in that order."""
-    order = np.argsort(sources)[::-1].copy()
-    lanes = sources[order]
-    _climb_all(lanes, tree, entries, up, climbs, infinity)
-    return order, lanes
-
-
 @njit(nogil=True, cache=True)
-def _climb_all(sources, tree, entries, up, climbs, infinity):
+def _climb_all(sources, tree, entries, up, climbs, bound, infinity):
     for lane in range(len(sources)):
-        _climb(sources[lane], tree, entries, up, climbs[lane], infinity)
+        _climb(sources[lane], tree, entries, up, climbs[lane], bound, infinity)
 
 
 @njit(nogil=True, cache=True)
-def _sweep(tree, entries, down, sources, climbs, schedule, infinity, units, stack, rows):
+def _sweep(tree, entries, down, sources, climbs, schedule, pruning, infinity, units, stack, rows):
     """Write the row of distances of each scheduled vertex; sources descend.
+
+    A subtree without a source is skipped if all upper neighbours of its root are beyond the limit: paths into it lead
+    over these.
 
     ``stack[d]`` is the row of the ancestor at depth d of the vertex at hand. Four entries are taken at a time, the last
     one again where there are fewer.
     """
     lanes, number = _LANES * len(units), stack.dtype.type  # Numba's sums of int32 are int64, which takes twice as long
     nothing = nothing_of(stack)
-    begin, depth = entries.begin, entries.depth
+    begin, depth, depth_of = entries.begin, entries.depth, tree.depth
+    active, beyond, skipped, below = len(pruning.active) > 0, pruning.far, pruning.skipped, pruning.below
     reached = 0  # sources[reached] is the first one that is not above v
-    for p in range(len(schedule)):
+    p = -1
+    while p + 1 < len(schedule):
+        p += 1
         v = schedule[p]
-        row = rows[p]
+        row, own, lowest = rows[p], depth_of[v], v - tree.size[v]
+        while reached < len(sources) and sources[reached] > v:
+            reached += 1
         e, end = np.int64(begin[v]), np.int64(begin[v + 1]) - 1
+        if active:
+            far = v > below[0]
+            if not far and not (reached < len(sources) and sources[reached] > lowest):
+                far = True
+                for k in range(e, end + 1):
+                    far &= beyond[depth[k]]
+                if far:
+                    below[0] = lowest
+            skipped[p] = far
+            if far:
+                after = _after(schedule, p, below[0])
+                skipped[p:after] = True
+                p = after - 1
+                continue
         if e > end:
             for lane in range(lanes):
                 row[lane] = infinity
@@ -705,9 +792,7 @@ def _sweep(tree, entries, down, sources, climbs, schedule, infinity, units, stac
                     known = row[lane]
                     row[lane] = a if a < known else number(known + nothing)
                 e += 4
-        while reached < len(sources) and sources[reached] > v:
-            reached += 1
-        lane, lowest, own = reached, v - tree.size[v], tree.depth[v]
+        lane = reached
         while lane < len(sources) and sources[lane] > lowest:
             row[lane] = min(row[lane], climbs[lane, own])
             lane += 1
@@ -715,6 +800,24 @@ def _sweep(tree, entries, down, sources, climbs, schedule, infinity, units, stac
             ancestor = stack[own]
             for lane in range(lanes):
                 ancestor[lane] = row[lane]
+            if active:
+                least = infinity
+                for lane in range(lanes):
+                    least = row[lane] if row[lane] < least else least
+                beyond[own] = least > pruning.bound
+
+
+@njit(nogil=True, cache=True)
+def _after(schedule, first, below):
+    """Return the first place from `first` on of a vertex of the schedule, which descends, that is not above `below`."""
+    last = len(schedule)
+    while first < last:
+        middle = (first + last) // 2
+        if schedule[middle] > below:
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
 @njit(nogil=True, cache=True)
@@ -732,17 +835,40 @@ def _gather(rows, places, limit, unreached, order, D):
 
 @njit(nogil=True, cache=True)
 def _measure(
-    tree, entries, down, sources, climbs, schedule, infinity, units, stack, rows, times, limit, radii, order, own
+    tree,
+    entries,
+    down,
+    sources,
+    climbs,
+    schedule,
+    pruning,
+    infinity,
+    units,
+    stack,
+    rows,
+    times,
+    limit,
+    radii,
+    order,
+    own,
 ):
     """Sweep a tile of vertices at a time, and measure it while it is in the core's cache."""
     lanes, number = _LANES * len(units), rows.dtype.type
     greatest, count = np.full(lanes, -infinity, rows.dtype), np.zeros(lanes, np.int32)
     total, inverse, within = np.zeros(lanes), np.zeros(lanes), np.zeros((len(radii), lanes), np.int32)
-    for first in range(0, len(schedule), _TILE):
+    all_within = True
+    first = -_TILE
+    while first + _TILE < len(schedule):
+        first += _TILE
+        if len(pruning.active) > 0 and schedule[first] > pruning.below[0]:
+            first = _after(schedule, first, pruning.below[0])
         part = schedule[first : first + _TILE]
-        _sweep(tree, entries, down, sources, climbs, part, infinity, units, stack, rows)
+        _sweep(tree, entries, down, sources, climbs, part, pruning, infinity, units, stack, rows)
         for p in range(len(part)):
             some, row = np.int32(times[first + p]), rows[p]
+            if len(pruning.active) > 0 and pruning.skipped[p]:
+                all_within = False  # each subtree of the schedule has a target
+                continue
             if some == 0:
                 continue
             if len(own.greatest):
@@ -765,7 +891,7 @@ def _measure(
                     inside[lane] += some if row[lane] <= radius else np.int32(0)
     for lane in range(len(order)):
         if len(own.greatest):
-            own.greatest[order[lane]] = greatest[lane] if greatest[lane] < infinity else np.inf
+            own.greatest[order[lane]] = greatest[lane] if all_within and greatest[lane] < infinity else np.inf
         if len(own.count):
             own.count[order[lane]] = count[lane]
         if len(own.total):

@@ -15,7 +15,7 @@ from ...arrays import Array
 #: Operations that only a CPU has.
 HOST_ONLY = frozenset(
     {
-        *("parents", "postorder", "extents", "counts", "fill", "slots", "between", "unpacked"),
+        *("parents", "postorder", "extents", "counts", "fill", "slots", "between", "length", "unpacked"),
         *("last_vertices", "sweep_predecessors", "closed"),
     }
 )
@@ -154,6 +154,12 @@ class Operations(Protocol):
         Return the depth of the ancestor where a shortest path turns, or -1 if there is no path. `there` and `back` have
         an element for each depth. Without negative edges, labels may be missing that no shortest path needs.
         """
+        ...
+
+    def length(
+        self, source: int, target: int, tree: Tree, entries: Entries, up: Array, down: Array, nonnegative: bool
+    ) -> float:
+        """Return the length of the shortest path, as of `between`; `kernel_infinity` if there is none."""
         ...
 
     def unpacked(
