@@ -29,6 +29,6 @@ def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
 def reads(n: int, m: int, shape: Shape) -> float:
     """Return the work of a search on a CPU in random reads, each as long as breadth-first search takes for an edge.
 
-    An edge takes about 13 ns, and a vertex whose distance is not in a cache 150 ns more.
+    An edge takes about 11 ns, and a vertex as long; one whose distance is not in a cache takes 150 ns more.
     """
-    return 2.6 * m + 30 * n * shape.far * (n > CACHED)
+    return 2.2 * m + 2.5 * n + 30 * n * shape.far * (n > CACHED)

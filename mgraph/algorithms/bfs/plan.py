@@ -27,6 +27,9 @@ _HEADS_FROM = 8
 #: graphs and dense graphs (benchmarks/NOTES.md).
 _LOOKS = {"cuda": 3.5, "cpu": 7.0}
 
+#: Levels of a search from which on a CPU pushes from every vertex, by lists, and what that takes in edges.
+_THIN, _A_THIN_VERTEX = 64, 2
+
 #: Vertices from which on the bitmap that is looked at exceeds half of a GPU's cache, and how much longer a look takes:
 #: measured on Kronecker 28.
 _BEYOND_CACHE, _SLOWER = 1 << 28, 1.45
@@ -131,6 +134,7 @@ def planned(
         looked = depth * n * (0.7 + shape.far) / specs[0].cores
     elif kind == "cpu" and not few:
         looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
+        looked += _A_THIN_VERTEX * n * (shape.levels > _THIN)
     seconds, level = looked / (search * len(specs)), per_level
     if level_by_level:  # two launches, and the host reads the size of the level
         per_level += (3 if kind == "cuda" else 1) * rates_of(specs[0]).launch * (method not in ("sequential", "scan"))
