@@ -336,6 +336,12 @@ def test_repeated_and_missing_entries():
         assert_array_equal(csgraph.csgraph_to_dense(whole), scipy_csgraph.csgraph_to_dense(whole))
 
 
+def test_entries_of_a_masked_matrix_that_are_not_finite_are_edges():
+    matrix = np.ma.MaskedArray([[0, np.nan, 2], [np.inf, 0, 1], [9, 9, 0]], [[1, 0, 0], [0, 1, 0], [1, 1, 1]])
+    for options in ({"unweighted": True}, {"unweighted": True, "directed": False}, {}):
+        assert_array_equal(csgraph.dijkstra(matrix, **options), scipy_csgraph.dijkstra(matrix, **options))
+
+
 def test_rows_that_are_out_of_range_are_refused():
     matrix = sparse.csr_array(np.ones((3, 3)))
     matrix.indices[4] = 9

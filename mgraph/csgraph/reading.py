@@ -1,9 +1,10 @@
 """What SciPy's graph functions take as a graph: a dense, masked or sparse matrix, on the host or on a GPU.
 
 SciPy's rules: zeros, NaN and infinities of a dense matrix are no edges, nor are masked entries of a masked one. Every
-stored entry of a sparse matrix is an edge, zeros included, but of a weight that is infinite or NaN, over which no path
-is finite. Two entries of one place are parallel edges in CSR and CSC of float64; SciPy sums them in other formats and
-types. Weights are float64. In an undirected graph an edge has the lighter of its two entries.
+other entry of a masked matrix and every stored entry of a sparse one is an edge, zeros included. No path is finite over
+an edge whose weight is infinite or NaN, unless edges count 1. Two entries of one place are parallel edges in CSR and
+CSC of float64; SciPy sums them in other formats and types. Weights are float64. In an undirected graph an edge has the
+lighter of its two entries.
 """
 
 from typing import Any
@@ -135,11 +136,13 @@ def graph_of(csgraph: Any, directed: bool = True, unweighted: bool = False) -> G
     if not is_sparse(matrix):
         weights = weights_of(matrix)
         xp, n = devices.of(weights).xp, len(weights)
+        if unweighted:
+            weights[~absent(matrix)] = 1
         if not directed:
             weights = xp.minimum(weights, weights.T)
         there = xp.isfinite(weights)
         if int(there.sum()) >= DENSE * n * n:
-            return Graph.from_distances(xp.where(there, 1.0, np.inf) if unweighted else weights)
+            return Graph.from_distances(weights)
         src, dst = there.nonzero()
         return Graph.from_edges(src, dst, None if unweighted else weights[there], n=n)
     rows = rows_of(matrix, directed)
