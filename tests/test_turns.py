@@ -2,6 +2,7 @@
 
 import gc
 import re
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from distributed import Client
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import Failing, names_kept
 
 import mgraph
@@ -67,6 +68,38 @@ def test_threads_and_clients_beside_calls_that_fail(client, other):
         list(threads.map(call, range(6)))
     for graph in graphs:
         graph.close()
+
+
+def in_line(client):
+    return client.run_on_scheduler(lambda dask_scheduler: len(turns_on(dask_scheduler)))
+
+
+def test_an_interrupted_call_waits_no_longer_for_its_turn(client, other):
+    graph, go_on = DistributedGraph.from_graph(GRAPH, client, device="cpu"), threading.Event()
+
+    def press():
+        wait_until(lambda: in_line(other) == 2)
+        # To the waiting thread, as the terminal's signal.
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with ThreadPoolExecutor(2) as threads:
+        try:
+            how = {"client": other, "device": "cpu", "span": 1, "progress": lambda k, of: go_on.wait(SOON)}
+            holding = threads.submit(mgraph.bfs, GRAPH, 0, **how)
+            wait_until(lambda: in_line(other) == 1)
+            pressing = threads.submit(press)
+            with pytest.raises(KeyboardInterrupt):
+                mgraph.bfs(graph, 0)
+            pressing.result()
+            wait_until(lambda: in_line(other) == 1)
+            assert not holding.done()
+        finally:
+            signal.signal(signal.SIGINT, before)
+            go_on.set()
+    expected = mgraph.bfs(GRAPH, 0, device="cpu").distances
+    np.testing.assert_array_equal(holding.result().distances, expected)
+    np.testing.assert_array_equal(mgraph.bfs(graph, 0).distances.to_numpy(), expected)
 
 
 def test_a_call_that_does_not_fit_says_what_lies_there(client, other, monkeypatch):

@@ -28,7 +28,7 @@ from .comm import Unreachable
 from .driver import follows, opened
 from .events import Event, between, failure, planned, tell
 from .group import FRESH, Group, Kept, with_loss
-from .turns import PARTING, dropped, left, turn
+from .turns import PARTING, dropped, left, turn, withdrawn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, lost
 
@@ -167,9 +167,11 @@ class Resident:
                 _log.debug("while a call is stopped: %s", gone)
             there = sorted(watch.there.intersection(group.addresses))
             tasks.tell(watch, there, worker.abort_session, group.session, within=PARTING)
+            run = partial(group.client.run_on_scheduler, asynchronous=True)
             if group.gone is not None:  # the scheduler would wait for the answer of a worker that is stopped
-                leaving = group.client.run_on_scheduler(left, call, group.client.id, None, asynchronous=True)
-                watch.attempt(leaving, PARTING)
+                watch.attempt(run(left, call, group.client.id, None), PARTING)
+            elif not isinstance(error, Exception):  # interrupted, perhaps while it waited for its turn
+                watch.attempt(run(withdrawn, call), PARTING)
 
     def _outcome(self, call: str, plan: Plan, answers: Sequence[residents.Answer], seconds: float) -> Outcome:
         self._held[:] = [answer.held for answer in answers]

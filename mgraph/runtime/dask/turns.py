@@ -72,6 +72,11 @@ class Turns(SchedulerPlugin):
             self._advance()
         return found is not None
 
+    def withdraw(self, call: str) -> None:
+        """Remove a call from the line if its turn has not begun."""
+        if call in self._line and not self._line[call][2].is_set():
+            self.leave(call)
+
     def remove_client(self, scheduler: Scheduler, client: str, why: str = "its client is gone") -> None:
         """Remove the calls of a client that is gone, and their beats."""
         for call in [call for call, (owner, _, _) in self._line.items() if owner == client]:
@@ -188,6 +193,11 @@ def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler)
     if turns_on(dask_scheduler).leave(call) and event is not None:
         note(dask_scheduler, event, call)
     forget_beats(client, call, dask_scheduler)
+
+
+def withdrawn(call: str, dask_scheduler: Scheduler) -> None:
+    """Leave the line if the call still waits for its turn; runs on the scheduler."""
+    turns_on(dask_scheduler).withdraw(call)
 
 
 def forget_beats(client: str, call: str, dask_scheduler: Scheduler) -> None:
