@@ -55,6 +55,7 @@ FUNCTIONS = (
     "closeness_centrality",
     "harmonic_centrality",
     "global_efficiency",
+    "local_efficiency",
     "wiener_index",
     "voronoi_cells",
     "bfs_edges",

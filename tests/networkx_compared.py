@@ -229,6 +229,7 @@ def test_measures(seed, kind, weights, edges):
         both("harmonic_centrality", graph, ["a"], distance=weight, read=close)
     if not graph.is_directed():
         both("global_efficiency", graph, read=close)
+        both("local_efficiency", graph, read=close)
 
 
 @graphs
@@ -347,6 +348,12 @@ def test_small_graphs_and_searches_from_both_ends_are_networkxs():
     nx.single_source_shortest_path_length(large, 0, backend="mgraph")  # which keeps the converted graph
     assert reason("bfs_edges", large, 0) is True
     assert "gains from 1,000 nodes on" in reason("bfs_edges", backend.convert_from_nx(small), 0)
+
+
+def test_local_efficiency_of_many_neighbourhoods():
+    graph = nx.gnm_random_graph(300, 6000, seed=2)
+    graph.add_edges_from((0, other) for other in range(200))
+    both("local_efficiency", graph, read=close)
 
 
 def test_a_program_uses_mgraph_by_its_configuration():

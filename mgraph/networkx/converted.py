@@ -185,12 +185,15 @@ class ConvertedGraph:
         numbers = self.numbers
         if numbers is not None:
             return np.array([numbers[node] for node in nodes], np.int32)
-        found = []
-        for node in nodes:
-            if node not in self.original:
+        found = list(nodes)
+        for node in found:
+            if type(node) is not int and node not in self.original:  # 1.0 and True are in a graph of 0 and 1
                 raise KeyError(node)
-            found.append(int(node))  # which may be 1.0 or True
-        return np.array(found, np.int32)
+        vertices = np.array(found, np.int64)
+        outside = (vertices < 0) | (vertices >= len(self))
+        if outside.any():
+            raise KeyError(int(vertices[outside][0]))
+        return vertices.astype(np.int32)
 
     @property
     def rows(self) -> Rows:

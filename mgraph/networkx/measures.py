@@ -9,8 +9,12 @@ import numpy as np
 
 from .. import device as devices
 from ..algorithms.distances.call import DistancesResult, distances
+from ..graph import Graph
 from .converted import ConvertedGraph
 from .search import by_length, check_nonnegative, checked_nodes, numbers_of
+
+#: Edges whose ends' neighbours are searched at a time, for local efficiency.
+EDGES_AT_A_TIME = 1 << 12
 
 
 def _measured(
@@ -119,6 +123,36 @@ def global_efficiency(G: ConvertedGraph) -> float:
     """Return `networkx.global_efficiency`."""
     n = len(G)
     return math.fsum(_measured(G, None, "harmonic").harmonic) / (n * (n - 1)) if n > 1 else 0
+
+
+def local_efficiency(G: ConvertedGraph) -> float:
+    """Return `networkx.local_efficiency`: the mean efficiency of the graphs that nodes' neighbours form.
+
+    Many of these graphs are searched at a time, as parts of one graph: its vertices are the edges of `G`, of which that
+    from v to u stands for u among the neighbours of v.
+    """
+    indptr, neighbours, _ = G.graph_of().csr()
+    n, degrees = len(G), np.diff(indptr).astype(np.int64)
+    sums, first = np.zeros(n), 0
+    while first < n:
+        last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + EDGES_AT_A_TIME, "right")) - 1)
+        begin, end = int(indptr[first]), int(indptr[last])
+        owners, members = np.repeat(np.arange(first, last), degrees[first:last]), neighbours[begin:end]
+        # Edges from a member to any of its own neighbours, of which those stay that are the owner's, too.
+        counts = degrees[members]
+        steps = np.arange(int(counts.sum())) - np.repeat(counts.cumsum() - counts, counts)
+        heads = neighbours[np.repeat(indptr[members], counts) + steps]
+        tails = np.repeat(np.arange(end - begin), counts)
+        keys, wanted = owners * n + members, owners[tails] * n + heads
+        places = np.searchsorted(keys, wanted)
+        both = (places < len(keys)) & (keys[np.minimum(places, len(keys) - 1)] == wanted)
+        if both.any():
+            parts = Graph.from_edges(tails[both], places[both], n=end - begin)
+            found = devices.to_host(distances(parts, reduce="harmonic").harmonic)
+            sums[first:last] = np.bincount(owners - first, found, last - first)
+        first = last
+    pairs = degrees * (degrees - 1)
+    return math.fsum(sums[pairs > 0] / pairs[pairs > 0]) / n
 
 
 def wiener_index(G: ConvertedGraph, weight: Any = None) -> Any:

@@ -110,7 +110,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     >>> import networkx
     >>> from mgraph.networkx import should_run
     >>> should_run("closeness_centrality", (networkx.path_graph(2),), {})
-    'it gains from 100 nodes on, and the graph has 2'
+    'it gains from 100 nodes on of a graph that is not converted yet, and this one has 2'
     """
     arguments = _arguments(name, args, kwargs)
     graph = arguments["G"]
@@ -120,8 +120,11 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     ready = isinstance(graph, ConvertedGraph) or bool(_known(graph))
     needed = least.converted if ready else least.original
     if needed is None:
-        return "reading the graph takes as long as the call"
-    return len(graph) >= needed or f"it gains from {needed:,} nodes on, and the graph has {len(graph):,}"
+        return "reading the graph takes longer than the call"
+    if len(graph) >= needed:
+        return True
+    unread = "" if ready else " that is not converted yet"
+    return f"it gains from {needed:,} nodes on of a graph{unread}, and this one has {len(graph):,}"
 
 
 class Gains(NamedTuple):
@@ -132,13 +135,19 @@ class Gains(NamedTuple):
 
 
 #: Measured with 3 edges a node on 2 cores; benchmarks/NOTES.md has the table.
-_SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = Gains(1000, None), Gains(1000, 10_000), Gains(300, 1000), Gains(100, 100)
-_TREE, _DENSE = Gains(3000, 3000), Gains(200, 200)
+_SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = (
+    Gains(1000, None),
+    Gains(1000, 20_000),
+    Gains(300, 1000),
+    Gains(100, 100),
+)
+_TREE, _DENSE, _STRONG = Gains(1000, 1000), Gains(200, 200), Gains(300, 3000)
 
 #: Functions that take more, or less, than a search from every node.
 _GAINS = (
     dict.fromkeys(vars(traversal), _SEARCH)
     | dict.fromkeys(vars(components), _SEARCH)
+    | dict.fromkeys((name for name in FUNCTIONS if "strongly" in name or name == "condensation"), _STRONG)
     | dict.fromkeys(vars(unweighted), _SEARCH)
     | dict.fromkeys(vars(weighted), _BY_WEIGHT)
     | dict.fromkeys(

@@ -14,6 +14,7 @@ from .. import device as devices
 from ..algorithms.closure.call import transitive_closure as closed
 from ..algorithms.minimum_spanning_forest.call import minimum_spanning_forest
 from ..graph import Graph
+from ..graph.compressed import rows_of
 from .converted import ConvertedGraph
 
 
@@ -26,18 +27,29 @@ def minimum_spanning_edges(
     ignore_nan: bool = False,
 ) -> Iterator[Any]:
     """Yield what `networkx.minimum_spanning_edges` does."""
-    G.weights(weight, mixed=True)  # which declines what cannot be compared
+    values, _ = G.weights(weight, mixed=True)
     several = G.is_multigraph()
-    edges = list(G.original.edges(keys=True, data=True) if several else G.original.edges(data=True))
-    values = np.array([edge[-1].get(weight, 1) for edge in edges], np.float64)
-    src, dst = (G.numbered([edge[end] for edge in edges]) for end in (0, 1))
+    if several:
+        edges = list(G.original.edges(keys=True, data=True))
+        values = np.array([edge[-1].get(weight, 1) for edge in edges], np.float64)
+        src, dst = (G.numbered([edge[end] for edge in edges]) for end in (0, 1))
+    else:  # NetworkX lists an edge at the first of its ends
+        indptr, dst = G.rows
+        src = rows_of(indptr, len(dst), np)
+        once = src <= dst
+        src, dst, values = src[once], dst[once], values[once]
     order = values.argsort(kind="stable")
-    places = np.empty(len(edges), np.int64)
-    places[order] = np.arange(len(edges))
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
     forest = minimum_spanning_forest(Graph.from_edges(src, dst, places, n=len(G), directed=False))
-    taken = (edges[edge] for edge in order[np.sort(np.asarray(forest.weights))].tolist())
-    width = 3 if several and keys else 2
-    return (edge[:width] + edge[-1:] if data else edge[:width] for edge in taken)
+    taken = order[np.sort(np.asarray(forest.weights))]
+    if several:
+        width = 3 if keys else 2
+        chosen = [edges[edge] for edge in taken.tolist()]
+        return (edge[:width] + edge[-1:] if data else edge[:width] for edge in chosen)
+    ends = zip(G.named(src[taken]), G.named(dst[taken]), strict=True)
+    attributes = G.original.get_edge_data
+    return ((u, v, attributes(u, v)) for u, v in ends) if data else ends
 
 
 def minimum_spanning_tree(
