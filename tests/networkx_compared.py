@@ -255,7 +255,12 @@ def test_components(seed, kind, nodes, edges):
 @pytest.mark.parametrize("reflexive", [None, True, False])
 def test_transitive_closure(seed, kind, reflexive):
     graph = graph_of(seed, kind, "words", "int", 9)
-    both("transitive_closure", graph, reflexive, read=lambda made: (made._adj, made._node, made.graph))
+    both(
+        "transitive_closure",
+        graph,
+        reflexive,
+        read=lambda made: (dict(made.adjacency()), dict(made.nodes(data=True)), made.graph),
+    )
 
 
 @graphs
@@ -266,7 +271,7 @@ def test_spanning_trees(seed, kind, weights):
     for keys in (True, False):
         for data in (True, False):
             both("minimum_spanning_edges", graph, keys=keys, data=data)
-    both("minimum_spanning_tree", graph, read=lambda made: (made._adj, made._node))
+    both("minimum_spanning_tree", graph, read=lambda made: (dict(made.adjacency()), dict(made.nodes(data=True))))
 
 
 @pytest.mark.parametrize(
@@ -329,7 +334,7 @@ def test_graphs_without_nodes_or_edges(kind):
         both(name, alone, "a")
     for name in ("wiener_index", "floyd_warshall", "all_pairs_dijkstra_path", "johnson"):
         both(name, alone, read=unordered)
-    both("transitive_closure", alone, read=lambda made: made._adj)
+    both("transitive_closure", alone, read=lambda made: dict(made.adjacency()))
 
 
 def reason(name, graph, *arguments, **options):
