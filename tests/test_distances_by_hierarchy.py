@@ -28,6 +28,12 @@ ASKED = [
     {"reduce": MEASURES, "targets": [8, 7, 8], "limit": 40},
     {"reverse": True, "targets": range(30)},
 ]
+WITH_PREDECESSORS = [
+    {},
+    {"targets": [5, 700, 5], "reverse": True},
+    {"nearest": 3, "targets": range(200)},
+    {"limit": 60},
+]
 
 
 @pytest.fixture(params=DEVICES)
@@ -104,6 +110,18 @@ def test_auto_takes_all_pairs_of_a_dense_graph():
     assert np.allclose(found.mean[:3], mgraph.distances(graph, [0, 1, 2], reduce="mean", device="cpu").mean)
 
 
+@pytest.mark.parametrize("options", WITH_PREDECESSORS)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", [(1, 99), (0, 2), None])
+def test_predecessors(weights, options, directed, device):
+    graph = grid(weights, directed and weights is not None)
+    sources, asked = range(0, 900, 7), {**options, "predecessors": True, "device": device}
+    same(
+        mgraph.distances(graph, sources, **asked, method="hierarchy"),
+        mgraph.distances(graph, sources, **asked, method="sssp"),
+    )
+
+
 @pytest.mark.parametrize("options", ASKED)
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_same_as_searches(options, directed, device):
@@ -171,9 +189,12 @@ def test_auto_takes_a_hierarchy_where_it_is_clearly_faster():
 
 def test_what_is_refused():
     graph = grid()
-    for method in ("blocked", "hierarchy"):
-        with pytest.raises(InputError, match=rf"method='{method}' finds no predecessors: leave out predecessors=True"):
-            mgraph.distances(graph, [0], method=method, predecessors=True, device="cpu")
+    with pytest.raises(InputError, match="method='blocked' finds no predecessors: leave out predecessors=True"):
+        mgraph.distances(graph, [0], method="blocked", predecessors=True, device="cpu")
+    src, dst, weights = graph.coo()
+    thirds = mgraph.Graph.from_edges(src, dst, weights / 3, n=graph.n)
+    with pytest.raises(InputError, match="sums of weights are exact: leave out predecessors=True, or call Hierarchy"):
+        mgraph.distances(thirds, [0], method="hierarchy", predecessors=True, device="cpu")
     with pytest.raises(InputError, match=r"dtype must be int32, which Hierarchy\(n=900"):
         mgraph.distances(mgraph.Hierarchy(graph, device="cpu"), [0], dtype="float64")
     random = np.random.default_rng(3)

@@ -10,12 +10,15 @@ import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
-from ..graph import Graph
+from ..dtypes import NO_PREDECESSOR, infinity
+from ..graph import Compressed, Graph
+from ..graph.potentials import edge_lengths
 from ..graph.vertex_range import VertexRange
 from ..hierarchy import Hierarchy, sweeps
 from ..hierarchy.hierarchy import elimination_of, prepared
 from ..hierarchy.prepared import Prepared
 from ..hierarchy.structure import AN_ENTRY, Fill
+from ..kernels import sssp_many as sssp_many_kernels
 from ..planning.devices import DeviceSpec, rates_of, speed_of
 from ..planning.shape import FEW, shape_on_host
 from ..runtime.communicator import Communicator
@@ -67,11 +70,23 @@ class Sweeps:
         rank = self._structure.rank
         self._ends = rank if targets is None else rank[targets]
         self._sweep = sweeps.sweep_to(self._structure, self._on, self._ends)
+        self._by_target: tuple[Array, Array, Array] | None = None
+        if piece.by_target is not None:
+            indptr, indices = (device.asarray(part) for part in piece.by_target[:2])
+            edges = Compressed(indptr, indices, piece.by_target.weights)
+            self._by_target = indptr, indices, edge_lengths(edges, None, self._lengths.dtype, device)
 
-    def write(self, sources: np.ndarray, D: Array, P: None = None) -> None:
-        """Write the distances from some sources to the targets to the rows of D, an array on the device."""
+    def write(self, sources: np.ndarray, D: Array, P: Array | None = None) -> None:
+        """Write the distances from some sources to the targets to the rows of D, and predecessors to those of P.
+
+        Both are arrays on the device. Predecessors follow from the distances to all vertices, by the rule of searches.
+        """
         starts, device = self._structure.rank[sources], self._on.device
         sweeps.distances(self._structure, self._on, device, self._lengths, starts, self._sweep, self._limit, D)
+        if P is not None and self._by_target is not None:
+            kernels = sssp_many_kernels.on(device)
+            kernels.predecessors(D, device.asarray(sources), self._by_target, P)
+            P[infinity(np.dtype(D.dtype)) == D] = NO_PREDECESSOR
 
     def measured(self, sources: np.ndarray, measures: tuple[str, ...], radii: tuple[float, ...]) -> sweeps.Measured:
         """Return measures of the distances from some sources to the targets, without storing these."""
@@ -96,10 +111,11 @@ def gathered_hierarchy(
     comm: Communicator,
     *,
     reverse: bool = False,
+    predecessors: bool = False,
 ) -> Prepared:
     """Return the hierarchy of a graph that lies in ranges, on every shard; the first one finds the order.
 
-    In `reverse`, edges are turned round.
+    In `reverse`, edges are turned round. For `predecessors` it has the edges, too.
     """
     graph = whole.graph(part, device, comm)
     order = device.xp.empty(graph.n, np.int32)
@@ -107,7 +123,8 @@ def gathered_hierarchy(
         order[:] = device.asarray(elimination_of(graph).order)
     comm.broadcast(order, 0, range(comm.size))
     found = prepared(Hierarchy(graph, order, dtype=dtype, device=device.name), device)
-    return found.reversed if reverse else found
+    found = found.reversed if reverse else found
+    return found.with_edges(graph.reversed() if reverse else graph) if predecessors else found
 
 
 def may_have_small_separators(graph: Graph) -> bool:

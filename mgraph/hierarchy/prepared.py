@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from .. import device as devices
+from ..graph import Compressed, Graph
 from .lengths import Lengths
 from .placed import OnDevice, placed
 from .structure import Structure
@@ -22,6 +23,8 @@ class Prepared:
         The lengths for a set of weights, where `there` is, or on the host.
     there : OnDevice or None
         The structure on a device; None where it is to be sent.
+    by_target : Compressed or None
+        The edges by target, where predecessors are to be found.
     """
 
     #: It is sent to a worker once, and stays there as long as the caller has it.
@@ -30,12 +33,20 @@ class Prepared:
     structure: Structure
     lengths: Lengths
     there: OnDevice | None = None
+    by_target: Compressed | None = None
 
     @cached_property
     def reversed(self) -> "Prepared":
         """Return the hierarchy of the edges turned round."""
         up, down = self.lengths.up, self.lengths.down
         return replace(self, lengths=self.lengths._replace(up=down, down=up))
+
+    def with_edges(self, graph: Graph) -> "Prepared":
+        """Return the hierarchy with the edges of its graph, for predecessors."""
+        edges = graph.csc()
+        if self.there is None:
+            edges = Compressed(*(None if part is None else devices.to_host(part) for part in edges))
+        return replace(self, by_target=edges)
 
     def on(self, device: devices.Device) -> tuple[OnDevice, Lengths]:
         """Return the structure and the lengths on a device."""

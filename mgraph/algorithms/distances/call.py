@@ -128,7 +128,8 @@ def distances(
         search [4]_, or on a CPU by a queue for each where that is faster. ``"blocked"`` computes all pairs by the
         method of `mgraph.apsp` on the matrix, on one device. ``"hierarchy"`` prepares the graph as
         `mgraph.Hierarchy` does, unless the graph keeps a hierarchy of an earlier call, and sweeps down from many
-        sources at a time: for road networks and meshes, without predecessors. ``"auto"`` takes ``"bfs"`` for an
+        sources at a time: for road networks and meshes. It finds predecessors if no weight is negative and all sums of
+        weights are exact, as of integers. ``"auto"`` takes ``"bfs"`` for an
         unweighted graph, and ``"johnson"`` if a weight is negative. It takes ``"blocked"`` or ``"hierarchy"`` where
         that is predicted clearly faster, preparation counted, and all sums of weights are exact, so that the result is
         the same.
@@ -164,8 +165,8 @@ def distances(
     InputError
         If a source or target is not an integer in [0, n) or no id of the graph, for negative weights with
         ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, for `sparse` or `out` together with
-        any of the three or each other, for ``method="hierarchy"`` if there would be too many entries, for
-        it or ``"blocked"`` with `predecessors`, for ``"blocked"`` on workers, and for invalid input.
+        any of the three or each other, for ``method="hierarchy"`` if there would be too many entries, or with
+        `predecessors` if sums may round, for ``"blocked"`` with `predecessors` or on workers, and for invalid input.
     OutputExistsError
         If the file `out` exists, and `overwrite` is false.
     {common errors}
@@ -343,7 +344,8 @@ def _solved(
 ) -> tuple[Plan, Outcome]:
     """Plan the searches, with further `options` of the planner, and run them."""
     plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, options)
-    plan_with = partial(plan_with, searches_only=_searches_only(graph, computed, limit) if method == "auto" else "")
+    only = _searches_only(graph, computed, limit, predecessors)
+    plan_with = partial(plan_with, searches_only=only if method == "auto" else "")
     known = _preparation(graph, computed) if method in ("auto", "hierarchy") else Preparation()
     plan = plan_with(preparation=known)
     started, compiled = time.perf_counter(), clock().seconds()
@@ -352,6 +354,9 @@ def _solved(
         fill = found_fill(graph, computed)
         full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
         plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+    if plan.method == "hierarchy" and predecessors and not (graph.nonnegative and _is_exact(graph, computed)):
+        advice = " finds predecessors where no weight is negative and sums of weights are exact: leave out "
+        raise InputError(Given("method", method), advice, Given("predecessors", True), ", or call Hierarchy.distances")
     if isinstance(graph, Graph) and plan.method == "blocked":
         where = {"device": runner.specs[0].name, "progress": progress}
         where |= {name: options.get(name) for name in ("memory_limit", "span")}
@@ -424,7 +429,7 @@ def _gather(graph: PlacedGraph, plan: Plan, computed: np.dtype, reverse: bool) -
     """Return how a shard gathers its piece of a graph on workers: the whole graph, or a hierarchy of it."""
     whole = Whole(graph.placed, graph.nonnegative, weighted=graph.weighted and plan.method != "bfs")
     if plan.method == "hierarchy":
-        return partial(gathered_hierarchy, whole, computed, reverse=reverse)
+        return partial(gathered_hierarchy, whole, computed, reverse=reverse, predecessors=plan.predecessors)
     return partial(gathered_network, whole, _shifts(graph, plan), reverse=reverse)
 
 
@@ -434,7 +439,8 @@ def _piece(
     """Return what each shard needs of a graph: a hierarchy of it, or its edges and potentials."""
     if plan.method == "hierarchy":
         piece = prepared(hierarchy_of(graph, computed, place or devices.find("cpu")), place)
-        return piece.reversed if reverse else piece
+        piece = piece.reversed if reverse else piece
+        return piece.with_edges(graph.reversed() if reverse else graph) if plan.predecessors else piece
     graph = graph.reversed() if reverse else graph
     return network(graph, potentials(graph) if _shifts(graph, plan) else None)
 
@@ -475,10 +481,12 @@ def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype) -> Preparation:
     return Preparation(fill, done, why_not)
 
 
-def _searches_only(graph: Graph | PlacedGraph, dtype: np.dtype, limit: float) -> str:
+def _searches_only(graph: Graph | PlacedGraph, dtype: np.dtype, limit: float, predecessors: bool) -> str:
     """Return why ``"auto"`` must take searches; empty if other methods return the same, and may be faster."""
     if limit < infinity(dtype):
         return "searches end at the limit"
+    if predecessors and not graph.nonnegative:
+        return "with negative weights, predecessors come from searches"
     return "" if _is_exact(graph, dtype) else f"the last bits of floats may differ, so {UNKNOWN}"
 
 

@@ -196,7 +196,7 @@ def planned(
     if measured and (nearest is not None or predecessors):
         other = Given("predecessors", True) if nearest is None else Given("nearest", nearest)
         raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
-    if method in ("blocked", "hierarchy") and predecessors:
+    if method == "blocked" and predecessors:
         raise InputError(Given("method", method), " finds no predecessors: leave out ", Given("predecessors", True))
     request = _Request(
         n=n,
@@ -227,9 +227,9 @@ def planned(
     searches = "bfs" if not weighted else "sssp" if nonnegative else "johnson"
     named = searches if method == "auto" else method
     ways = {named: _searching(request, named)}
-    if method == "auto" and not predecessors:
+    if method == "auto":
         ways["hierarchy"] = _sweeping(request, preparation)
-        if request.here and SHARE * n <= request.sources and 0 < n <= MATRIX:
+        if request.here and not predecessors and SHARE * n <= request.sources and 0 < n <= MATRIX:
             with contextlib.suppress(MemoryLimitError):
                 ways["blocked"] = _on_matrix(request)
     why_not = {"hierarchy": searches_only or preparation.why_not, "blocked": searches_only}
@@ -342,12 +342,15 @@ def _searching(request: _Request, method: str) -> Plan:
 def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     """Return the plan of sweeps down a hierarchy."""
     n, m, specs, made = request.n, request.m, request.specs, request.dtype
-    targets, fill = n if request.targets is None else request.targets, preparation.fill or expected_fill(n, m)
+    # Predecessors follow from the distances to all vertices, and the edges.
+    targets = n if request.targets is None or request.predecessors else request.targets
+    edges = request.predecessors * m * (8 + made.itemsize)
+    fill = preparation.fill or expected_fill(n, m)
 
     def peak(rows: int, batch: int) -> int:
         batch = min(batch, rows)
         kept = rows * 64 if request.measured else request.kept_bytes(rows, targets, batch)
-        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0]) + kept
+        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0]) + edges + kept
 
     batch = request.batch(BATCH, LEAST, peak)
     ranges = request.ranges(lambda rows: peak(rows, batch))
@@ -355,6 +358,8 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     passed = sweeps_seconds(n, taken, targets, fill, made, specs[0], request.measured)
     if not request.measured:
         passed = max(passed, request.moving_seconds(taken, targets))
+    if request.predecessors:
+        passed += derivation_seconds(m, taken, specs[0], request.weighted)
     host, ordered = spec_of(devices.find("cpu")), preparation.fill is not None
     return request.plan(
         "hierarchy",

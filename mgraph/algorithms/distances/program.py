@@ -160,6 +160,9 @@ class FromSources:
         """Return sweeps from some sources to the targets."""
         plan, wanted, dtype = self.plan, self.wanted, np.dtype(self.plan.dtype)
         rows, batch = len(sources), min(plan.detail.batch, len(sources))
+        if plan.predecessors:  # which follow from the distances to all vertices
+            sweeps = Sweeps(piece, device, None, self.limit)
+            return Searching(sweeps, sources, keeper(wanted, device, "cpu", rows, plan.n, batch, dtype, True))
         sweeps = Sweeps(piece, device, wanted.targets, self.limit)
         if wanted.vectors and not wanted.sparse:
             return Measuring(sweeps, sources, wanted, unmeasured(wanted, rows, dtype))
