@@ -220,6 +220,7 @@ PLANS = [
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "targets": 50}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sparse": True}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "reduce": "mean"}),
+    ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "method": "hierarchy"}),
     ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
     ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
     ("minimum_spanning_forest", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),

@@ -49,8 +49,8 @@ ADVANTAGE, WORTH = 2.0, 0.5
 #: "auto" considers all pairs if at least this share of the vertices are sources, and there are at most so many.
 SHARE, MATRIX = 0.25, 1 << 16
 
-#: Why "auto" takes searches alone, unless the call knows better.
-UNKNOWN = "only used if its method is named"
+#: Why "auto" takes searches alone, unless the call knows better; with a place for the other method.
+UNKNOWN = "only used if method={!r} is given"
 
 
 class Preparation(NamedTuple):
@@ -254,8 +254,8 @@ def _best(ways: dict[str, Plan], named: str, why_not: dict[str, str], memory_lim
             return "chosen"
         if short[name] or name == named:
             return short[name] or "fits"
-        rule = f"chosen only if at least {ADVANTAGE:g} times as fast and {WORTH:g} s shorter"
-        return f"fits; {why_not[name] or rule}"
+        rule = f"chosen only if at least {ADVANTAGE:g} times as fast and {WORTH * 1e3:g} ms shorter"
+        return f"fits; {why_not[name].format(name) or rule}"
 
     alternatives = (
         Alternative(name, seconds[name], max(ways[name].peak_bytes), verdict(name))
