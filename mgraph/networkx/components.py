@@ -108,6 +108,11 @@ def is_strongly_connected(G: ConvertedGraph) -> bool:
     return number_strongly_connected_components(G) == 1
 
 
+def all_reach_all(G: ConvertedGraph) -> bool:
+    """Return whether every node reaches every other one."""
+    return is_strongly_connected(G) if G.is_directed() else is_connected(G)
+
+
 def condensation(G: ConvertedGraph, scc: Any = None) -> nx.DiGraph:
     """Return `networkx.condensation`."""
     labels, (indptr, indices) = _strong(G), G.rows

@@ -10,6 +10,7 @@ from typing import Any
 
 import networkx as nx
 
+from .components import all_reach_all
 from .converted import ConvertedGraph
 from .measures import sums
 from .search import check_nonnegative
@@ -51,7 +52,7 @@ def average_shortest_path_length(G: ConvertedGraph, weight: Any = None, method: 
     n, attribute = len(G), None if chosen == "unweighted" else weight
     if n == 1:
         return 0
-    if not (nx.is_strongly_connected(G) if G.is_directed() else nx.is_connected(G)):
+    if not all_reach_all(G):
         raise nx.NetworkXError(f"Graph is not {'strongly ' if G.is_directed() else ''}connected.")
     if attribute is not None:
         check_nonnegative(G, attribute)

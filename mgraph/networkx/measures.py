@@ -10,6 +10,7 @@ import numpy as np
 from .. import device as devices
 from ..algorithms.distances.call import DistancesResult, distances
 from ..graph import Graph
+from .components import all_reach_all
 from .converted import ConvertedGraph
 from .search import by_length, check_nonnegative, checked_nodes, numbers_of
 
@@ -80,7 +81,7 @@ def radius(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: An
 
 def center(G: ConvertedGraph, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     """Return `networkx.center`."""
-    if weight is None and not G.is_directed() and G.number_of_edges() == len(G) - 1 and nx.is_connected(G):
+    if weight is None and not G.is_directed() and G.number_of_edges() == len(G) - 1 and all_reach_all(G):
         return list(nx.tree.center(G.original))  # whose order is another one
     found: list[Any] = nx.center.orig_func(G, eccentricity(G, weight=weight))
     return found
@@ -157,7 +158,7 @@ def local_efficiency(G: ConvertedGraph) -> float:
 
 def wiener_index(G: ConvertedGraph, weight: Any = None) -> Any:
     """Return `networkx.wiener_index`."""
-    if not (nx.is_strongly_connected(G) if G.is_directed() else nx.is_connected(G)):
+    if not all_reach_all(G):
         return math.inf
     total = sum(total for _, total in sums(G, weight))
     return total if G.is_directed() else total / 2
