@@ -115,3 +115,13 @@ def test_results_are_networkxs(installed):
         timeout=280,
     )
     assert ended.returncode == 0, ended.stdout[-6000:]
+
+
+def test_importing_networkx_does_not_import_the_engine(installed):
+    program = (
+        "import sys, networkx; loaded = set(sys.modules);"
+        "assert 'mgraph' in networkx.utils.backends.backend_info;"
+        "assert 'mgraph_networkx' in loaded and not loaded & {'mgraph', 'numpy', 'numba', 'cupy'}"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], env=installed, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
