@@ -118,6 +118,22 @@ def test_ids_are_numbered_as_here(client, write, directed, largest):
     check_built(mgraph.read(path, relabel=True, directed=directed, client=client, device="cpu"), expected, client)
 
 
+def test_ids_on_workers_come_back_in_results(client, write, tmp_path):
+    pytest.importorskip("pandas")
+    with mgraph.read(write("70 500\n500 12\n"), relabel=True, client=client, device="cpu") as found:
+        result = mgraph.bfs(found, 1, predecessors=True)
+        frame = result.to_pandas()
+        assert frame.index.tolist() == [12, 70, 500] and frame["distances"].tolist() == [2, 0, 1]
+        assert frame["predecessors"].isna().tolist() == [False, True, False] and frame["predecessors"][12] == 500
+        result.save(tmp_path / "found.npz")
+        with np.load(tmp_path / "found.npz") as archive:
+            assert archive["ids"].tolist() == [12, 70, 500]
+    names = Graph.from_edges([0, 1], [1, 2], ids=["a", "b", "c"])
+    with mgraph.DistributedGraph.from_graph(names, client, device="cpu") as found:
+        frame = mgraph.distances(found, ["b"], ids=True).to_pandas()
+        assert frame["target"].tolist() == ["b", "c"] and found.to_graph().ids.tolist() == ["a", "b", "c"]
+
+
 def test_numbered_ids_of_few_edges(client, write):
     for text in ("", "7 7\n", "9 4\n" * 90, f"0 {2**63 - 1}\n"):
         expected = mgraph.read(write(text), relabel=True)
