@@ -268,15 +268,11 @@ def _searching(request: _Request, method: str) -> Plan:
     """Return the plan of searches."""
     n, m, specs, made, kind, shape = request.n, request.m, request.specs, request.dtype, request.kind, request.shape
     computed = np.dtype(np.float64) if method == "johnson" and made == np.float32 else made
-    share = -(-request.sources // len(specs))
+    share = max(1, -(-request.sources // len(specs)))
+    # The more sources there are, the nearer to each other are those of a batch.
+    together = relaxing_seconds(n, m, share, specs[0], request.weighted, shape)
     # Sources that are few, or lie apart in a road network, are searched from one by one.
-    apart = (
-        kind == "cpu"
-        and method != "bfs"
-        and apart_seconds(n, m, share, specs[0], shape)
-        < relaxing_seconds(n, m, share, specs[0], request.weighted, shape)
-    )
-
+    apart = kind == "cpu" and method != "bfs" and apart_seconds(n, m, share, specs[0], shape) < together
     counted = kind == "cpu" and method == "bfs" and request.measured
 
     def words_of(batch: int) -> int:
@@ -317,7 +313,7 @@ def _searching(request: _Request, method: str) -> Plan:
     elif apart:
         passed = apart_seconds(n, m, taken, specs[0], shape)
     else:
-        passed = relaxing_seconds(n, m, taken, specs[0], request.weighted, shape)
+        passed = together * taken / share
     if request.predecessors and kind == "cpu":
         passed += derivation_seconds(m, taken, specs[0], request.weighted)
     return request.plan(
