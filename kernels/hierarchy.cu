@@ -53,7 +53,9 @@
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int RESIDENT = 3;  // blocks a multiprocessor
 constexpr int RADII = 16;    // radii of a launch
-constexpr int TILE = 32;
+constexpr int TILE = 64;     // columns and sources of a block that gathers
+constexpr int SQUARE = 8;    // tiles on each side of a square
+constexpr int LISTED = 256;  // entries of a vertex that a warp keeps in shared memory
 
 // An entry is at least as short as the edges that lie in it.
 template <typename T>
@@ -83,17 +85,26 @@ template <typename T>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     eliminate(const int* entries, const int* ends, const int* levels, int steps, const int* begin, const int* upper,
               T* up, T* down, unsigned* arrived) {
+    __shared__ int lists[WARPS][LISTED];
     const int lane = threadIdx.x % 32, warps = gridDim.x * WARPS;
+    int* const list = lists[threadIdx.x / 32];
     for (int step = 0; step < steps; ++step) {
         for (int k = levels[step] + blockIdx.x * WARPS + threadIdx.x / 32; k < levels[step + 1]; k += warps) {
             const int e = entries[k], end = ends[k], u = upper[e];
             const T there = __ldcg(down + e), back = __ldcg(up + e);  // from u to the vertex, and from it to u
-            int first = begin[u];
-            const int last = begin[u + 1];
+            const int first = begin[u], count = begin[u + 1] - first;
+            const bool listed = count <= LISTED;
+            if (listed) {
+                __syncwarp();
+                for (int i = lane; i < count; i += 32) list[i] = upper[first + i];
+                __syncwarp();
+            }
+            int at = 0;  // among the entries of u
             for (int f = e + 1 + lane; f < end; f += 32) {
-                first = entry_of(upper, first, last, upper[f]);
-                lower_if_less(up + first, sum(there, __ldcg(up + f)));
-                if (down != up) lower_if_less(down + first, sum(__ldcg(down + f), back));
+                const int w = upper[f];
+                at = listed ? entry_of(list, at, count, w) : entry_of(upper + first, at, count, w);
+                lower_if_less(up + first + at, sum(there, __ldcg(up + f)));
+                if (down != up) lower_if_less(down + first + at, sum(__ldcg(down + f), back));
             }
         }
         grid_barrier(arrived);
@@ -146,6 +157,15 @@ template <typename T, int V> struct Row {
         return row;
     }
     static __device__ __forceinline__ Row of_stack(const T* from) { return *reinterpret_cast<const Row*>(from); }
+    static __device__ __forceinline__ Row through(const Row& other, T length) {
+        Row row = unreached();
+        if constexpr (static_cast<T>(0.5) == T(0))  // a sum of integers may be more than infinity
+            row.relax(other, length);
+        else
+#pragma unroll
+            for (int i = 0; i < V; ++i) row.at[i] = other.at[i] + length;
+        return row;
+    }
     __device__ __forceinline__ void write(T* to) const { *reinterpret_cast<Row*>(to) = *this; }
     __device__ __forceinline__ void relax(const Row& other, T length) {
 #pragma unroll
@@ -179,7 +199,8 @@ template <int V> struct Sources {
 };
 
 // What is asked of each source, and where it goes: rows of `pitch` of each measure, and of `within` a row for each
-// radius. A null pointer is not asked for. Each target counts times[p] times.
+// radius. If `reached` is null, only the greatest distance is asked for; a null `total` or `inverse` is not asked for.
+// Each target counts times[p] times.
 template <typename T> struct Asked {
     const int* times;
     T limit;
@@ -208,10 +229,11 @@ template <typename T, int V> struct Measured {
     __device__ __forceinline__ void take(const Row<T, V>& row, int often, const Asked<T>& asked, int* within) {
         bool near[V];
 #pragma unroll
+        for (int i = 0; i < V; ++i) greatest[i] = row.at[i] > greatest[i] ? row.at[i] : greatest[i];
+        if (asked.reached == nullptr) return;
+#pragma unroll
         for (int i = 0; i < V; ++i) {
-            const T d = row.at[i];
-            near[i] = d <= asked.limit;
-            greatest[i] = near[i] ? (d > greatest[i] ? d : greatest[i]) : infinity<T>();
+            near[i] = row.at[i] <= asked.limit;
             reached[i] += near[i] ? often : 0;
         }
         if (asked.total != nullptr) {
@@ -239,11 +261,11 @@ template <typename T, int V> struct Measured {
     __device__ __forceinline__ void add_to(const Asked<T>& asked, long long place) const {
 #pragma unroll
         for (int i = 0; i < V; ++i) {
-            const double most = greatest[i] == infinity<T>()    ? infinity<double>()
+            const double most = greatest[i] > asked.limit       ? infinity<double>()
                                 : greatest[i] == -infinity<T>() ? -infinity<double>()
                                                                 : static_cast<double>(greatest[i]);
             asked.greatest[place + i] = fmax(asked.greatest[place + i], most);
-            asked.reached[place + i] += reached[i];
+            if (asked.reached != nullptr) asked.reached[place + i] += reached[i];
             if (asked.total != nullptr) asked.total[place + i] += total[i];
             if (asked.inverse != nullptr) asked.inverse[place + i] += inverse[i];
         }
@@ -343,16 +365,15 @@ __device__ __forceinline__ int low_bits(float x) { return __float_as_int(x); }
 __device__ __forceinline__ int low_bits(double x) { return __double2loint(x); }
 
 // The groups of entries of a piece, which a warp reads in their order. They are copied to shared memory a chunk ahead, and
-// read into registers a group ahead.
+// their rows are read into registers a group ahead.
 template <typename T> class Groups {
-    static constexpr int CHUNK = 16;
+    static constexpr int CHUNK = 16, ROOM = 2 * CHUNK;
     int4* const rows;
     Lengths<T>* const lengths;
     const int4* all_rows;
     const Lengths<T>* all_lengths;
-    int ahead;  // the number of the group to be read into registers next
-    int4 next_rows;
-    Lengths<T> next_lengths;
+    int ahead;  // the number of the group whose rows are read next
+    int4 next;
 
     __device__ __forceinline__ void fetch(int chunk) {
         const int room = chunk % 2 * CHUNK, from = chunk * CHUNK;
@@ -367,36 +388,38 @@ template <typename T> class Groups {
         }
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
-    __device__ __forceinline__ void read() {
+    __device__ __forceinline__ void look_ahead() {
         if (ahead % CHUNK == 0) {
             asm volatile("cp.async.wait_group 0;" ::: "memory");
             __syncwarp();
             fetch(ahead / CHUNK + 1);
         }
-        next_rows = rows[ahead % (2 * CHUNK)];
-        next_lengths = lengths[ahead % (2 * CHUNK)];
+        next = rows[ahead % ROOM];
         ++ahead;
     }
 
   public:
-    static constexpr int BYTES = 2 * CHUNK * (sizeof(int4) + sizeof(Lengths<T>));
+    static constexpr int BYTES = ROOM * (sizeof(int4) + sizeof(Lengths<T>));
 
     __device__ __forceinline__ explicit Groups(unsigned char* room)
-        : rows(reinterpret_cast<int4*>(room)), lengths(reinterpret_cast<Lengths<T>*>(rows + 2 * CHUNK)) {}
+        : rows(reinterpret_cast<int4*>(room)), lengths(reinterpret_cast<Lengths<T>*>(rows + ROOM)) {}
+
+    // Begin to copy the groups of a piece.
     __device__ __forceinline__ void begin(const int4* first_rows, const Lengths<T>* first_lengths) {
         all_rows = first_rows;
         all_lengths = first_lengths;
         ahead = 0;
-        asm volatile("cp.async.wait_group 0;" ::: "memory");  // what was fetched in vain
+        asm volatile("cp.async.wait_group 0;" ::: "memory");  // for what was copied in vain
         __syncwarp();
         fetch(0);
     }
-    __device__ __forceinline__ void begun() { read(); }
-    // Take the next group.
+    // Wait for the first ones.
+    __device__ __forceinline__ void wait() { look_ahead(); }
+
     __device__ __forceinline__ void take(int4& row, Lengths<T>& length) {
-        row = next_rows;
-        length = next_lengths;
-        read();
+        row = next;
+        length = lengths[(ahead - 1) % ROOM];
+        look_ahead();
     }
 };
 
@@ -450,14 +473,13 @@ __global__ void __launch_bounds__(32, 16)
             for (int i = 0; i < V; ++i) below |= own.lies_below(i, span.x, span.y);
             below = __any_sync(ALL, below);
 
-            groups.begun();
+            groups.wait();
             for (int p = piece.x; p < end.x; ++p) {
                 int4 from;
                 Lengths<T> by;
                 groups.take(from, by);
                 const int head = from.x, own_row = head & 0xffff, often = low_bits(by.at[0]);
-                Labels row = Labels::unreached();
-                row.relax(Labels::of_stack(stack + from.y * (32 * V)), by.at[1]);
+                Labels row = Labels::through(Labels::of_stack(stack + from.y * (32 * V)), by.at[1]);
                 row.relax(Labels::of_stack(stack + from.z * (32 * V)), by.at[2]);
                 row.relax(Labels::of_stack(stack + from.w * (32 * V)), by.at[3]);
                 for (int more = head >> 16; more > 0; --more) {
@@ -489,21 +511,42 @@ __global__ void __launch_bounds__(32, 16)
     }
 }
 
-// D[s, j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the limit.
+// D[s, j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the limit. A
+// block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies together.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     gather(const T* labels, int pitch, const int* places, int columns, int sources, T limit, T unreached, T* D,
            long long leading) {
     __shared__ T tile[TILE][TILE + 1];
-    const int x = threadIdx.x % TILE, y = threadIdx.x / TILE;
-    const int column = blockIdx.x * TILE, source = blockIdx.y * TILE;
-    for (int j = y; j < TILE && column + j < columns; j += THREADS / TILE) {
-        if (source + x < sources) {
-            const T d = labels[static_cast<long long>(places[column + j]) * pitch + source + x];
-            tile[j][x] = d <= limit ? d : unreached;
-        }
+    const int column = (blockIdx.y * SQUARE + blockIdx.x % SQUARE) * TILE;
+    const int source = (blockIdx.z * SQUARE + blockIdx.x / SQUARE) * TILE;
+    if (column >= columns || source >= sources) return;
+    // A thread reads 16 bytes at a time, from rows of `pitch`, which has room for whole warps' sources.
+    constexpr int V = 16 / sizeof(T), ACROSS = TILE / V, STEP = THREADS / ACROSS;
+    const int from = threadIdx.x % ACROSS * V, down = threadIdx.x / ACROSS;
+    int place[TILE / STEP];
+    uint4 word[TILE / STEP];
+#pragma unroll
+    for (int k = 0; k < TILE / STEP; ++k) {
+        const int j = column + down + k * STEP;
+        place[k] = j < columns ? places[j] : -1;
+    }
+#pragma unroll
+    for (int k = 0; k < TILE / STEP; ++k) {
+        if (place[k] >= 0 && source + from < pitch)
+            word[k] = __ldcs(
+                reinterpret_cast<const uint4*>(labels + static_cast<long long>(place[k]) * pitch + source + from));
+    }
+#pragma unroll
+    for (int k = 0; k < TILE / STEP; ++k) {
+        const T* const found = reinterpret_cast<const T*>(word + k);
+#pragma unroll
+        for (int i = 0; i < V; ++i) tile[down + k * STEP][from + i] = found[i] <= limit ? found[i] : unreached;
     }
     __syncthreads();
-    for (int s = y; s < TILE && source + s < sources; s += THREADS / TILE)
-        if (column + x < columns) D[(source + s) * leading + column + x] = tile[x][s];
+    const int x = threadIdx.x % TILE;
+    if (column + x >= columns) return;
+#pragma unroll 8
+    for (int s = threadIdx.x / TILE; s < min(TILE, sources - source); s += THREADS / TILE)
+        __stcs(D + (source + s) * leading + column + x, tile[x][s]);
 }

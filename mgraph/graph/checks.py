@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_array, checked_integer
+from ..arguments import as_array, checked_integer, checked_vertices
 from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
 from ..errors import Given, InputError
@@ -26,6 +26,18 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
     what = f"sorting a graph of {n:,} vertices and {edges:,} edges"
     advice = "take fewer, or, if a file's ids are sparse, number those in use by "
     devices.check_free_memory(what, 12 * n + 40 * edges, home, advice, Given("relabel", True))
+
+
+def checked_vertex_array(name: str, given: Any, n: int) -> np.ndarray:
+    """Return the vertices that an argument names as int32, or raise InputError; many are checked at once."""
+    here = given.to_numpy() if hasattr(given, "to_numpy") else given
+    values = np.asarray(devices.to_host(here))
+    if values.ndim != 1 or not len(values) or values.dtype.kind not in "iu":
+        return np.array(checked_vertices(name, given, n), np.int32)  # which says what is wrong
+    wrong = (values < 0) | (values >= n)
+    if wrong.any():
+        checked_vertices(name, values[wrong].tolist(), n)
+    return values.astype(np.int32)
 
 
 def checked_edge_ends(values: Any, name: str, xp: Any) -> tuple[Array, int]:

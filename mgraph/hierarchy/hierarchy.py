@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_reduce, checked_vertices
+from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_reduce
 from ..arrays import Array
 from ..dtypes import distance_dtype
 from ..errors import Given, InputError
 from ..graph import Compressed, Graph, as_graph
-from ..graph.checks import checked_weights
+from ..graph.checks import checked_vertex_array, checked_weights
 from . import paths, storage, sweeps
 from .lengths import TYPES, Lengths, customized, encoded, on_host
 from .order import Skeleton, checked_order, dissected, skeleton
@@ -540,8 +540,7 @@ class Hierarchy:
         """Return the ranks of vertices that an argument names."""
         if vertices is None:
             return self._structure.rank
-        chosen: Array = np.array(checked_vertices(name, vertices, self.n), np.int64)
-        return self._structure.rank[chosen]
+        return self._structure.rank[checked_vertex_array(name, vertices, self.n)]
 
     def _pair(self, source: Any, target: Any) -> tuple[int, int]:
         rank, last = self._structure.rank, self.n - 1

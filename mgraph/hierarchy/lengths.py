@@ -86,12 +86,11 @@ def customized(graph: Graph, structure: Structure, on: OnDevice, edges: np.ndarr
         check_sums(_graph_of(graph, edges), dtype)
     edges = edges.astype(_inner(edges, dtype, graph.n, nonnegative), copy=False)
     xp, count = on.device.xp, len(structure.entries.upper)
-    alike = _alike(structure, edges)
-    needed = edges.nbytes + (1 if alike else 2) * count * edges.itemsize
+    needed = edges.nbytes + 2 * count * edges.itemsize
     with on.device.active(), devices.allocating(f"lengths of {count:,} entries", needed, on.device):
         lengths = on.device.asarray(edges)
         up = xp.empty(count, edges.dtype)
-        down = up if alike else xp.empty_like(up)
+        down = up if _alike(on, lengths) else xp.empty_like(up)
         on.kernels.customize(on.entries, on.lower, on.upward, on.downward, lengths, up, down, on.stages)
         if not nonnegative:
             _check_cycles(graph, structure, edges, xp.flatnonzero(up + down < 0)[:1].tolist())
@@ -118,10 +117,12 @@ def _inner(edges: np.ndarray, dtype: np.dtype, n: int, nonnegative: bool) -> np.
     return dtype if fits else np.dtype(np.float64)
 
 
-def _alike(structure: Structure, edges: np.ndarray) -> bool:
+def _alike(on: OnDevice, lengths: Array) -> bool:
     """Return whether each edge has one back of the same length; it may miss some of parallel edges."""
-    upward, downward = structure.upward, structure.downward
-    return np.array_equal(upward.entry, downward.entry) and np.array_equal(edges[upward.edge], edges[downward.edge])
+    xp, upward, downward = on.device.xp, on.upward, on.downward
+    return bool(
+        xp.array_equal(upward.entry, downward.entry) and xp.array_equal(lengths[upward.edge], lengths[downward.edge])
+    )
 
 
 def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_zero: list[int]) -> None:

@@ -64,10 +64,21 @@ class Measured:
 
 
 class Sweep(NamedTuple):
-    """A sweep to some targets: how it goes through the vertices, and the place of each target among them."""
+    """A sweep to some targets.
+
+    Attributes
+    ----------
+    schedule : Schedule
+        How it goes through the vertices.
+    places : array of int32, shape (targets,)
+        The place of each target in the schedule; on the device that sweeps, as is `times`.
+    times : array of int32, shape (vertices,)
+        How often each vertex of the schedule is a target.
+    """
 
     schedule: Schedule
-    places: np.ndarray
+    places: Array
+    times: Array
 
 
 def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sweep:
@@ -84,7 +95,9 @@ def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sweep:
     place = np.empty(len(structure.order), np.int32)
     place[vertices] = np.arange(len(vertices), dtype=np.int32)
     moved = on.device.asarray
-    return Sweep(Schedule(moved(vertices), stages, tuple(moved(part) for part in parts)), place[targets])
+    schedule = Schedule(moved(vertices), stages, tuple(moved(part) for part in parts))
+    times = np.bincount(place[targets], minlength=len(vertices)).astype(np.int32)
+    return Sweep(schedule, moved(place[targets]), moved(times))
 
 
 def distances(
@@ -121,14 +134,14 @@ def distances(
     devices.check_free_memory(what, stored + batch + work, home)
     with device.active(), devices.allocating(what, batch + work, device):
         D = home.xp.empty(shape, lengths.dtype) if out is None else out
-        starts, places = device.asarray(sources), device.asarray(sweep.places)
+        starts = device.asarray(sources)
         carried: list[Future[None]] = []  # the rows of the batch before
         for first in range(0, len(sources), rows):
             part = D[first : first + rows]
             own = part if straight else device.xp.empty(part.shape, inner)
             kernels.sweep(
                 *(on.tree, on.entries, lengths.up, lengths.down, starts[first : first + rows]),
-                *(sweep.schedule, places, most, own),
+                *(sweep.schedule, sweep.places, most, own),
             )
             if not straight:
                 narrow = own if inner == lengths.dtype else _narrowed(own, lengths, device)
@@ -194,7 +207,6 @@ def measured(
     xp, k = device.xp, len(sources)
     sums = bool({"mean", "closeness"} & set(measures))
     parts = "eccentricity" in measures, sums or "reached" in measures, sums, "harmonic" in measures
-    times = np.bincount(sweep.places, minlength=len(sweep.schedule.vertices)).astype(np.int32)
     [most] = _finite(np.array([limit]), inner)
     limits = np.minimum(_finite(np.array(radii, np.float64), inner), most)
     height = int(structure.tree.depth.max(initial=0)) + 1
@@ -204,7 +216,7 @@ def measured(
         made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(limits)), np.float64))
         on.kernels.measure(
             *(on.tree, on.entries, lengths.up, lengths.down, device.asarray(sources), sweep.schedule),
-            *(device.asarray(times), most, device.asarray(limits), made),
+            *(sweep.times, most, device.asarray(limits), made),
         )
     greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
     if lengths.dtype.kind == "i":

@@ -26,6 +26,7 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
+from ...graph.checks import checked_vertex_array
 from ...graph.ids import places_among
 from ...graph.potentials import potentials
 from ...hierarchy import Hierarchy
@@ -518,17 +519,11 @@ def vertices_of(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) ->
         raise InputError(Given("ids", True), " needs a graph with ids: this one has none, so give its vertices")
     if given is None:
         return None
-    here = given.to_numpy() if hasattr(given, "to_numpy") else given
     if ids:
+        here = given.to_numpy() if hasattr(given, "to_numpy") else given
         here = here if isinstance(here, Sequence) else devices.to_host(here)
         return places_among(_ids(graph.ids), here, name)
-    values = np.asarray(devices.to_host(here))
-    if values.ndim != 1 or not len(values) or values.dtype.kind not in "iu":
-        return np.array(checked_vertices(name, given, graph.n), np.int32)  # which says what is wrong
-    wrong = (values < 0) | (values >= graph.n)
-    if wrong.any():
-        checked_vertices(name, values[wrong].tolist(), graph.n)
-    return values.astype(np.int32)
+    return checked_vertex_array(name, given, graph.n)
 
 
 def _ids(ids: Any) -> np.ndarray:

@@ -33,7 +33,7 @@ LANES = 1 << 15
 _LABELS = 4 << 30
 
 #: As in the source; the groups of entries in shared memory are `_AHEAD`.
-_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _AHEAD = 256, 8, 3, 16, 32, 32
+_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _AHEAD = 256, 8, 3, 16, 64, 8, 32
 
 #: The most blocks of a multiprocessor, its registers, and the bytes of shared memory that each block takes besides.
 _BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024
@@ -128,10 +128,12 @@ def _width(sources: int, itemsize: int) -> int:
 
 
 def _pitch(kept: int, sources: int, itemsize: int) -> int:
-    """Return how many sources a sweep takes at a time, a multiple of those of a warp."""
+    """Return how many sources a sweep takes at a time, a multiple of those of a warp; batches are about equal."""
     each = 32 * _width(sources, itemsize)
-    groups = min(-(-sources // each), LANES // each, _LABELS // max(1, kept * each * itemsize), _blocks())
-    return each * max(1, groups)
+    groups = max(1, -(-sources // each))
+    most = max(1, min(LANES // each, _LABELS // max(1, kept * each * itemsize), _blocks()))
+    batches = -(-groups // most)
+    return each * -(-groups // batches)
 
 
 def _members(pitch: int, width: int) -> int:
@@ -149,26 +151,26 @@ class _Launch(NamedTuple):
 
 
 def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _Launch:
-    """Return the launch of a stage that keeps the most sources at work, those of wide threads counting a half more.
+    """Return the launch of a stage: a thread has several sources unless one each keeps no block waiting.
 
     `name` is that of the kernel, but for its width.
     """
     processors = cuda_attribute("MultiProcessorCount")
     room = cuda_attribute("MaxSharedMemoryPerMultiprocessor")
-    best, most = None, 0.0
-    for width in (16 // itemsize, 1):
-        lanes = 32 * width
-        shared = _AHEAD * GROUP * (4 + itemsize) + lanes * (stage.rows * itemsize + radii * 4)
+
+    def launch(width: int) -> tuple[_Launch, int]:
+        """Return the launch for so many sources of a thread, and how many blocks are resident."""
+        shared = _AHEAD * GROUP * (4 + itemsize) + 32 * width * (stage.rows * itemsize + radii * 4)
         registers = 32 * cuda_function(SOURCE, name.format(width)).num_regs
-        resident = min(_BLOCKS, room // (shared + _RESERVED), _REGISTERS // registers)
-        if pitch % lanes or not resident:
-            continue
-        blocks = min(processors * resident, stage.pieces * (pitch // lanes))
-        at_work = blocks * lanes * (1.5 if width > 1 else 1.0)
-        if at_work > most:
-            best, most = _Launch(width, blocks, shared), at_work
-    assert best is not None, "a stack of STACKS rows fits a multiprocessor"
-    return best
+        resident = processors * min(_BLOCKS, room // (shared + _RESERVED), _REGISTERS // registers)
+        tasks = stage.pieces * (pitch // (32 * width))
+        return _Launch(width, min(tasks, resident), shared), resident
+
+    narrow, resident = launch(1)
+    if narrow.blocks < resident or pitch % (32 * 16 // itemsize):
+        return narrow
+    wide, _ = launch(16 // itemsize)
+    return wide if wide.blocks else narrow
 
 
 class _Batch(NamedTuple):
@@ -262,7 +264,8 @@ def sweep(
     leading = np.int64(D.strides[0] // D.itemsize)
     for batch in _swept(tree, entries, up, down, sources, schedule, None):
         rows = D[batch.first : batch.first + len(batch.sources)]
-        grid = -(-columns // _TILE), -(-len(rows) // _TILE)
+        side = _TILE * _SQUARE
+        grid = _SQUARE * _SQUARE, -(-columns // side), -(-len(rows) // side)
         from_labels = batch.labels, np.int32(batch.labels.shape[1]), places, np.int32(columns)
         kernel(grid, (_THREADS,), (*from_labels, np.int32(len(rows)), *bounds, rows, leading))
 
@@ -288,9 +291,10 @@ def measure(
         some = radii[low : low + _RADII]
         greatest, sums = xp.full((members, pitch), -np.inf), xp.zeros((3, members, pitch))
         within = xp.zeros((members, len(some), pitch), np.int32)
-        wanted = [part if len(measure) else none for part, measure in zip(sums[1:], measures[2:4], strict=True)]
+        wanted = [part if len(measure) else none for part, measure in zip(sums, measures[1:4], strict=True)]
+        reached = sums[0] if len(some) or any(len(measure) for measure in measures[1:4]) else none
         asked = _Asked(
-            *(times, dtype.type(limit), some, np.int32(len(some)), greatest, sums[0], wanted[0], wanted[1], within)
+            *(times, dtype.type(limit), some, np.int32(len(some)), greatest, reached, wanted[1], wanted[2], within)
         )
         for batch in _swept(tree, entries, up, down, sources, schedule, asked):
             count = len(batch.sources)

@@ -15,7 +15,7 @@ import numpy as np
 from .ops import Entries, Tree
 
 #: The most rows of a stack in each stage, from the roots of the tree on, and the most vertices of a piece of the last.
-STACKS = (448, 256, 128, 64)
+STACKS = (448, 256, 128, 64, 32)
 MOST = 1024
 
 #: Entries of a group, and groups beyond the end that a sweep reads in vain, two chunks of its.
