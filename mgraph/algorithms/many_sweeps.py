@@ -24,8 +24,8 @@ from ..planning.shape import FEW, shape_on_host
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
 
-#: Sources of a batch.
-BATCH = 1024
+#: Sources of a batch whose rows are wanted, and of one that a GPU measures.
+BATCH, MEASURED = 1024, 1 << 15
 
 #: The least number of sources that share a sweep on a core, and the most.
 LEAST, LANES = 32, 128
@@ -45,8 +45,12 @@ _ENTRIES = 0.5
 #: Bytes that a CPU moves for a distance that is stored.
 _STORED = 36
 
-#: Seconds of a level of the tree on a GPU, and the share of its memory's rate at which it reads entries.
-_LEVEL, _READS = 15e-6, 0.3
+#: Seconds of a level of the tree in a GPU's sweep, which bound that from few sources; the share of the rate of (min, +)
+#: products at which a GPU reads entries; and how often it moves a distance that is stored.
+_LEVEL, _READS, _MOVED = 9e-6, 0.13, 4
+
+#: Share of the vertices whose labels a GPU keeps to measure the others' distances.
+_KEPT = 1 / 16
 
 
 class Sweeps:
@@ -151,7 +155,7 @@ def preparation_seconds(n: int, fill: Fill, host: DeviceSpec, ordered: bool) -> 
 def sweeps_seconds(
     n: int, sources: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measured: bool
 ) -> float:
-    """Predict the seconds in which a device sweeps from a batch of sources to some targets.
+    """Predict the seconds in which a device sweeps from a batch of sources to some targets, and measures them or not.
 
     A sweep passes what is above the targets.
     """
@@ -159,15 +163,22 @@ def sweeps_seconds(
     each = fill.climb + min(float(fill.entries), targets * fill.climb)
     stored = 0 if measured else sources * targets
     if spec.kind == "cuda":
-        batches = -(-sources // BATCH)
-        moved = (sources * each + 2 * stored) * dtype.itemsize
-        return batches * fill.height * _LEVEL + moved / (_READS * rates.memory)
+        read = sources * each / (_READS * rates.minplus[dtype.name])
+        return fill.height * _LEVEL + read + _MOVED * stored * dtype.itemsize / rates.memory
     read = max(sources, LEAST) * each  # from fewer sources, the other lanes of a sweep are passed in vain
     return (read / (_ENTRIES * rates.minplus[dtype.name]) + stored * _STORED / rates.memory) / spec.cores
 
 
-def sweeps_bytes(n: int, m: int, batch: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec) -> int:
+def batch_of(spec: DeviceSpec, measured: bool) -> int:
+    """Return how many sources a device takes at a time: to measure, a GPU keeps few labels of each."""
+    return MEASURED if measured and spec.kind == "cuda" else BATCH
+
+
+def sweeps_bytes(
+    n: int, m: int, batch: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measured: bool
+) -> int:
     """Return the bytes that a hierarchy, and its sweeps to some targets, take on a device."""
-    passed = min(n, targets * (fill.height + 1)) + 2 * fill.height
+    passed = min(n, targets * (fill.height + 1))
+    passed = (int(_KEPT * passed) if measured and spec.kind == "cuda" else passed) + 2 * fill.height
     lanes = batch if spec.kind == "cuda" else min(spec.cores, -(-batch // LANES)) * LANES
     return AN_ENTRY * fill.entries + 20 * m + 24 * n + lanes * passed * dtype.itemsize

@@ -28,7 +28,7 @@ from ..many_sources import (
     relaxing_seconds,
     searches_bytes,
 )
-from ..many_sweeps import BATCH, LEAST, expected_fill, preparation_seconds, sweeps_bytes, sweeps_seconds
+from ..many_sweeps import BATCH, LEAST, batch_of, expected_fill, preparation_seconds, sweeps_bytes, sweeps_seconds
 from .detail import DistancesDetail
 from .keepers import keeper_bytes
 from .wanted import columns
@@ -346,9 +346,9 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     def peak(rows: int, batch: int) -> int:
         batch = min(batch, rows)
         kept = rows * 64 if request.measured else request.kept_bytes(rows, targets, batch)
-        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0]) + edges + kept
+        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0], request.measured) + edges + kept
 
-    batch = request.batch(BATCH, LEAST, peak)
+    batch = request.batch(batch_of(specs[0], request.measured), LEAST, peak)
     ranges = request.ranges(lambda rows: peak(rows, batch))
     taken = min(batch, max(last - first for first, last in ranges))
     passed = sweeps_seconds(n, taken, targets, fill, made, specs[0], request.measured)
