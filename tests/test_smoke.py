@@ -291,12 +291,23 @@ def in_memory(write, *arguments, **options):
     return file.getvalue()
 
 
+def by_networkx(write):
+    """Return the bytes that NetworkX writes to a file."""
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(N))
+    graph.add_weighted_edges_from(EDGES)
+    return in_memory(lambda file: getattr(networkx, write)(graph, file))
+
+
 FILES = {
     "edges": lambda: lines(*(f"{u} {v} {w}" for u, v, w in EDGES), f"# to {N}"),
     "gr": lambda: lines(f"p sp {N} {len(EDGES)}", *(f"a {u + 1} {v + 1} {w}" for u, v, w in EDGES)),
     "mtx": lambda: in_memory(scipy_io.mmwrite, MATRIX.tocoo()),
     "npz": lambda: in_memory(sparse.save_npz, sparse.csr_matrix(MATRIX)),
     "npy": lambda: in_memory(np.save, np.where(WEIGHED > 0, WEIGHED, np.inf)),
+    "graphml": lambda: by_networkx("write_graphml"),
+    "gexf": lambda: by_networkx("write_gexf"),
 }
 
 
