@@ -225,8 +225,9 @@ def test_ctrl_c_ends_a_call_when_no_worker_answers(client, monkeypatch):
     check_apsp(client, 70, np.float32, False)  # frees what the interrupted call could not free
 
 
-def test_a_broken_connection_between_two_workers(client):
-    """One discards what it receives; the other believes that it was delivered."""
+@pytest.fixture
+def deaf(client):
+    """A worker that discards what it receives; the others believe that it was delivered."""
     deaf, *_ = sorted(client.run(os.getpid))
 
     async def swallow(session, source, number, payload):
@@ -237,15 +238,37 @@ def test_a_broken_connection_between_two_workers(client):
         dask_worker.handlers[OPERATION] = swallow if deaf else heard
 
     client.run(turn, True, workers=[deaf])
-    try:
-        with pytest.raises(
-            WorkerLostError, match=r"the connection between it and the worker tcp.* is broken.*check_network"
-        ) as caught:
-            run(client, span=100_000)
-        assert deaf in str(caught.value)
-    finally:
-        client.run(turn, False, workers=[deaf])
+    yield deaf
+    client.run(turn, False, workers=[deaf])
     check_apsp(client, 70, np.float32, False)
+
+
+BROKEN = r"the connection between it and the worker tcp.* is broken.*check_network"
+
+
+def test_a_broken_connection_between_two_workers(client, deaf):
+    with pytest.raises(WorkerLostError, match=BROKEN) as caught:
+        run(client, span=100_000)
+    assert deaf in str(caught.value)
+
+
+class Collected(Probe):
+    """A program whose shards send each other something at its end."""
+
+    def collect(self, state, comm):
+        if comm.rank < 2:
+            comm.broadcast(np.zeros(1, np.int32), 1, (0, 1))
+        return super().collect(state, comm)
+
+
+def test_a_broken_connection_to_a_worker_that_has_ended(client, deaf):
+    """It ends before its first beat, so that nothing says what it has sent."""
+    runner = Cluster(client, "cpu", TIMEOUT)
+    made = plan("apsp", 320, devices=runner.specs, block=32)
+    program = Collected(made, lambda *_: np.zeros(0), steps=1)
+    with pytest.raises(WorkerLostError, match=BROKEN) as caught:
+        runner.run(program, lambda shard: None, made, None)
+    assert deaf in str(caught.value)
 
 
 def test_a_scheduler_that_is_slow_to_register_tasks(client, monkeypatch):

@@ -103,10 +103,16 @@ def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:
     Exception
         The error of the first failed task.
     """
+
+    def meanwhile() -> None:
+        _raise_failed(watch, tasks)
+        watch.ended = {address for address, task in tasks.items() if task.done()}
+
     pending = True
+    watch.ended = set()
     while pending:
         with contextlib.suppress(CancelledError, concurrent.futures.CancelledError):
-            watch.wait(_ended(watch.client, list(tasks.values())), lambda: _raise_failed(watch, tasks))
+            watch.wait(_ended(watch.client, list(tasks.values())), meanwhile)
         if any(task.cancelled() for task in tasks.values()):
             watch.check()
         _raise_failed(watch, tasks)

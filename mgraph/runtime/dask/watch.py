@@ -114,6 +114,8 @@ class Watch:
         The workers that the scheduler knows.
     answered : bool
         Whether the scheduler has answered the last look.
+    ended : set of str
+        The workers whose tasks of the present barrier have ended.
     """
 
     def __init__(
@@ -132,6 +134,7 @@ class Watch:
         self.beats: Mapping[str, Any] = {}
         self.there: set[str] = set()
         self.answered = True
+        self.ended: set[str] = set()
         self._session = session
         self._expected = expected
         self._looked = time.monotonic()
@@ -304,8 +307,10 @@ class Watch:
         everyone = len(waiting) == len(self.addresses)
         for address, seconds in waiting.items():
             beat = self.beats[address]
-            if everyone or self._overdue(beat):
-                peers = ", ".join(self.addresses[peer] for peer in beat["peers"])
+            awaited = [self.addresses[peer] for peer in beat["peers"]]
+            # One that has ended its task has sent all messages, and has no beat if that was soon.
+            if everyone or self._overdue(beat) or self.ended.issuperset(awaited):
+                peers = ", ".join(awaited)
                 what = "a message that was sent" if beat["doing"] == "receiving" else "an answer"
                 raise lost(
                     [address],
