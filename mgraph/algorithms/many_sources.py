@@ -152,7 +152,8 @@ class Searches:
         """Return the search from each source by itself."""
         kernels, end, weights = self._kernels, self._end, self.by_target[2]
         edges = self.by_target if outgoing is None else _transposed(self.by_target)
-        mean = float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
+        with np.errstate(over="ignore"):  # an infinite mean makes the window as wide as can be
+            mean = float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
         window = near_width(self.n, len(weights), mean, weights.dtype)
         return lambda D, sources: kernels.one_by_one(D, sources, edges, window, end)
 
