@@ -127,6 +127,13 @@ def test_a_long_path_has_pieces_of_each_stage_and_levels_above():
     assert made.steps[-1] == 1000 - sum(STACKS) + len(STACKS)
 
 
+def test_stacks_have_no_more_rows_than_fit():
+    tree, entries, *_ = eliminated(*path(600))
+    made = division(tree, entries, np.ones(600, bool), 100)
+    assert [stage.rows for stage in made.stages] == [100, 100, 100, 64, 32]
+    assert made.steps[-1] == 600 - 396 + 5
+
+
 def test_a_large_subtree_is_cut_below_its_root():
     tree, entries, *_ = eliminated(*star(MOST + 9))
     made = division(tree, entries, np.ones(MOST + 9, bool))

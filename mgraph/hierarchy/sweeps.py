@@ -91,7 +91,8 @@ def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sweep:
         above = distinct(above[above >= 0])
         above = above[~chosen[above]]
         chosen[above] = True
-    vertices, stages, parts = on.kernels.schedule(structure.tree, structure.entries, chosen)
+    with on.device.active():
+        vertices, stages, parts = on.kernels.schedule(structure.tree, structure.entries, chosen)
     place = np.empty(len(structure.order), np.int32)
     place[vertices] = np.arange(len(vertices), dtype=np.int32)
     moved = on.device.asarray

@@ -10,7 +10,7 @@ from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
 from ...errors import DeviceError, Given
 from .ops import Entries, Lower, Measures, Placed, Schedule, Tree
-from .pieces import GROUP, Stage, division
+from .pieces import GROUP, STACKS, Stage, division
 
 SOURCE = "hierarchy.cu"
 _TYPES: dict[np.dtype, str] = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -101,7 +101,8 @@ def _blocks() -> int:
 
 def schedule(tree: Tree, entries: Entries, chosen: np.ndarray) -> Schedule:
     """Return how a sweep goes through the chosen vertices; its parts are those of `division`."""
-    vertices, stages, *parts = division(tree, entries, chosen)
+    room = cuda_attribute("MaxSharedMemoryPerBlockOptin") - _shared(0, 1, 8, _RADII)
+    vertices, stages, *parts = division(tree, entries, chosen, min(STACKS[0], room // (32 * 8)))
     if len(parts[4]) * GROUP > np.iinfo(np.int32).max:
         raise _too_large(entries)
     return Schedule(vertices, stages, tuple(parts))
@@ -150,6 +151,11 @@ class _Launch(NamedTuple):
     shared: int
 
 
+def _shared(rows: int, width: int, itemsize: int, radii: int) -> int:
+    """Return the bytes of shared memory of a block of `descend` for a stack of so many rows."""
+    return _AHEAD * GROUP * (4 + itemsize) + 32 * width * (rows * itemsize + radii * 4)
+
+
 def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _Launch:
     """Return the launch of a stage: a thread has several sources unless one each keeps no block waiting.
 
@@ -160,7 +166,7 @@ def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _
 
     def launch(width: int) -> tuple[_Launch, int]:
         """Return the launch for so many sources of a thread, and how many blocks are resident."""
-        shared = _AHEAD * GROUP * (4 + itemsize) + 32 * width * (stage.rows * itemsize + radii * 4)
+        shared = _shared(stage.rows, width, itemsize, radii)
         registers = 32 * cuda_function(SOURCE, name.format(width)).num_regs
         resident = processors * min(_BLOCKS, room // (shared + _RESERVED), _REGISTERS // registers)
         tasks = stage.pieces * (pitch // (32 * width))

@@ -73,9 +73,12 @@ class Division(NamedTuple):
     heads: np.ndarray
 
 
-def division(tree: Tree, entries: Entries, chosen: np.ndarray) -> Division:
-    """Return the division of the chosen vertices; all ancestors of what is chosen are."""
-    root, stage, needed = _pieces(tree, entries, chosen)
+def division(tree: Tree, entries: Entries, chosen: np.ndarray, most: int = STACKS[0]) -> Division:
+    """Return the division of the chosen vertices, with stacks of at most so many rows.
+
+    All ancestors of what is chosen are.
+    """
+    root, stage, needed = _pieces(tree, entries, chosen, most)
     some = np.flatnonzero(chosen)
     above = stage[some] < 0
     # The vertices above all pieces go by depth; pieces go by stage, the largest first, and their vertices by rank.
@@ -110,7 +113,7 @@ def division(tree: Tree, entries: Entries, chosen: np.ndarray) -> Division:
     return Division(vertices, stages, steps, spans, pieces, place[neighbours], rows, entry, heads)
 
 
-def _pieces(tree: Tree, entries: Entries, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pieces(tree: Tree, entries: Entries, chosen: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return of each vertex the root of its piece, its stage, and the rows of a stack of what remains below it.
 
     A vertex above all pieces is of stage -1 and its own root.
@@ -119,12 +122,12 @@ def _pieces(tree: Tree, entries: Entries, chosen: np.ndarray) -> tuple[np.ndarra
     root, stage, rows = np.arange(n), np.full(n, -1, np.int8), np.zeros(n, np.int64)
     count = np.diff(entries.begin)
     remaining = chosen.copy()
-    for k, most in reversed(list(enumerate(STACKS))):
+    for k, stack in reversed(list(enumerate(STACKS))):
         left = np.flatnonzero(remaining)
         if not len(left):
             break
         rows[left] = count[left] + 1 + _heights(tree, left)
-        fits = remaining & (rows <= most)
+        fits = remaining & (rows <= min(stack, most))
         if k == len(STACKS) - 1:
             below = _starts(remaining)
             ranks = np.arange(n)
