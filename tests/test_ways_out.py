@@ -188,6 +188,7 @@ def test_attributes_of_edges():
         (graphml('<edge source="a" target="b"><data key="w">nan</data></edge>'), "weights must be numbers"),
         (graphml('<edge source="a" target="b"/>'), "no edge has the attribute 'km'"),
         (b'<!DOCTYPE x [<!ENTITY a "a">]><graphml/>', "defines entities"),
+        ('<!DOCTYPE x [<!ENTITY a "a">]><graphml/>'.encode("utf-16"), "defines entities"),
     ],
 )
 def test_wrong_graphml(content, says):

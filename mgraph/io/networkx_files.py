@@ -18,6 +18,9 @@ from .table import INTEGER
 #: Bytes that the graph takes for each byte of XML while NetworkX reads it, as measured with NetworkX 3.6.
 _A_BYTE = 20
 
+#: How the definition of an entity begins, in ASCII and its extensions and in UTF-16.
+_ENTITY = tuple("<!ENTITY".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
+
 
 def read_graphml(path: Path, stream: BufferedReader, options: Options) -> Content:
     """Return the edges of a GraphML file."""
@@ -41,7 +44,7 @@ def _content(path: Path, stream: BufferedReader, options: Options, kind: str) ->
     text = held(path, stream)
     size = len(text.getvalue())
     require(path, _A_BYTE * size, f"a graph from {size:,} bytes of XML")
-    if b"<!ENTITY" in text.getvalue():
+    if any(word in text.getvalue() for word in _ENTITY):
         raise FormatError(f"{path} defines entities, which may expand without end: they are not read")
     try:
         graph = getattr(networkx, f"read_{kind}")(text, node_type=_node)
