@@ -142,6 +142,21 @@ def test_measures_are_made_of_the_distances(device, case, limit):
     assert np.array_equal(one.mean, found.mean, equal_nan=True) and one.closeness is None and one.within is None
 
 
+def test_measures_of_many_small_components(device):
+    """More pieces than a GPU has warps, more radii than a launch takes, and not quite a warp of four sources each."""
+    ends = np.arange(6000)
+    weights = (np.arange(3000) % 40 + 1).astype(np.float32)
+    graph = mgraph.Graph.from_edges(ends[::2], ends[1::2], weights, directed=False)
+    hierarchy = mgraph.Hierarchy(graph, ends, device=device)
+    sources, radii = np.arange(7, 6000, 60), np.arange(42.0)
+    found = hierarchy.distances(sources, reduce=["reached", "mean", "harmonic", ("within", radii)])
+    far = weights[sources // 2]
+    assert len(sources) == 100 and found.reached.tolist() == [2] * 100
+    assert np.array_equal(found.mean, far)
+    np.testing.assert_allclose(found.harmonic, 1 / far)
+    assert np.array_equal(found.within, 1 + (far[:, None] <= radii))
+
+
 @given(cases(), st.sampled_from([None, 7.5]))
 def test_predecessors_are_those_of_single_searches(device, case, limit):
     graph, order, random = case

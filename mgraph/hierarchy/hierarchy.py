@@ -19,7 +19,7 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .structure import Elimination, Fill, Structure, eliminated, fill_of, height_of, structure_of
+from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
 
 #: The name under which a graph keeps its elimination.
@@ -443,7 +443,7 @@ class Hierarchy:
         >>> [mgraph.Hierarchy(path, order=order, device="cpu").height for order in ([0, 2, 1], [0, 1, 2])]
         [2, 3]
         """
-        return height_of(self._structure.tree)
+        return self._structure.tree.height
 
     @property
     def dtype(self) -> np.dtype:

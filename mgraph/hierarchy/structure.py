@@ -117,13 +117,8 @@ def fill_of(counts: np.ndarray, tree: Tree) -> Fill:
         entries=int(counts.sum()),
         pairs=int((counts * (counts - 1)).sum()) // 2,
         climb=float((counts * tree.size).sum()) / max(1, len(counts)),
-        height=height_of(tree),
+        height=tree.height,
     )
-
-
-def height_of(tree: Tree) -> int:
-    """Return the number of vertices on the longest way up a tree."""
-    return int(tree.depth.max(initial=-1)) + 1
 
 
 def structure_of(graph: Graph, neighbours: Skeleton, elimination: Elimination) -> Structure:

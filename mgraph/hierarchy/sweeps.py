@@ -126,13 +126,12 @@ def distances(
     shape = len(sources), len(sweep.places)
     straight = inner == lengths.dtype and home.name == device.name
     rows = max(1, len(sources) if straight else min(len(sources), _ROWS))
-    height = int(structure.tree.depth.max(initial=0)) + 1
-    work = kernels.workspace_bytes(sweep.schedule, rows, height, inner.itemsize, False)
+    work = kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, rows, inner.itemsize, False)
     batch = 0 if straight else 2 * rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
     [most] = _finite(np.array([limit]), inner)
     what = f"distances of {shape[0]:,} x {shape[1]:,}"
     stored = shape[0] * shape[1] * lengths.dtype.itemsize if out is None else 0
-    devices.check_free_memory(what, stored + batch + work, home)
+    devices.check_free_memory(what, stored + batch + (work if home.name == device.name else 0), home)
     with device.active(), devices.allocating(what, batch + work, device):
         D = home.xp.empty(shape, lengths.dtype) if out is None else out
         starts = device.asarray(sources)
@@ -210,8 +209,7 @@ def measured(
     parts = "eccentricity" in measures, sums or "reached" in measures, sums, "harmonic" in measures
     [most] = _finite(np.array([limit]), inner)
     limits = np.minimum(_finite(np.array(radii, np.float64), inner), most)
-    height = int(structure.tree.depth.max(initial=0)) + 1
-    work = on.kernels.workspace_bytes(sweep.schedule, k, height, inner.itemsize, True)
+    work = on.kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, k, inner.itemsize, True)
     with device.active(), devices.allocating(f"measures of {k:,} sources", work, device):
         one = [xp.empty(k if part else 0, np.float64) for part in parts]
         made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(limits)), np.float64))

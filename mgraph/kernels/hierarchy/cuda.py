@@ -108,13 +108,16 @@ def schedule(tree: Tree, entries: Entries, chosen: np.ndarray) -> Schedule:
     return Schedule(vertices, stages, tuple(parts))
 
 
-def workspace_bytes(schedule: Schedule, sources: int, height: int, itemsize: int, measured: bool) -> int:
+def workspace_bytes(
+    tree: Tree, entries: Entries, schedule: Schedule, sources: int, itemsize: int, measured: bool
+) -> int:
     """Return the bytes that `sweep` or `measure` allocates."""
     kept = _kept(schedule, measured)
     pitch = _pitch(kept, sources, itemsize)
-    lengths = 2 * schedule.parts[-2].size * itemsize
-    partial = _members(pitch, _width(sources, itemsize)) * (4 * 8 + 4 * _RADII) if measured else 0
-    return pitch * ((kept + height) * itemsize + partial) + lengths
+    lengths = (len(entries.upper) + 1 + schedule.parts[-2].size) * itemsize  # the first are copied
+    places = 4 * (len(tree.depth) + len(schedule.vertices))
+    partial = _members(pitch, itemsize) * (4 * 8 + 4 * _RADII) if measured else 0
+    return pitch * ((kept + tree.height) * itemsize + partial) + lengths + places
 
 
 def _kept(schedule: Schedule, measured: bool) -> int:
@@ -137,10 +140,18 @@ def _pitch(kept: int, sources: int, itemsize: int) -> int:
     return each * -(-groups // batches)
 
 
-def _members(pitch: int, width: int) -> int:
+def _widest(pitch: int, itemsize: int) -> int:
+    """Return the most sources that a thread has in any launch.
+
+    It may be more than `_width` of the sources: 100 sources of float32 have a pitch of 128, a warp of 4 a thread.
+    """
+    return 1 if pitch % (32 * 16 // itemsize) else 16 // itemsize
+
+
+def _members(pitch: int, itemsize: int) -> int:
     """Return the most warps that share a group of sources, in any launch."""
     blocks = cuda_attribute("MultiProcessorCount") * _BLOCKS
-    return -(-blocks * 32 * width // pitch) + _WARPS
+    return -(-blocks * 32 * _widest(pitch, itemsize) // pitch) + _WARPS
 
 
 class _Launch(NamedTuple):
@@ -173,9 +184,10 @@ def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _
         return _Launch(width, min(tasks, resident), shared), resident
 
     narrow, resident = launch(1)
-    if narrow.blocks < resident or pitch % (32 * 16 // itemsize):
+    widest = _widest(pitch, itemsize)
+    if narrow.blocks < resident or widest == 1:
         return narrow
-    wide, _ = launch(16 // itemsize)
+    wide, _ = launch(widest)
     return wide if wide.blocks else narrow
 
 
@@ -210,7 +222,7 @@ def _swept(
     steps, spans, pieces, outer, rows, entry, heads = schedule.parts
     vertices, stages = schedule.vertices, schedule.stages
     kept = _kept(schedule, asked is not None)
-    height = int(tree.depth.max()) + 1
+    height = tree.height
     pitch = _pitch(kept, len(sources), dtype.itemsize)
     labels, climbs = xp.empty((kept, pitch), dtype), xp.empty((pitch, height), dtype)
     some, arrived = xp.empty(pitch, np.int32), xp.zeros(1, np.uint32)
@@ -289,28 +301,49 @@ def measure(
     measures: Measures,
 ) -> None:
     """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
+    for low in range(0, max(len(radii), 1), _RADII):
+        some = slice(low, low + _RADII)
+        _measure(
+            *(tree, entries, up, down, sources, schedule, times, limit, radii[some]),
+            measures._replace(within=measures.within[:, some]),
+        )
+        none = measures.greatest[:0]
+        measures = Measures(none, none, none, none, measures.within)
+
+
+def _measure(
+    tree: Tree,
+    entries: Entries,
+    up: Array,
+    down: Array,
+    sources: Array,
+    schedule: Schedule,
+    times: Array,
+    limit: float,
+    radii: Array,
+    measures: Measures,
+) -> None:
+    """Measure as `measure` does, within as many radii as a launch takes."""
     xp, dtype = of(up).xp, np.dtype(up.dtype)
     pitch = _pitch(_kept(schedule, True), len(sources), dtype.itemsize)
-    members = _members(pitch, _width(len(sources), dtype.itemsize))
+    members = _members(pitch, dtype.itemsize)
     none = np.intp(0)
-    for low in range(0, max(len(radii), 1), _RADII):
-        some = radii[low : low + _RADII]
-        greatest, sums = xp.full((members, pitch), -np.inf), xp.zeros((3, members, pitch))
-        within = xp.zeros((members, len(some), pitch), np.int32)
-        wanted = [part if len(measure) else none for part, measure in zip(sums, measures[1:4], strict=True)]
-        reached = sums[0] if len(some) or any(len(measure) for measure in measures[1:4]) else none
-        asked = _Asked(
-            *(times, dtype.type(limit), some, np.int32(len(some)), greatest, reached, wanted[1], wanted[2], within)
-        )
-        for batch in _swept(tree, entries, up, down, sources, schedule, asked):
-            count = len(batch.sources)
-            own = slice(batch.first, batch.first + count)
-            found = greatest.max(axis=0), *sums.sum(axis=1)
-            for part, all_of_it in zip(found, measures[:4], strict=True):
-                if len(all_of_it) and not low:
-                    all_of_it[own] = part[:count]
-            if len(some):
-                measures.within[own, low : low + _RADII] = within.sum(axis=0).T[:count]
-            greatest.fill(-np.inf)
-            sums.fill(0)
-            within.fill(0)
+    greatest, sums = xp.full((members, pitch), -np.inf), xp.zeros((3, members, pitch))
+    within = xp.zeros((members, len(radii), pitch), np.int32)
+    wanted = [part if len(measure) else none for part, measure in zip(sums, measures[1:4], strict=True)]
+    reached = sums[0] if len(radii) or any(len(measure) for measure in measures[1:4]) else none
+    asked = _Asked(
+        *(times, dtype.type(limit), radii, np.int32(len(radii)), greatest, reached, wanted[1], wanted[2], within)
+    )
+    for batch in _swept(tree, entries, up, down, sources, schedule, asked):
+        count = len(batch.sources)
+        own = slice(batch.first, batch.first + count)
+        found = greatest.max(axis=0), *sums.sum(axis=1)
+        for part, all_of_it in zip(found, measures[:4], strict=True):
+            if len(all_of_it):
+                all_of_it[own] = part[:count]
+        if len(radii):
+            measures.within[own] = within.sum(axis=0).T[:count]
+        greatest.fill(-np.inf)
+        sums.fill(0)
+        within.fill(0)

@@ -505,10 +505,10 @@ def _units(sources):
     return min(_FEW, _MANY, key=time)
 
 
-def workspace_bytes(schedule, sources, height, itemsize, measured):
+def workspace_bytes(tree, entries, schedule, sources, itemsize, measured):
     """Return the bytes that `sweep` or `measure` allocates."""
     lanes = _LANES * len(_units(sources))
-    rows = (_TILE if measured else len(schedule.vertices) + 1) + 2 * height
+    rows = (_TILE if measured else len(schedule.vertices) + 1) + 2 * tree.height
     return min(numba.get_num_threads(), -(-sources // lanes)) * rows * lanes * itemsize
 
 

@@ -28,6 +28,11 @@ class Tree(NamedTuple):
     depth: Array
     size: Array
 
+    @property
+    def height(self) -> int:
+        """The number of levels."""
+        return int(self.depth.max()) + 1 if len(self.depth) else 0
+
 
 class Entries(NamedTuple):
     """The upper neighbours of each vertex, ascending, and their depths.
@@ -239,8 +244,10 @@ class Operations(Protocol):
         """
         ...
 
-    def workspace_bytes(self, schedule: Schedule, sources: int, height: int, itemsize: int, measured: bool) -> int:
-        """Return the bytes that `sweep` or `measure` allocates; `height` is that of the tree."""
+    def workspace_bytes(
+        self, tree: Tree, entries: Entries, schedule: Schedule, sources: int, itemsize: int, measured: bool
+    ) -> int:
+        """Return the bytes that `sweep` or `measure` allocates."""
         ...
 
     def sweep(
