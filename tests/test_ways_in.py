@@ -114,7 +114,7 @@ def test_vertices_of_ids():
     graph = Graph.from_edges([0, 1], [1, 2], ids=["a", 5, "b"])
     assert graph.vertices_of(["b", 5]).tolist() == [2, 1] and graph.vertices_of(["b"]).dtype == np.int32
     assert Graph.from_edges([0, 1], [1, 2]).vertices_of([2, 0]).tolist() == [2, 0]
-    for wrong in (["c"], "a", [[]], [], 5):
+    for wrong in (["c"], "a", [[]], [("a", [])], [], 5):
         with pytest.raises(InputError, match="ids must be"):
             graph.vertices_of(wrong)
     with pytest.raises(InputError, match="ids must be an id of the graph, got 3"):

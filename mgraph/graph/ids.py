@@ -5,7 +5,7 @@ met. An array of ids is of int64 if all are integers, else of Python's objects.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -142,11 +142,13 @@ def places_among(known: np.ndarray, ids: Any, name: str) -> np.ndarray:
         raise InputError(argument=name, value=ids, expected="a sequence of one id or more")
     if known.dtype.kind == "O":
         numbers = {value: number for number, value in enumerate(known)}
-        try:
-            return np.array([numbers[value] for value in ids], np.int32)
-        except (KeyError, TypeError):
-            wrong = next(value for value in ids if not isinstance(value, Hashable) or value not in numbers)
-            raise InputError(argument=name, value=wrong, expected="an id of the graph") from None
+        places = []
+        for value in ids:
+            try:
+                places.append(numbers[value])
+            except (KeyError, TypeError):  # not known, or without a hash
+                raise InputError(argument=name, value=value, expected="an id of the graph") from None
+        return np.array(places, np.int32)
     values = np.asarray(ids)
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InputError(argument=name, value=ids, expected="a sequence of integers, as the graph's ids are")
