@@ -38,7 +38,7 @@ def eliminated(matrix, order):
     begin = np.concatenate([[0], np.cumsum([len(some) for some in upper])]).astype(np.int32)
     flat = np.concatenate(upper).astype(np.int32)
     lengths = np.concatenate([filled[v, some] for v, some in enumerate(upper)])
-    return Tree(parent, depth, size), Entries(begin, flat, depth[flat]), lengths, np.asarray(order)[after]
+    return Tree(parent, depth, size), Entries(begin, flat, depth[flat]), lengths
 
 
 def swept(tree, entries, lengths, chosen, labels_at_root):
@@ -98,7 +98,7 @@ def star(n):
 )
 def test_a_sweep_by_pieces_gives_the_same_distances(graph):
     matrix, order = graph
-    tree, entries, lengths, _ = eliminated(matrix, order)
+    tree, entries, lengths = eliminated(matrix, order)
     n = len(matrix)
     roots = {int(v): float(k) for k, v in enumerate(np.flatnonzero(tree.parent < 0))}
     wanted = np.full(n, np.inf)

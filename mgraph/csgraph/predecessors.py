@@ -27,7 +27,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     Returns
     -------
     csr_array of float64, shape (n, n)
-        The edge from each vertex' predecessor. If there is no such edge, its weight is 0, undirected ``inf``.
+        The edge from each vertex's predecessor. If there is no such edge, its weight is 0, undirected ``inf``.
 
     Raises
     ------

@@ -190,7 +190,7 @@ def dijkstra(
 
 
 def _nearest(graph: Graph, sources: np.ndarray, limit: float) -> tuple[Array, Array, Array]:
-    """Return each vertex' distance from the nearest source, its predecessor and the source where its path begins."""
+    """Return each vertex's distance from the nearest source, its predecessor and the source where its path begins."""
     xp, n = devices.find(graph.device).xp, graph.n
     if not len(sources):
         none = xp.full(n, NO_PREDECESSOR, np.int32)

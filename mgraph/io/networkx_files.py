@@ -77,7 +77,8 @@ def _integers(nodes: np.ndarray) -> np.ndarray | None:
 def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool) -> None:
     """Write a NetworkX graph of nodes 0 to n-1 as GraphML or GEXF, by the suffix; the caller has called `check_output`.
 
-    Its nodes are called by `ids`; if some of them are the same text, these are the nodes' attribute ``"label"``.
+    With `ids`, each node has its id as text in the attribute ``"label"``; it is the node's name, too, if no two are
+    equal.
     """
     networkx = lazy.optional("networkx", f"writing a {path.suffix} file")
     if ids is not None:

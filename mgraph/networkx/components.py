@@ -2,7 +2,7 @@
 
 Strong components come in the order in which Tarjan's algorithm completes them, as NetworkX's do. SciPy's search
 (Pearce, "An improved algorithm for finding the strongly connected components of a directed graph", 2005) numbers them
-so. It takes a vertex' neighbours from the last to the first; so each row is given to it turned round.
+so. It takes a vertex's neighbours from the last to the first; so each row is given to it turned round.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from .search import by_steps
 
 
 def _labels(G: ConvertedGraph) -> np.ndarray:
-    """Return the least vertex of each vertex' component."""
+    """Return the least vertex of each vertex's component."""
     found: np.ndarray = G.kept("labels of components", lambda: np.asarray(labelled(G.graph_of()).labels))
     return found
 
@@ -74,7 +74,7 @@ def is_weakly_connected(G: ConvertedGraph) -> bool:
 
 
 def _strong(G: ConvertedGraph) -> np.ndarray:
-    """Return the number of each vertex' strong component."""
+    """Return the number of each vertex's strong component."""
     found: np.ndarray = G.kept("strong labels", lambda: _completed(G))
     return found
 

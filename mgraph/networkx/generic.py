@@ -1,7 +1,7 @@
 """Shortest paths with or without weights: NetworkX's `shortest_paths.generic`.
 
-These are NetworkX's own functions, which check their arguments and call one of the other two modules': of a converted
-graph NetworkX lets mgraph run that call, too.
+All but `average_shortest_path_length` are NetworkX's own functions. They check their arguments and call a function of
+`shortest_paths.unweighted` or `shortest_paths.weighted`; as the graph is a converted one, NetworkX lets mgraph run it.
 """
 
 import math

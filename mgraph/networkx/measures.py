@@ -21,7 +21,7 @@ EDGES_AT_A_TIME = 1 << 12
 def _measured(
     G: ConvertedGraph, weight: Any, reduce: Any, sources: Any = None, targets: Any = None, reverse: bool = False
 ) -> DistancesResult:
-    """Return measures of distances, without paths of weights that would be summed up otherwise.
+    """Return measures of distances, unless NetworkX would add up the weights otherwise.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def local_efficiency(G: ConvertedGraph) -> float:
     """
     indptr, neighbours, _ = G.graph_of().csr()
     n, degrees = len(G), np.diff(indptr).astype(np.int64)
-    sums, first = np.zeros(n), 0
+    totals, first = np.zeros(n), 0
     while first < n:
         last = max(first + 1, int(np.searchsorted(indptr, indptr[first] + EDGES_AT_A_TIME, "right")) - 1)
         begin, end = int(indptr[first]), int(indptr[last])
@@ -150,10 +150,10 @@ def local_efficiency(G: ConvertedGraph) -> float:
         if both.any():
             parts = Graph.from_edges(tails[both], places[both], n=end - begin)
             found = devices.to_host(distances(parts, reduce="harmonic").harmonic)
-            sums[first:last] = np.bincount(owners - first, found, last - first)
+            totals[first:last] = np.bincount(owners - first, found, last - first)
         first = last
     pairs = degrees * (degrees - 1)
-    return math.fsum(sums[pairs > 0] / pairs[pairs > 0]) / n
+    return math.fsum(totals[pairs > 0] / pairs[pairs > 0]) / n
 
 
 def wiener_index(G: ConvertedGraph, weight: Any = None) -> Any:

@@ -128,7 +128,10 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 class Gains(NamedTuple):
-    """From how many nodes on mgraph gains time: of a graph that is converted already, and of another one."""
+    """From how many nodes on mgraph gains time: of a graph that is converted already, and of another one.
+
+    None is never, as reading the graph takes longer than NetworkX's call.
+    """
 
     converted: int
     original: int | None

@@ -114,7 +114,8 @@ def workspace_bytes(
     """Return the bytes that `sweep` or `measure` allocates."""
     kept = _kept(schedule, measured)
     pitch = _pitch(kept, sources, itemsize)
-    lengths = (len(entries.upper) + 1 + schedule.parts[-2].size) * itemsize  # the first are copied
+    *_, entry, _ = schedule.parts
+    lengths = (len(entries.upper) + 1 + entry.size) * itemsize  # of a copy of all, and of those of the groups
     places = 4 * (len(tree.depth) + len(schedule.vertices))
     partial = _members(pitch, itemsize) * (4 * 8 + 4 * _RADII) if measured else 0
     return pitch * ((kept + tree.height) * itemsize + partial) + lengths + places

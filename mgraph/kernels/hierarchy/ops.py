@@ -82,9 +82,9 @@ class Schedule(NamedTuple):
 class Measures(NamedTuple):
     """Measures of the targets that each source reaches: float64 of shape (sources,), `within` (sources, radii).
 
-    The greatest distance, infinite if a target is not reached; the number of targets that are; the sum of the
-    distances; that of their inverses, but of distances of zero; and how many targets lie within each radius. One of no
-    elements is not computed.
+    The greatest distance, infinite if a target is not reached; the number of targets that are; the sum of their
+    distances; the sum of the inverses of those that are not zero; and how many targets lie within each radius. One of
+    no elements is not computed.
     """
 
     greatest: Array

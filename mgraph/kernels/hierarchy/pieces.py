@@ -5,7 +5,7 @@ of fill, an upper neighbour of any of them that lies outside is an upper neighbo
 sweep of the piece needs at a time are a stack: a row for each upper neighbour of the root, and one for each level.
 
 The last stage has the largest subtrees whose stack is small. The stage before it has the largest pieces of what
-remains, with a stack twice as large, and so on. What is above the first stage is swept level by level.
+remains, with a stack up to twice as large, and so on. What is above the first stage is swept level by level.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from .ops import Entries, Tree
 STACKS = (448, 256, 128, 64, 32)
 MOST = 1024
 
-#: Entries of a group, and groups beyond the end that a sweep reads in vain, two chunks of its.
+#: Entries of a group, and the groups after the last one that a sweep may copy in vain: two of its chunks.
 GROUP, AHEAD = 4, 32
 
 #: Vertices whose groups are written at a time.
