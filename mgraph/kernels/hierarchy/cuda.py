@@ -35,6 +35,9 @@ _LABELS = 4 << 30
 #: As in the source; the groups of entries in shared memory are `_AHEAD`.
 _THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _AHEAD = 256, 8, 3, 16, 64, 8, 32
 
+#: The most squares of tiles side by side that a launch gathers: a grid's second dimension.
+_MOST_SQUARES = 65535
+
 #: The most blocks of a multiprocessor, its registers, and the bytes of shared memory that each block takes besides.
 _BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024
 
@@ -284,9 +287,11 @@ def sweep(
     for batch in _swept(tree, entries, up, down, sources, schedule, None):
         rows = D[batch.first : batch.first + len(batch.sources)]
         side = _TILE * _SQUARE
-        grid = _SQUARE * _SQUARE, -(-columns // side), -(-len(rows) // side)
-        from_labels = batch.labels, np.int32(batch.labels.shape[1]), places, np.int32(columns)
-        kernel(grid, (_THREADS,), (*from_labels, np.int32(len(rows)), *bounds, rows, leading))
+        for low in range(0, columns, _MOST_SQUARES * side):
+            some = places[low : low + _MOST_SQUARES * side]
+            grid = _SQUARE * _SQUARE, -(-len(some) // side), -(-len(rows) // side)
+            from_labels = batch.labels, np.int32(batch.labels.shape[1]), some, np.int32(len(some))
+            kernel(grid, (_THREADS,), (*from_labels, np.int32(len(rows)), *bounds, rows[:, low:], leading))
 
 
 def measure(
