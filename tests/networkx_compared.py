@@ -371,3 +371,19 @@ def test_a_program_uses_mgraph_by_its_configuration():
     finally:
         nx.config.backend_priority.algos = []
     assert graph.__networkx_cache__["backends"]["mgraph"]
+
+
+def test_a_spanning_tree_of_a_directed_graph_is_refused():
+    graph = nx.path_graph(3, nx.DiGraph)
+    for call in (
+        nx.minimum_spanning_tree,
+        lambda graph, backend: list(nx.minimum_spanning_edges(graph, backend=backend)),
+    ):
+        with pytest.raises(nx.NetworkXNotImplemented, match="not implemented for directed type"):
+            call(graph, backend="mgraph")
+
+
+def test_a_cutoff_that_is_nan_is_none():
+    graph = nx.path_graph(4)
+    for call in (nx.single_source_dijkstra_path_length, lambda *args, **kw: dict(nx.all_pairs_dijkstra(args[0], **kw))):
+        assert call(graph, 0, cutoff=math.nan, backend="mgraph") == call(graph, 0, cutoff=math.nan, backend="networkx")

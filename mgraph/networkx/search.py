@@ -88,7 +88,7 @@ def by_length(
         row = np.full(len(graph), np.inf)
         row[sources] = 0
         return in_order(graph, row, sources, weight)
-    limit = None if cutoff is None or cutoff == math.inf else cutoff
+    limit = cutoff if cutoff is not None and cutoff < math.inf else None  # also for NaN, as in NetworkX
     found = sssp(searched, sources=np.unique(sources).tolist(), limit=limit, target=target)
     return in_order(graph, lengths_of(found.distances), sources, weight)
 
@@ -165,7 +165,7 @@ def numbers_of(lengths: np.ndarray, whole: bool, starts: np.ndarray) -> list[Any
 def rows_by_length(graph: ConvertedGraph, weight: Any, cutoff: float | None = None) -> Iterator[tuple[int, np.ndarray]]:
     """Yield each vertex and its distances to all vertices, float64; the weights are not negative."""
     searched, n = graph.graph_of(weight), len(graph)
-    limit = None if cutoff is None or cutoff == math.inf else max(cutoff, 0)
+    limit = max(cutoff, 0) if cutoff is not None and cutoff < math.inf else None
     height = max(1, PAIRS_AT_A_TIME // n)
     for first in range(0, n, height):
         sources = range(first, min(first + height, n))

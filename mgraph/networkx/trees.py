@@ -27,6 +27,8 @@ def minimum_spanning_edges(
     ignore_nan: bool = False,
 ) -> Iterator[Any]:
     """Yield what `networkx.minimum_spanning_edges` does."""
+    if G.is_directed():
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
     values, _ = G.weights(weight, mixed=True)
     several = G.is_multigraph()
     if several:
