@@ -107,7 +107,9 @@ def draw_graph(
     drawn = axes.scatter(*places.T, s=size, c=values, cmap=colours, plotnonfinite=True, **rim)
     if n <= MOST_NAMED:
         for name, place in zip(names, places, strict=True):
-            axes.annotate(str(name), place, textcoords="offset points", xytext=(7, 7), fontsize="small")
+            axes.annotate(
+                str(name), place, textcoords="offset points", xytext=(7, 7), fontsize="small", parse_math=False
+            )
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.figure.colorbar(drawn, ax=axes, label=label)

@@ -283,7 +283,7 @@ class Result:
                 try:
                     (frame if frame.index.name is None else frame.reset_index()).to_parquet(file, index=False)
                 except (TypeError, ValueError) as error:
-                    raise InputError(f"{os.fspath(path)}: Parquet cannot hold ids of several kinds: {error}") from error
+                    raise InputError(f"{os.fspath(path)}: Parquet cannot hold these ids: {error}") from error
         else:
             made = self.to_networkx(graph)
             for attributes in made.nodes.values():  # of which a file has one type

@@ -169,3 +169,10 @@ def test_results_on_workers():
             assert [bar.get_height() for bar in search.plot().patches] == [1, 1, 2, 1]
             with pytest.raises(mgraph.InputError, match="lies on workers is not drawn"):
                 search.plot("graph", graph=graph)
+
+
+def test_names_are_no_formulas():
+    graph = mgraph.Graph.from_edges([0], [1], ids=["$\\frac$", "$x$"])
+    axes = mgraph.bfs(graph, 0, device="cpu").plot("graph")
+    axes.figure.canvas.draw()
+    assert {text.get_text() for text in axes.texts} == {"$\\frac$", "$x$"}

@@ -218,7 +218,7 @@ def test_arrays_and_tables(graph, tmp_path):
             graph.ids.tolist() if graph.ids.dtype.kind == "i" else [*map(str, graph.ids)]
         )
     if graph.ids.tolist() == KINDS["mixed"]:
-        with pytest.raises(mgraph.InputError, match="Parquet cannot hold ids of several kinds"):
+        with pytest.raises(mgraph.InputError, match="Parquet cannot hold these ids"):
             found.save(tmp_path / "found.parquet")
     else:
         found.save(tmp_path / "found.parquet")
@@ -228,3 +228,20 @@ def test_arrays_and_tables(graph, tmp_path):
     for name in ("found.txt", "none/found.npy"):
         with pytest.raises(mgraph.InputError):
             found.save(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a\0c", "a\ud800"])
+@pytest.mark.parametrize("suffix", [".graphml", ".gexf"])
+def test_ids_that_xml_cannot_hold(name, suffix, tmp_path):
+    pytest.importorskip("networkx")
+    graph = mgraph.Graph.from_edges([0], [1], ids=[name, "b"])
+    with pytest.raises(mgraph.InputError, match="cannot hold"):
+        mgraph.bfs(graph, 0, device="cpu").save(tmp_path / f"found{suffix}")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [None, 5, b"found.npy", "found\0.npy"])
+def test_what_is_no_path(path):
+    found = mgraph.bfs(mgraph.generate.grid(1, 2), 0, device="cpu")
+    with pytest.raises(mgraph.InputError, match="path must be a path or a URL"):
+        found.save(path)

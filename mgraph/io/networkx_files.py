@@ -1,5 +1,6 @@
 """GraphML and GEXF: graphs with attributes in XML, read and written by NetworkX."""
 
+import re
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import lazy
-from ..errors import FormatError, MgraphError
+from ..errors import FormatError, InputError, MgraphError
 from ..graph.conversion import networkx_edges
 from ..graph.ids import as_ids
 from .content import Content, Options
@@ -20,6 +21,9 @@ _A_BYTE = 20
 
 #: How the definition of an entity begins, in ASCII and its extensions and in UTF-16.
 _ENTITY = tuple("<!ENTITY".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
+
+#: A character that no text in XML has, by the production Char of XML 1.0.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_graphml(path: Path, stream: BufferedReader, options: Options) -> Content:
@@ -81,6 +85,9 @@ def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool
     equal.
     """
     networkx = lazy.optional("networkx", f"writing a {path.suffix} file")
+    wrong = next((name for name in map(str, ids or []) if _NO_XML.search(name)), None)
+    if wrong is not None:
+        raise InputError(f"{path}: XML cannot hold all characters of the id {wrong!r}")
     if ids is not None:
         for node, name in enumerate(map(str, ids)):
             del graph.nodes[node]["id"]

@@ -45,6 +45,8 @@ def check_output(
     OutputExistsError
         If there is such a file and `overwrite` is false.
     """
+    if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
+        raise InputError(argument="path", value=path, expected="a path or a URL")
     if is_url(os.fspath(path)):
         _check_url(os.fspath(path), overwrite)
         return
