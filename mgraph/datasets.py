@@ -196,10 +196,12 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None, *, progress: 
         raise InputError("there is no cache folder, as there is no home directory: give a folder")
     place = Path(folder) if folder is not None else Path(str(kept)) / "datasets"
     place.mkdir(parents=True, exist_ok=True)
+    path = place / (f"{name}.npz" if generated is not None else DATASETS[name].file)
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is in the place of the graph's file, and is not a file")
     if generated is not None:
-        return _made(int(generated[1]), place / f"{name}.npz")
+        return _made(int(generated[1]), path)
     dataset = DATASETS[name]
-    path = place / dataset.file
     note = path.with_name(f"{path.name}.sha256")
     expected = dataset.sha256 or _noted(note)
     found = _sha256(path) if path.is_file() else None

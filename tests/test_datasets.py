@@ -168,3 +168,10 @@ def test_commands(monkeypatch, tmp_path):
     failed = CliRunner().invoke(main, ["datasets", "fetch", "gone", "--folder", str(tmp_path)])
     assert failed.exit_code == 1 and failed.stdout == "" and failed.stderr.count("\n") == 1
     assert failed.stderr.startswith(f"mgraph: error: {address}/gone.gz: cannot be downloaded")
+
+
+@pytest.mark.parametrize(("name", "file"), [("graph500-4", "graph500-4.npz"), ("roads-ny", "USA-road-d.NY.gr.gz")])
+def test_a_folder_in_the_place_of_the_file(name, file, tmp_path):
+    (tmp_path / file).mkdir()
+    with pytest.raises(mgraph.InputError, match="is not a file"):
+        datasets.fetch(name, tmp_path)

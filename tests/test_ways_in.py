@@ -151,6 +151,31 @@ def test_tables_of_the_older_interface_and_of_categories():
         assert edges_by_id(Graph.from_arrow(given).with_weights([1, 2])) == [("a", "b", 1), ("b", "c", 2)]
 
 
+def test_tables_that_arrow_cannot_take():
+    arrow = pytest.importorskip("pyarrow")
+    liar = type("Liar", (), {"__arrow_c_stream__": lambda self, requested_schema=None: 5})()
+    for table in (liar, arrow.chunked_array([[1, 2]])):
+        with pytest.raises(InputError, match="table must be a table that Arrow can take"):
+            Graph.from_arrow(table)
+    beyond = arrow.DictionaryArray.from_arrays(arrow.array([0, 9], arrow.int8()), ["a", "b"], safe=False)
+    with pytest.raises(InputError, match="the column 'source' cannot be read"):
+        Graph.from_arrow(arrow.table({"source": beyond, "target": ["a", "b"]}))
+    with pytest.raises(InputError, match="target must be one of the columns"):
+        Graph.from_arrow(arrow.table({"source": [1]}), "source", None)
+
+
+def test_ids_that_cannot_be_hashed():
+    with pytest.raises(InputError, match="ids must be numbers, strings or other values that can be hashed"):
+        Graph.from_edges([0], [1], ids=[["a"], ["b"]])
+
+
+@pytest.mark.parametrize("device", [5, "ab", None])
+def test_a_tensor_that_does_not_say_where_it_lies(device):
+    tensor = type("Liar", (), {"__dlpack_device__": lambda self: device, "__dlpack__": lambda self: None})()
+    with pytest.raises(InputError, match="Liar does not say on which device it lies"):
+        Graph.from_edge_index(tensor)
+
+
 def test_wrong_tables():
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"source": [1, None], "target": [2, 3], "km": [1.5, None]})

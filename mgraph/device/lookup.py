@@ -90,11 +90,14 @@ def imported(array: Array) -> Array:
     """
     if isinstance(array, np.ndarray) or is_cupy(array) or not hasattr(array, "__dlpack_device__"):
         return array
-    kind, index = array.__dlpack_device__()
+    try:
+        kind, index = map(int, array.__dlpack_device__())
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"{type(array).__name__} does not say on which device it lies: {error}") from error
     if kind in _ON_HOST and hasattr(array, "__array__"):
         return array
     if kind not in _ON_HOST + _ON_GPU:
-        raise InputError(f"{type(array).__name__} lies on a device of DLPack's kind {int(kind)}: copy it to the CPU")
+        raise InputError(f"{type(array).__name__} lies on a device of DLPack's kind {kind}: copy it to the CPU")
     try:
         return (np if kind in _ON_HOST else cuda_device(index).xp).from_dlpack(array)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:

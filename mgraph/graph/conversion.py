@@ -132,20 +132,24 @@ def pandas_columns(frame: Any) -> Columns:
 def arrow_columns(table: Any) -> Columns:
     """Return the columns of a table that can be exchanged by Arrow's interface, or by the older one of dataframes."""
     arrow, exchange = (lazy.optional(name, "Graph.from_arrow()") for name in ("pyarrow", "pyarrow.interchange"))
-    if hasattr(table, "__arrow_c_stream__"):
-        found = arrow.table(table)
-    elif hasattr(table, "__dataframe__"):
-        found = exchange.from_dataframe(table)
-    else:
-        raise InputError(argument="table", value=type(table).__name__, expected="a dataframe or a table of Arrow")
+    kind = type(table).__name__
+    if not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__dataframe__")):
+        raise InputError(argument="table", value=kind, expected="a dataframe or a table of Arrow")
+    try:
+        found = arrow.table(table) if hasattr(table, "__arrow_c_stream__") else exchange.from_dataframe(table)
+    except (AttributeError, RuntimeError, TypeError, ValueError, arrow.ArrowException) as error:
+        raise InputError(f": {error}", argument="table", value=kind, expected="a table that Arrow can take") from error
 
     def read(name: str) -> np.ndarray:
         column = found.column(name)
         if column.null_count:
             raise InputError(f"the column {name!r} has {column.null_count} nulls: drop their rows, or fill them")
-        if arrow.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        return np.asarray(column.to_numpy())
+        try:
+            if arrow.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            return np.asarray(column.to_numpy())
+        except (arrow.ArrowException, IndexError) as error:
+            raise InputError(f"the column {name!r} cannot be read: {error}") from error
 
     return Columns(found.column_names, read)
 
@@ -156,7 +160,7 @@ def column_edges(columns: Columns, source: str, target: str, weight: str | None)
     The ids are None if they are 0 to n-1.
     """
     for name, column in (("source", source), ("target", target), ("weight", weight)):
-        if column is not None and columns.names.count(column) != 1:
+        if (column is not None or name != "weight") and columns.names.count(column) != 1:
             twice = ": there are several of that name" if column in columns.names else ""
             raise InputError(twice, argument=name, value=column, expected=f"one of the columns {columns.names}")
     weights = None if weight is None else as_array(columns.read(weight), "weight")

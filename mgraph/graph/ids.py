@@ -15,6 +15,9 @@ from ..arguments import as_array
 from ..arrays import distinct, places_of
 from ..errors import InputError
 
+#: What an id must be, for messages.
+_HASHABLE = "numbers, strings or other values that can be hashed"
+
 
 class Numbers:
     """Numbers ids of any kind from 0, in the order in which they are met; equal ids have one number."""
@@ -70,6 +73,10 @@ def checked_ids(ids: Any, n: int) -> np.ndarray:
     missing = [value for value in found if is_missing(value)] if found.dtype.kind == "O" else []
     if missing:
         raise InputError(argument="ids", value=missing[0], expected="an id for each vertex")
+    try:
+        set(map(hash, found))
+    except TypeError as error:
+        raise InputError(f": {error}", argument="ids", value=type(found[0]).__name__, expected=_HASHABLE) from error
     return found
 
 

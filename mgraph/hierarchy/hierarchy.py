@@ -10,7 +10,7 @@ from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_reduce
 from ..arrays import Array
 from ..dtypes import distance_dtype
-from ..errors import Given, InputError
+from ..errors import FormatError, Given, InputError, parts_of
 from ..graph import Compressed, Graph, as_graph
 from ..graph.checks import checked_vertex_array, checked_weights
 from . import paths, storage, sweeps
@@ -390,7 +390,10 @@ class Hierarchy:
         where = devices.find(device)
         stored = storage.load(path)
         made, neighbours = object.__new__(cls), skeleton(stored.graph)
-        order = checked_order(stored.order, stored.graph.n)
+        try:
+            order = checked_order(stored.order, stored.graph.n)
+        except InputError as error:
+            raise FormatError(f"{os.fspath(path)}: ", *parts_of(error)) from error
         made._build(stored.graph, neighbours, eliminated(neighbours, order), where)
         made._lengths = customized(made._graph, made._structure, made._on, stored.lengths, stored.lengths.dtype)
         return made
