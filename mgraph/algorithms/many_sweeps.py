@@ -19,6 +19,7 @@ from ..hierarchy.hierarchy import elimination_of, prepared
 from ..hierarchy.prepared import Prepared
 from ..hierarchy.structure import AN_ENTRY, Fill
 from ..kernels import sssp_many as sssp_many_kernels
+from ..kernels.hierarchy.ops import LABELS
 from ..planning.devices import DeviceSpec, rates_of, speed_of
 from ..planning.shape import FEW, shape_on_host
 from ..runtime.communicator import Communicator
@@ -178,7 +179,12 @@ def sweeps_bytes(
     n: int, m: int, batch: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measured: bool
 ) -> int:
     """Return the bytes that a hierarchy, and its sweeps to some targets, take on a device."""
+    hierarchy = AN_ENTRY * fill.entries + 20 * m + 24 * n
     passed = min(n, targets * (fill.height + 1))
-    passed = (int(_KEPT * passed) if measured and spec.kind == "cuda" else passed) + 2 * fill.height
-    lanes = batch if spec.kind == "cuda" else min(spec.cores, -(-batch // LANES)) * LANES
-    return AN_ENTRY * fill.entries + 20 * m + 24 * n + lanes * passed * dtype.itemsize
+    if spec.kind == "cpu":
+        lanes = min(spec.cores, -(-batch // LANES)) * LANES
+        return hierarchy + lanes * (passed + 2 * fill.height) * dtype.itemsize
+    groups = passed + fill.entries * passed // (4 * max(1, n))  # of up to four entries: rows, numbers and lengths
+    kept = (int(_KEPT * passed) if measured else passed) + fill.height
+    labels = min(batch * kept * dtype.itemsize, max(LABELS, 512 * kept))  # 512 bytes of a vertex for a warp's sources
+    return hierarchy + groups * (32 + 4 * dtype.itemsize) + 20 * passed + labels

@@ -9,7 +9,7 @@ from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
 from ...errors import DeviceError, Given
-from .ops import Entries, Lower, Measures, Placed, Schedule, Tree
+from .ops import LABELS, Entries, Lower, Measures, Placed, Schedule, Tree
 from .pieces import GROUP, STACKS, Stage, division
 
 SOURCE = "hierarchy.cu"
@@ -28,9 +28,8 @@ INSTANCES = tuple(
     )
 )
 
-#: The most sources that a sweep takes at a time, if their labels fit into `_LABELS` bytes.
+#: The most sources that a sweep takes at a time, if their labels fit into `LABELS` bytes.
 LANES = 1 << 15
-_LABELS = 4 << 30
 
 #: As in the source; the groups of entries in shared memory are `_AHEAD`.
 _THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _AHEAD = 256, 8, 3, 16, 64, 8, 32
@@ -139,7 +138,7 @@ def _pitch(kept: int, sources: int, itemsize: int) -> int:
     """Return how many sources a sweep takes at a time, a multiple of those of a warp; batches are about equal."""
     each = 32 * _width(sources, itemsize)
     groups = max(1, -(-sources // each))
-    most = max(1, min(LANES // each, _LABELS // max(1, kept * each * itemsize), _blocks()))
+    most = max(1, min(LANES // each, LABELS // max(1, kept * each * itemsize), _blocks()))
     batches = -(-groups // most)
     return each * -(-groups // batches)
 

@@ -20,6 +20,9 @@ HOST_ONLY = frozenset(
     }
 )
 
+#: The bytes of labels that a sweep on a GPU has at a time, at most, unless one warp's sources have more.
+LABELS = 4 << 30
+
 
 class Tree(NamedTuple):
     """The elimination tree: of each vertex the parent, -1 for a root, the depth, and the size of its subtree; int32."""
