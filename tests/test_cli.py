@@ -653,7 +653,7 @@ def test_rank(tmp_path):
         (b"1\n2\n0\n", 2, "on a cycle"),
         (b"1\n7\n", 2, "succ must be integers in [0, 2), got 7 at element 1"),
         (b"0 1\n1 1\n", 1, "2 columns of numbers, not 1"),
-        (b"1\ntwo\n", 1, "line 2: expected an integer successor, got 'two'"),
+        (b"1\ntwo\n", 1, "line 2: expected an integer vertex id, got 'two'"),
         (b"\x93NUMPY\x01", 1, "lists"),
         (b"\x1f\x8b\x08", 1, "cut off"),
     ],
@@ -1017,6 +1017,8 @@ def test_distances_of_lists_of_vertices(tmp_path):
         invoke("distances", roads, "--sources", wrong(tmp_path), "--device", "cpu"), 2
     )
     assert "there is no such file" in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
+    (tmp_path / "words.txt").write_text("0\ntwo\n")
+    assert "words.txt, line 2: expected" in failed(invoke("distances", roads, "--sources", tmp_path / "words.txt"), 1)
     assert "a result is written as .npy or .npz" in failed(invoke("bfs", roads, "--out", table), 2)
 
 

@@ -10,9 +10,11 @@ import click
 from ..algorithms.command import Command, Option
 from ..algorithms.entry import Algorithm
 from ..algorithms.registry import ALGORITHMS
+from ..errors import MgraphError
 from ..io import read_list
 from .commands import Command as Runnable
 from .commands import main
+from .messages import Failure
 from .options import INPUT_FILE, checkpoint_options, hierarchy_option, input_options, method_option, run_options
 from .run import opened, perform, run_on_graph
 from .summaries import described_list
@@ -42,7 +44,10 @@ def option(given: Option) -> Any:
 
 def _read(read: Callable[[Any], Any], context: click.Context, parameter: click.Parameter, value: Any) -> Any:
     """Return what is made of an option's value, if it was given."""
-    return None if value is None else read(value)
+    try:
+        return None if value is None else read(value)
+    except MgraphError as error:  # before the command runs, which reports its own
+        raise Failure(error) from error
 
 
 def command(entry: Algorithm, offered: Command) -> click.Command:

@@ -151,7 +151,7 @@ def read_numbers(path: Path, stream: BufferedReader) -> np.ndarray:
         For any other line, and for a number that is negative or beyond int64.
     """
     wanted = "give a saved array (.npy), or a text with a number a line"
-    lines = Lines(path, ids=1, comments=b"#", limit=2**63, noun="successor", wanted=wanted)
+    lines = Lines(path, ids=1, comments=b"#", limit=2**63, wanted=wanted)
     for first, block in Text(path, stream, b"#", inline=True):
         lines.add(first, block)
     return lines.arrays()[0] if len(lines) else np.empty(0, np.int64)
