@@ -12,6 +12,7 @@ from types import GeneratorType
 import networkx as nx
 import pytest
 
+from mgraph import InputError
 from mgraph import networkx as backend
 
 nx.config.warnings_to_ignore.add("cache")  # NetworkX warns whenever it uses a kept graph
@@ -387,3 +388,11 @@ def test_a_cutoff_that_is_nan_is_none():
     graph = nx.path_graph(4)
     for call in (nx.single_source_dijkstra_path_length, lambda *args, **kw: dict(nx.all_pairs_dijkstra(args[0], **kw))):
         assert call(graph, 0, cutoff=math.nan, backend="mgraph") == call(graph, 0, cutoff=math.nan, backend="networkx")
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows[0].update({10**7: {}}), lambda rows: rows.pop(3)])
+def test_an_inconsistent_graph_is_refused(change):
+    graph = nx.path_graph(4)
+    change(graph._adj)
+    with pytest.raises(InputError, match="the graph is inconsistent"):
+        nx.single_source_shortest_path_length(graph, 0, backend="mgraph")

@@ -199,6 +199,11 @@ class ConvertedGraph:
     def rows(self) -> Rows:
         """The neighbours that each vertex has edges to.
 
+        Raises
+        ------
+        InputError
+            If a neighbour is no node, or a node has no row: then the graph's dictionaries were changed directly.
+
         Examples
         --------
         >>> import networkx
@@ -217,7 +222,10 @@ class ConvertedGraph:
         numbers = self.numbers
         if numbers is not None:
             ends = map(numbers.__getitem__, ends)
-        return Rows(indptr, np.fromiter(ends, np.int32, int(indptr[-1])))
+        indices = np.fromiter(ends, np.int32, int(indptr[-1]))
+        if len(rows) != len(self) or (len(indices) and not 0 <= indices.min() <= indices.max() < len(self)):
+            raise InputError("an edge leads to no node, or a node lacks its neighbours: the graph is inconsistent")
+        return Rows(indptr, indices)
 
     def reverse(self, copy: bool = True) -> "ConvertedGraph":
         """Return the graph with every edge turned round; an undirected graph as it is.
