@@ -20,7 +20,8 @@
 //   large for shared memory. In a level of few vertices a block takes a vertex and deals out its entries to the warps.
 // - `gather` writes the labels of chosen vertices as rows of distances.
 //
-// Measures of distances are summed in registers: a thread keeps its sources.
+// Measures of distances are summed in registers, as a thread keeps its sources; vertices within radii are counted in
+// shared memory.
 //
 // Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the sources
 // that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k. Infinity is
@@ -29,7 +30,8 @@
 // next piece's numbers are its ends. A vertex has one group of entries or more. A group is four rows of the stack and
 // four lengths. In the first group of a vertex, the first place is not an entry's. As a row, its low 16 bits are the row
 // of the vertex itself, its high 16 bits the number of further groups; as a length, its low 32 bits say how often the
-// vertex counts. Where a vertex has fewer entries, the last one is repeated.
+// vertex counts. Where a vertex has fewer entries, the last one is repeated. A vertex without any, a root of the tree,
+// has row 0 with infinite lengths; that is its own row, which is unreached before.
 //
 // Races. Entries are lowered by atomic minima, and read by levels after the barrier; so are labels, which one warp
 // writes. Only `lower` of distances.cuh changes an entry, so bits do not depend on the order.
@@ -55,12 +57,11 @@ constexpr int RESIDENT = 3;  // blocks a multiprocessor
 constexpr int RADII = 16;    // radii of a launch
 constexpr int TILE = 64;     // columns and sources of a block that gathers
 constexpr int SQUARE = 8;    // tiles on each side of a square
-constexpr int LISTED = 256;  // entries of a vertex that a warp keeps in shared memory
 
 // An entry is at least as short as the edges that lie in it.
 template <typename T>
-__global__ void __launch_bounds__(THREADS) place(const int* entry, const int* edge, int count, const T* lengths, T* up) {
-    const int k = blockIdx.x * THREADS + threadIdx.x;
+__global__ void __launch_bounds__(THREADS) place(const int* entry, const int* edge, unsigned count, const T* lengths, T* up) {
+    const unsigned k = blockIdx.x * THREADS + threadIdx.x;
     if (k < count) lower(up + entry[k], sum(lengths[edge[k]], T(0)));
 }
 
@@ -85,26 +86,17 @@ template <typename T>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     eliminate(const int* entries, const int* ends, const int* levels, int steps, const int* begin, const int* upper,
               T* up, T* down, unsigned* arrived) {
-    __shared__ int lists[WARPS][LISTED];
     const int lane = threadIdx.x % 32, warps = gridDim.x * WARPS;
-    int* const list = lists[threadIdx.x / 32];
     for (int step = 0; step < steps; ++step) {
         for (int k = levels[step] + blockIdx.x * WARPS + threadIdx.x / 32; k < levels[step + 1]; k += warps) {
             const int e = entries[k], end = ends[k], u = upper[e];
             const T there = __ldcg(down + e), back = __ldcg(up + e);  // from u to the vertex, and from it to u
-            const int first = begin[u], count = begin[u + 1] - first;
-            const bool listed = count <= LISTED;
-            if (listed) {
-                __syncwarp();
-                for (int i = lane; i < count; i += 32) list[i] = upper[first + i];
-                __syncwarp();
-            }
-            int at = 0;  // among the entries of u
+            const int last = begin[u + 1];
+            int at = begin[u];  // among the entries of u
             for (int f = e + 1 + lane; f < end; f += 32) {
-                const int w = upper[f];
-                at = listed ? entry_of(list, at, count, w) : entry_of(upper + first, at, count, w);
-                lower_if_less(up + first + at, sum(there, __ldcg(up + f)));
-                if (down != up) lower_if_less(down + first + at, sum(__ldcg(down + f), back));
+                at = entry_of(upper, at, last, upper[f]);
+                lower_if_less(up + at, sum(there, __ldcg(up + f)));
+                if (down != up) lower_if_less(down + at, sum(__ldcg(down + f), back));
             }
         }
         grid_barrier(arrived);

@@ -217,6 +217,8 @@ def cases():
         add("distances", on, sources=[1, 2], targets=[5, 0, 9], limit=40)
         add("distances", on, nearest=4)
         add("distances", on, reduce=[*MEASURES, ("within", [0, 9])])
+    for options in (paths, {"targets": [5, 0, 9], "limit": 400}, {"reduce": [*MEASURES, ("within", [0, 900])]}):
+        add("distances", "roads", sources=[7, 3, 7, 12], method="hierarchy", **options)
 
     for method in SSSP:
         for dtype in TYPES:
@@ -291,7 +293,8 @@ def digests(result):
         names = ("src", "dst", "weights", "indptr", "sources", "weights by target")
         found = dict(zip(names, (*result.coo(), *result.csc()), strict=True))
     else:
-        found = {name: getattr(result, name) for name in ARRAYS if hasattr(result, name)} or {"array": result}
+        named = () if hasattr(result, "dtype") else ARRAYS  # an array has a method called "mean"
+        found = {name: getattr(result, name) for name in named if hasattr(result, name)} or {"array": result}
     found = {name: array for name, array in found.items() if array is not None}
     if found.keys() & {"predecessors", "intermediate"}:
         found["paths"] = paths_of(result)

@@ -10,17 +10,15 @@ potentials ``h``, ``weight + h[u] - h[v]`` is never negative, and each path from
 to the potentials, not to the distance, so float32 is searched in float64.
 """
 
-import itertools
 import math
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .. import device as devices
 from .. import lazy
-from ..arrays import Array, in_file
+from ..arrays import Array
 from ..dtypes import infinity, kernel_infinity, offset_type
 from ..graph import Compressed, Graph
 from ..graph.potentials import edge_lengths, potentials
@@ -42,9 +40,6 @@ SLICE = {"cpu": 64, "cuda": 128}
 #: Levels between sources up to which they share reads, how many more take as long again as the first ones, and how
 #: often a row is relaxed if they share none; measured (benchmarks/NOTES.md).
 _NEAR_BY, _A_LEVEL, _ALONE = 10, 8, 25
-
-#: Batches of rows copied from a device to the host at the same time.
-SLOTS = 2
 
 
 class Network(NamedTuple):
@@ -183,49 +178,6 @@ def _transposed(edges: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]
     n = len(indptr) - 1
     found = lazy.sparse().csc_array((weights, indices, indptr), shape=(n, n)).tocsr()
     return found.indptr, found.indices, found.data
-
-
-class RowStream:
-    """A matrix whose rows a device computes batch by batch.
-
-    It lives on the device, on the host, or in a temporary file. If that is not where the device writes, each batch is
-    written to one of two buffers on the device, and copied while the next batch is computed.
-    """
-
-    def __init__(self, device: devices.Device, home: str, shape: tuple[int, int], batch: int, dtype: Any) -> None:
-        self.device = device
-        self.stays = home == device.kind or (home == "file" and device.kind == "cpu")
-        rows, n = shape
-        elsewhere = device.xp if self.stays else np
-        self.whole: Array = in_file(shape, dtype) if home == "file" else elsewhere.empty(shape, dtype)
-        if self.stays:
-            return
-        self.buffers = [device.xp.empty((min(batch, rows), n), dtype) for _ in range(SLOTS)]
-        self.carried: list[list[Future[None]]] = [[] for _ in range(SLOTS)]
-        self.slot = 0
-
-    def batch(self, first: int, last: int) -> Array:
-        """Return the array on the device to write rows `first` to `last` to."""
-        if self.stays:
-            return self.whole[first:last]
-        for carried in self.carried[self.slot]:
-            carried.result()
-        return self.buffers[self.slot][: last - first]
-
-    def send(self, first: int, last: int) -> None:
-        """Start copying the rows of the last `batch` to the host, after the work launched so far."""
-        if self.stays:
-            return
-        rows = self.buffers[self.slot][: last - first]
-        self.carried[self.slot] = devices.carry_home(self.device, rows, self.whole[first:last])
-        self.slot = (self.slot + 1) % SLOTS
-
-    def complete(self) -> Array:
-        """Return the matrix once all rows that were sent have arrived."""
-        if not self.stays:
-            for carried in itertools.chain(*self.carried):
-                carried.result()
-        return self.whole
 
 
 def batches_of(rows: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:

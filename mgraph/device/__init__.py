@@ -12,12 +12,14 @@ from .host import HostDevice
 from .lookup import find, imported, of
 from .memory import allocating, check_free_memory
 from .profile import Recorder
+from .rows import SLOTS, RowStream, rows_at
 from .transfer import CARRIERS, carry_home, staged_parts, to_host, zeroed
 
 __all__ = [
     "CARRIERS",
     "KERNELS",
     "OLDEST",
+    "SLOTS",
     "Array",
     "CudaDevice",
     "Device",
@@ -26,6 +28,7 @@ __all__ = [
     "Mark",
     "Peak",
     "Recorder",
+    "RowStream",
     "allocating",
     "carry_home",
     "check_free_memory",
@@ -40,6 +43,7 @@ __all__ = [
     "launched_blocks",
     "nccl",
     "of",
+    "rows_at",
     "staged_parts",
     "to_host",
     "zeroed",

@@ -138,7 +138,7 @@ def structure_of(graph: Graph, neighbours: Skeleton, elimination: Elimination) -
     _check_fill(total, graph)
     rank, inner = _inverse(order), _by_rank(neighbours, order)
     with devices.allocating(f"a hierarchy of {total:,} entries", AN_ENTRY * total, host):
-        begin = _starts(elimination.counts, total)
+        begin = _starts(elimination.counts, max(total, graph.m))  # edges are numbered in the same type
         upper = np.empty(total, np.int32)
         kernels.fill(*inner, tree.parent, begin, upper)
         entries = Entries(begin, upper, tree.depth[upper])

@@ -4,7 +4,6 @@ To chosen targets the sweep takes the part of the tree above them (RPHAST). Meas
 they are computed, so that none is stored.
 """
 
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -124,41 +123,30 @@ def distances(
     """
     device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
     shape = len(sources), len(sweep.places)
-    straight = inner == lengths.dtype and home.name == device.name
-    rows = max(1, len(sources) if straight else min(len(sources), _ROWS))
+    narrows, moves = inner != lengths.dtype, home.name != device.name
+    rows = max(1, min(len(sources), _ROWS) if narrows or moves else len(sources))
     work = kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, rows, inner.itemsize, False)
-    batch = 0 if straight else 2 * rows * shape[1] * (inner.itemsize + lengths.dtype.itemsize)
+    batch = rows * shape[1] * (3 * narrows * inner.itemsize + moves * devices.SLOTS * lengths.dtype.itemsize)
     [most] = _finite(np.array([limit]), inner)
     what = f"distances of {shape[0]:,} x {shape[1]:,}"
     stored = shape[0] * shape[1] * lengths.dtype.itemsize if out is None else 0
-    devices.check_free_memory(what, stored + batch + (work if home.name == device.name else 0), home)
+    devices.check_free_memory(what, stored + (0 if moves else batch + work), home)
     with device.active(), devices.allocating(what, batch + work, device):
         D = home.xp.empty(shape, lengths.dtype) if out is None else out
-        starts = device.asarray(sources)
-        carried: list[Future[None]] = []  # the rows of the batch before
+        starts, stream = device.asarray(sources), devices.RowStream(device, D, rows)
+        wide = device.xp.empty((rows, shape[1]), inner) if narrows else None
         for first in range(0, len(sources), rows):
-            part = D[first : first + rows]
-            own = part if straight else device.xp.empty(part.shape, inner)
+            last = min(first + rows, len(sources))
+            part = stream.batch(first, last)
+            own = part if wide is None else wide[: last - first]
             kernels.sweep(
-                *(on.tree, on.entries, lengths.up, lengths.down, starts[first : first + rows]),
+                *(on.tree, on.entries, lengths.up, lengths.down, starts[first:last]),
                 *(sweep.schedule, sweep.places, most, own),
             )
-            if not straight:
-                narrow = own if inner == lengths.dtype else _narrowed(own, lengths, device)
-                for one in carried:
-                    one.result()
-                carried = _carried(device, narrow, home, part)
-        for one in carried:
-            one.result()
-    return D
-
-
-def _carried(device: devices.Device, rows: Array, home: devices.Device, place: Array) -> list[Future[None]]:
-    """Begin to bring rows home; return what to wait for."""
-    if device.kind == "cuda" and home.kind == "cpu":
-        return devices.carry_home(device, rows, place)
-    place[...] = home.asarray(rows)
-    return []
+            if narrows:
+                part[...] = _narrowed(own, lengths, device)
+            stream.send(first, last)
+        return stream.complete()
 
 
 def _finite(limits: np.ndarray, inner: np.dtype) -> np.ndarray:

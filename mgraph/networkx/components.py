@@ -58,19 +58,10 @@ def node_connected_component(G: ConvertedGraph, n: Any) -> set[Any]:
     return set(G.named(by_steps(G, G.numbered([n]), len(G)).order))
 
 
-def weakly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
-    """Yield what `networkx.weakly_connected_components` does."""
-    yield from _groups(G, _labels(G))
-
-
-def number_weakly_connected_components(G: ConvertedGraph) -> int:
-    """Return `networkx.number_weakly_connected_components`."""
-    return _count(G)
-
-
-def is_weakly_connected(G: ConvertedGraph) -> bool:
-    """Return `networkx.is_weakly_connected`."""
-    return _count(G) == 1
+#: What NetworkX calls them where edges have directions, which `_labels` does not follow.
+weakly_connected_components = connected_components
+number_weakly_connected_components = number_connected_components
+is_weakly_connected = is_connected
 
 
 def _strong(G: ConvertedGraph) -> np.ndarray:

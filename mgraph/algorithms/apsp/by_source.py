@@ -17,7 +17,7 @@ from ...graph import Compressed
 from ...planning.plan import Plan
 from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of, fingerprint_of_edges
 from ...runtime.communicator import Communicator
-from ..many_sources import Network, RowStream, Searches, batches_of
+from ..many_sources import Network, Searches, batches_of
 from .detail import SourcesDetail
 
 
@@ -26,15 +26,15 @@ class SourcesShard:
     """A shard's state: the graph, and the rows of its sources."""
 
     searches: Searches
-    D: RowStream
-    P: RowStream | None
+    D: devices.RowStream
+    P: devices.RowStream | None
     batches: list[tuple[int, int]]  # of sources that are left to search from, as rows of the shard
     rounds: int  # the superstep after the last batch of the shard with most of them
     begun: int = 0  # the superstep of the first batch
     done: list[tuple[int, int]] = field(default_factory=list)
 
     @property
-    def streams(self) -> dict[str, RowStream]:
+    def streams(self) -> dict[str, devices.RowStream]:
         """The streams of rows, by the names of the results."""
         return {"distances": self.D} | ({} if self.P is None else {"predecessors": self.P})
 
@@ -62,12 +62,16 @@ class FromEverySource(Resumable):
         first, last = self.plan.ranges[shard]
         batch = min(last - first, self.detail.batch)
         shape = (last - first, self.plan.n)
+
+        def rows(dtype: Any) -> devices.RowStream:
+            return devices.RowStream(device, devices.rows_at(self.home, device, shape, dtype), batch)
+
         lengths = [end - start for start, end in self.plan.ranges]
         batches = [batches_of([(0, length)], self.detail.batch) for length in lengths]
         return SourcesShard(
             searches=Searches(piece, device, batch, np.dtype(self.detail.computed), np.dtype(self.plan.dtype)),
-            D=RowStream(device, self.home, shape, batch, self.plan.dtype),
-            P=RowStream(device, self.home, shape, batch, np.int32) if self.plan.predecessors else None,
+            D=rows(self.plan.dtype),
+            P=rows(np.int32) if self.plan.predecessors else None,
             batches=batches[shard],
             rounds=max(map(len, batches)),
         )

@@ -15,7 +15,7 @@ from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, 
 from ...planning.devices import USABLE, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
-from ..many_sources import SLOTS, batch_size, derivation_seconds, relaxing_seconds, searches_bytes
+from ..many_sources import batch_size, derivation_seconds, relaxing_seconds, searches_bytes
 from .detail import AllPairsDetail, SourcesDetail
 from .request import Request
 
@@ -336,7 +336,7 @@ def device_bytes(
     """
     computed = np.dtype(np.float64) if shifted else dtype
     batch = min(rows, batch_size(n, computed, kind))
-    kept = rows if home == kind else 0 if kind == "cpu" else SLOTS * batch
+    kept = rows if home == kind else 0 if kind == "cpu" else devices.SLOTS * batch
     searches = searches_bytes(n, m, batch, computed, dtype, kind=kind, directed=directed)
     return searches + kept * n * (dtype.itemsize + 4 * predecessors)
 

@@ -13,7 +13,6 @@ from ...arguments import checked_limit
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, infinity
 from ...kernels.bfs_many.ops import Counts
-from ..many_sources import SLOTS, RowStream
 from .wanted import COUNTS, DATA, INDICES, Wanted, within
 
 #: The most targets that are found by a pass each.
@@ -69,12 +68,22 @@ def keeper_bytes(
     each = dtype.itemsize + 4 * parents
     if measured:
         return batch * n * dtype.itemsize + rows * 64 + 32 * min(batch * n, max(n, AT_A_TIME[kind]))
-    kept = rows if kind == "cpu" else SLOTS * batch
+    kept = rows if kind == "cpu" else devices.SLOTS * batch
     if columns == n and not nearest:
         return kept * n * each
     # What is chosen of a batch is copied once before it is kept; sorting takes 8 bytes for each position.
     work = batch * (n if nearest and columns > PASSES else columns) * 8
     return batch * n * each + kept * columns * (each + 4 * nearest) + work
+
+
+def _streams(
+    device: devices.Device, home: str, shape: tuple[int, int], batch: int, types: dict[str, Any]
+) -> dict[str, devices.RowStream]:
+    """Return a stream of rows for each name."""
+    return {
+        name: devices.RowStream(device, devices.rows_at(home, device, shape, dtype), batch)
+        for name, dtype in types.items()
+    }
 
 
 class Everything:
@@ -84,7 +93,7 @@ class Everything:
         self, device: devices.Device, home: str, rows: int, n: int, batch: int, dtype: np.dtype, parents: bool
     ) -> None:
         types: dict[str, Any] = {"distances": dtype} | ({"predecessors": np.int32} if parents else {})
-        self.streams = {name: RowStream(device, home, (rows, n), batch, each) for name, each in types.items()}
+        self.streams = _streams(device, home, (rows, n), batch, types)
 
     def rows(self, top: int, bottom: int) -> tuple[Array, Array | None]:
         """Return where the rows are kept."""
@@ -138,8 +147,7 @@ class Choosing(_Batched):
         types: dict[str, Any] = {"distances": dtype} | ({"predecessors": np.int32} if parents else {})
         if wanted.nearest is not None:
             types["nearest"] = np.int32
-        shape = rows, wanted.columns(n)
-        self.streams = {name: RowStream(device, home, shape, batch, each) for name, each in types.items()}
+        self.streams = _streams(device, home, (rows, wanted.columns(n)), batch, types)
 
     def keep(self, top: int, bottom: int, sources: Array) -> None:
         """Send what is chosen home."""

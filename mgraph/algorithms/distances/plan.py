@@ -71,6 +71,24 @@ class Preparation(NamedTuple):
     why_not: str = ""
 
 
+class _Dealt(NamedTuple):
+    """How sources are dealt to the devices, how many each takes at a time, and the bytes that each needs."""
+
+    ranges: Ranges
+    batch: int
+    peak_bytes: tuple[int, ...]
+
+    @property
+    def most(self) -> int:
+        """The sources of the device with most of them."""
+        return max(last - first for first, last in self.ranges)
+
+    @property
+    def taken(self) -> int:
+        """The sources of the largest batch."""
+        return min(self.batch, self.most)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Request:
     """The arguments of a plan, checked."""
@@ -110,8 +128,8 @@ class _Request:
         wanted = self.wide, self.measured or self.sparse, self.nearest is not None
         return keeper_bytes(wanted, rows, wide, batch, self.dtype, self.predecessors, kind=self.kind)
 
-    def batch(self, best: int, least: int, peak: Callable[[int, int], int]) -> int:
-        """Return how many sources to take at a time: the best number, or fewer if so many do not fit.
+    def dealt(self, best: int, least: int, peak: Callable[[int, int], int]) -> _Dealt:
+        """Deal the sources to the devices: the best number at a time, or fewer if so many do not fit.
 
         ``peak(rows, batch)`` are the bytes that a device needs.
         """
@@ -119,11 +137,8 @@ class _Request:
         most = min(usable(spec, self.memory_limit) for spec in self.specs)
         while batch > least and peak(share, batch) > most:
             batch = max(least, -(-batch // 2 // least) * least)
-        return batch
-
-    def ranges(self, peak: Callable[[int], int]) -> Ranges:
-        """Return how the sources are dealt to the devices."""
-        return fitting_rows(self.sources, 1, self.specs, self.memory_limit, peak)
+        ranges = fitting_rows(self.sources, 1, self.specs, self.memory_limit, lambda rows: peak(rows, batch))
+        return _Dealt(ranges, batch, tuple(peak(last - first, batch) for first, last in ranges))
 
     def moving_seconds(self, rows: int, width: int) -> float:
         """Predict the seconds in which rows of this number of distances are looked through, and what is kept is moved.
@@ -134,9 +149,9 @@ class _Request:
         kept = 2 * self.wide * (itemsize + 4 * self.predecessors)
         return rows * (kept / rates.copy + width * itemsize / rates.memory)
 
-    def plan(self, method: str, ranges: Ranges, batch: int, passed: float, **facts: Any) -> Plan:
-        """Return a plan; `passed` are the seconds of a batch."""
-        steps = -(-max(last - first for first, last in ranges) // batch)
+    def plan(self, method: str, dealt: _Dealt, passed: float, computed: str, **details: Any) -> Plan:
+        """Return a plan; `passed` are the seconds of a batch, and `computed` is the type that is computed in."""
+        steps = -(-dealt.most // dealt.batch)
         seconds = passed + rates_of(self.specs[0]).launch
         a_row = self.wide * (self.dtype.itemsize + 4 * self.predecessors + 4 * (self.nearest is not None))
         return Plan(
@@ -146,13 +161,21 @@ class _Request:
             m=self.m,
             dtype=self.dtype.name,
             predecessors=self.predecessors,
-            ranges=ranges,
+            ranges=dealt.ranges,
             devices=self.specs,
             steps=steps,
             span=self.span or span_of(seconds),
             seconds=steps * seconds,
             host_bytes=self.sources * a_row if self.kind == "cuda" and len(self.specs) == 1 else 0,
-            **facts,
+            peak_bytes=dealt.peak_bytes,
+            detail=DistancesDetail(
+                sources=self.sources,
+                columns=self.wide,
+                batch=dealt.batch,
+                computed=computed,
+                sparse=self.sparse,
+                **details,
+            ),
         )
 
 
@@ -302,9 +325,8 @@ def _searching(request: _Request, method: str) -> Plan:
         best = COUNTED * specs[0].cores
     else:
         best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
-    batch = request.batch(best, 1 if apart else SLICE[kind], peak)
-    ranges = request.ranges(lambda rows: peak(rows, batch))
-    taken = min(batch, max(last - first for first, last in ranges))
+    dealt = request.dealt(best, 1 if apart else SLICE[kind], peak)
+    taken = dealt.taken
     words = words_of(taken)
     if counted:
         passed = counts_seconds(n, m, taken, specs[0], shape)
@@ -318,20 +340,12 @@ def _searching(request: _Request, method: str) -> Plan:
         passed += derivation_seconds(m, taken, specs[0], request.weighted)
     return request.plan(
         method,
-        ranges,
-        batch,
+        dealt,
         passed if counted else max(passed, request.moving_seconds(taken, n)),
-        peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
-        detail=DistancesDetail(
-            sources=request.sources,
-            columns=request.wide,
-            batch=batch,
-            computed=computed.name,
-            words=words,
-            counted=counted,
-            apart=apart or (method == "bfs" and not words),
-            sparse=request.sparse,
-        ),
+        computed.name,
+        words=words,
+        counted=counted,
+        apart=apart or (method == "bfs" and not words),
     )
 
 
@@ -348,9 +362,8 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
         kept = rows * 64 if request.measured else request.kept_bytes(rows, targets, batch)
         return sweeps_bytes(n, m, batch, targets, fill, made, specs[0], request.measured) + edges + kept
 
-    batch = request.batch(batch_of(specs[0], request.measured), LEAST, peak)
-    ranges = request.ranges(lambda rows: peak(rows, batch))
-    taken = min(batch, max(last - first for first, last in ranges))
+    dealt = request.dealt(batch_of(specs[0], request.measured), LEAST, peak)
+    taken = dealt.taken
     passed = sweeps_seconds(n, taken, targets, fill, made, specs[0], request.measured)
     if not request.measured:
         passed = max(passed, request.moving_seconds(taken, targets))
@@ -359,19 +372,11 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     host, ordered = spec_of(devices.find("cpu")), preparation.fill is not None
     return request.plan(
         "hierarchy",
-        ranges,
-        batch,
+        dealt,
         passed,
-        peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
-        detail=DistancesDetail(
-            sources=request.sources,
-            columns=request.wide,
-            batch=batch,
-            computed=made.name,
-            sparse=request.sparse,
-            entries=fill.entries,
-            preparation=0.0 if preparation.done else preparation_seconds(n, fill, host, ordered),
-        ),
+        made.name,
+        entries=fill.entries,
+        preparation=0.0 if preparation.done else preparation_seconds(n, fill, host, ordered),
     )
 
 
@@ -401,13 +406,9 @@ def _on_matrix(request: _Request) -> Plan:
     batch = max(1, min(BATCH, k))
     made = request.plan(
         "blocked",
-        ((0, k),),
-        batch,
+        _Dealt(((0, k),), batch, (pairs.peak_bytes[0] + request.kept_bytes(k, n, batch),)),
         request.moving_seconds(min(batch, k), n),
-        peak_bytes=(pairs.peak_bytes[0] + request.kept_bytes(k, n, batch),),
-        detail=DistancesDetail(
-            sources=k, columns=request.wide, batch=batch, computed=pairs.detail.computed, sparse=request.sparse
-        ),
+        pairs.detail.computed,
     )
     return replace(
         made,

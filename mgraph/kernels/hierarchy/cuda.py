@@ -37,6 +37,9 @@ _THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _AHEAD = 256, 8, 3, 16, 64,
 #: The most squares of tiles side by side that a launch gathers: a grid's second dimension.
 _MOST_SQUARES = 65535
 
+#: The most entries: the threads of a launch count in 32 bits, and each looks for its next entry beyond the last one.
+_MOST_ENTRIES = 2**31 - 2**24
+
 #: The most blocks of a multiprocessor, its registers, and the bytes of shared memory that each block takes besides.
 _BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024
 
@@ -49,7 +52,7 @@ def _too_large(entries: Entries) -> DeviceError:
 
 def stages(tree: Tree, entries: Entries) -> tuple[np.ndarray, ...]:
     """Return the entries by the depth of their lower ends, the deepest first, their rows' ends, and the levels."""
-    if entries.begin.dtype != np.int32:
+    if entries.begin.dtype != np.int32 or len(entries.upper) > _MOST_ENTRIES:
         raise _too_large(entries)
     owner = np.repeat(np.arange(len(tree.depth), dtype=np.int32), np.diff(entries.begin))
     deepest = int(tree.depth.max(initial=0))
@@ -80,7 +83,7 @@ def customize(
         count = len(placed.entry)
         if count:
             kernel = cuda_function(SOURCE, f"place<{t}>")
-            kernel((-(-count // _THREADS),), (_THREADS,), (placed.entry, placed.edge, np.int32(count), lengths, one))
+            kernel((-(-count // _THREADS),), (_THREADS,), (placed.entry, placed.edge, np.uint32(count), lengths, one))
     order, ends, levels = stages
     kernel = cuda_function(SOURCE, f"eliminate<{t}>", cooperative=True)
     parts = (
@@ -105,7 +108,7 @@ def schedule(tree: Tree, entries: Entries, chosen: np.ndarray) -> Schedule:
     """Return how a sweep goes through the chosen vertices; its parts are those of `division`."""
     room = cuda_attribute("MaxSharedMemoryPerBlockOptin") - _shared(0, 1, 8, _RADII)
     vertices, stages, *parts = division(tree, entries, chosen, min(STACKS[0], room // (32 * 8)))
-    if len(parts[4]) * GROUP > np.iinfo(np.int32).max:
+    if len(parts[4]) * GROUP > _MOST_ENTRIES:
         raise _too_large(entries)
     return Schedule(vertices, stages, tuple(parts))
 
