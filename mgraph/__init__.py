@@ -53,7 +53,7 @@ from .errors import (
 )
 from .graph import Graph
 from .hierarchy import Hierarchy, Measured, Paths
-from .io import SparseIdsWarning
+from .io import SparseIdsWarning, write
 from .namesake import warn_of_neighbour
 from .planner import plan
 from .planning.devices import DeviceSpec
@@ -121,6 +121,7 @@ __all__ = [
     "resident",
     "sssp",
     "transitive_closure",
+    "write",
 ]
 
 warn_of_neighbour()

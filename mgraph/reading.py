@@ -97,17 +97,19 @@ def read(
         files, one after the other: those of a list, and those that match a pattern such as ``"part-*.parquet"``, in
         alphabetical order. A tuple ``("src.npy", "dst.npy")``, or with the weights as its third file, names arrays that
         have an entry for each edge.
-    format : {"edges", "gr", "mtx", "npz", "npy", "parquet", "graphml", "gexf"}, optional
+    format : {"edges", "gr", "mtx", "metis", "sg", "wsg", "npz", "npy", "parquet", "graphml", "gexf"}, optional
         An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
-        after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, a SciPy sparse matrix, a
-        dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe), Parquet, GraphML or GEXF
-        (through NetworkX). By default the suffix decides; a text that begins with Matrix Market's first line is read
-        as ``"mtx"``. Several files, and those that workers read, are edge lists, Parquet, or tuples of ``.npy`` files.
+        after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, METIS, GAP's serialized graphs, a SciPy
+        sparse matrix, a dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe), Parquet,
+        GraphML or GEXF (through NetworkX). By default the suffix decides; a text that begins with Matrix Market's first
+        line is read as ``"mtx"``. Several files, and those that workers read, are edge lists, Parquet, or tuples of
+        ``.npy`` files.
     n : int, optional
         Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
         then recognized as a header and skipped. With `relabel`, the number of distinct ids.
     directed : bool, optional
-        By default False for ``p tw`` and symmetric Matrix Market files, True otherwise.
+        By default False for ``p tw``, METIS and symmetric Matrix Market files, and for GAP's if they say so; True
+        otherwise.
     weighted : bool, optional
         True requires weights in the file; False ignores weights and, in an edge list, all columns beyond the second. By
         default the graph has weights if the file has them. Weights in a text are integers if all of them are, else
@@ -170,6 +172,7 @@ def read(
 
     See Also
     --------
+    mgraph.write : A graph into a file.
     mgraph.Graph.from_edges : A graph from arrays of edges.
     mgraph.Graph.from_scipy : A graph from a sparse matrix.
 

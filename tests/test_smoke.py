@@ -12,7 +12,9 @@ import json
 import lzma
 import subprocess
 import sys
+import tempfile
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -241,6 +243,7 @@ CALLS = (
     "resident",
     "sssp",
     "transitive_closure",
+    "write",
 )
 
 
@@ -261,6 +264,7 @@ def test_everything_public_is_here():
         "plan",
         "read",
         "resident",
+        "write",
         *MEASURES,
     }
     assert ALGORITHMS.keys() == set(PLANNED)
@@ -300,15 +304,35 @@ def by_networkx(write):
     return in_memory(lambda file: getattr(networkx, write)(graph, file))
 
 
+def serialized(graph):
+    """Return the bytes of GAP's serialized form of a graph."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "graph.wsg" if graph.weighted else "graph.sg")
+        mgraph.write(graph, path)
+        return path.read_bytes()
+
+
+def neighbours(vertex):
+    """Return the line of a vertex in METIS's form, with the edges from it alone."""
+    return " ".join(f"{v + 1} {w}" for u, v, w in EDGES if u == vertex)
+
+
 FILES = {
     "edges": lambda: lines(*(f"{u} {v} {w}" for u, v, w in EDGES), f"# to {N}"),
     "gr": lambda: lines(f"p sp {N} {len(EDGES)}", *(f"a {u + 1} {v + 1} {w}" for u, v, w in EDGES)),
     "mtx": lambda: in_memory(scipy_io.mmwrite, MATRIX.tocoo()),
+    "metis": lambda: lines(f"{N} {len(EDGES) // 2} 1", *map(neighbours, range(N))),
+    "sg": lambda: serialized(graph().unweighted()),
+    "wsg": lambda: serialized(graph("int32")),
     "npz": lambda: in_memory(sparse.save_npz, sparse.csr_matrix(MATRIX)),
     "npy": lambda: in_memory(np.save, np.where(WEIGHED > 0, WEIGHED, np.inf)),
     "graphml": lambda: by_networkx("write_graphml"),
     "gexf": lambda: by_networkx("write_gexf"),
 }
+
+
+#: What a file does not say.
+OPTIONS = {"edges": {"n": N}, "metis": {"directed": True}}
 
 
 @pytest.mark.parametrize("squeezed", ["", ".gz", ".bz2", ".xz"])
@@ -317,8 +341,8 @@ def test_read(name, squeezed, tmp_path):
     path = tmp_path / f"graph.{'txt' if name == 'edges' else name}{squeezed}"
     squeeze = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[squeezed]
     path.write_bytes(squeeze(FILES[name]()))
-    result = mgraph.apsp(mgraph.read(path, n=N) if name == "edges" else mgraph.read(path), device="cpu")
-    np.testing.assert_array_equal(as_floats(result.distances), DISTANCES)
+    result = mgraph.apsp(mgraph.read(path, **OPTIONS.get(name, {})), device="cpu")
+    np.testing.assert_array_equal(as_floats(result.distances), HOPS if name == "sg" else DISTANCES)
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,10 @@ allocated for it. For any invalid file `read` raises `FormatError`; for one that
 result is left half written.
 
 `reading` opens a file and makes a graph from the output of its format's reader: `edge_list`, `dimacs` and
-`matrix_market` read text, line by line (`lines`, `stream`); `npy` and `npz` read arrays; `networkx_files` reads and
+`matrix_market` read text, line by line (`lines`, `stream`), and so does `metis`; `npy` and `npz` read arrays, and `gap`
+reads compressed rows; `networkx_files` reads and
 writes GraphML and GEXF; `table` reads tables in text whose columns the caller names. `edge_files` makes a source of
-edges of several files, in sections that workers read. `saving` writes results.
+edges of several files, in sections that workers read. `saving` writes results, and `writing` graphs.
 """
 
 from . import parts
@@ -17,6 +18,7 @@ from .networkx_files import save_networkx
 from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_archive, read_files, read_list
 from .saving import check_output, replacing, save
 from .table import Named
+from .writing import write
 
 __all__ = [
     "FORMATS",
@@ -38,4 +40,5 @@ __all__ = [
     "replacing",
     "save",
     "save_networkx",
+    "write",
 ]

@@ -350,6 +350,10 @@ def _format(paths: tuple[str, ...]) -> str:
         return "parquet" if file.read(4) == b"PAR1" else "edges"
 
 
+#: The suffixes of formats of which one file is a graph.
+_SINGLE = (".gr", ".mtx", ".graph", ".metis", ".sg", ".wsg", ".npz", ".npy", ".graphml", ".gexf")
+
+
 def _format_by_suffix(paths: tuple[str, ...]) -> str | None:
     """Return the format that the suffix of a part's files means; None if it means none, or edges."""
     path = path_of(paths[0])
@@ -359,7 +363,7 @@ def _format_by_suffix(paths: tuple[str, ...]) -> str | None:
     if suffix in (".parquet", ".pq"):
         return "parquet"
     inner = path_of(str(path.with_suffix(""))) if suffix in COMPRESSIONS else path
-    if inner.suffix.lower() in (".gr", ".mtx", ".npz", ".npy", ".graphml", ".gexf"):
+    if inner.suffix.lower() in _SINGLE:
         raise FormatError(
             f"{path}: graphs from several files, or on workers, are read from edge lists, Parquet, and pairs of .npy "
             "files: read this one by itself"

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..dtypes import MAX_VERTICES
 from ..errors import FormatError, MgraphError
+from .compressed_rows import rows_of, within
 from .content import Content, Options
 from .npy import Header, read_elements, read_header
 from .stream import held, require
@@ -222,26 +223,15 @@ def _entries(path: Path, archive: _Archive, n: int) -> Entries:
     rows, columns, values = entries
     if not len(rows) == len(columns) == len(values):
         raise _invalid(path, f"it has {len(rows)} rows, {len(columns)} columns and {len(values)} values")
-    src, dst = _within(rows, n), _within(columns, n)
+    src, dst = within(rows, n), within(columns, n)
     return (dst, src, values) if format == "csc" else (src, dst, values)
 
 
-def _within(indices: np.ndarray, n: int) -> np.ndarray:
-    """Return indices as int32, if all are in [0, n)."""
-    if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < n):
-        raise ValueError(f"there is an index outside of 0 to {n - 1}: {int(indices.min())} or {int(indices.max())}")
-    return indices.astype(np.int32, copy=False)
-
-
 def _rows(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n: int) -> np.ndarray:
-    """Return the row of each index, if `indptr` begins at 0, never decreases, and ends with the number of indices."""
-    if len(indptr) != n + 1:
-        raise ValueError(f"'indptr' has {len(indptr)} entries for {n} rows")
-    if indptr[0] != 0 or not (indptr[1:] >= indptr[:-1]).all():
-        raise ValueError("'indptr' does not begin with 0, or decreases")
-    if not int(indptr[-1]) == len(indices) == len(data):
-        raise ValueError(f"'indptr' ends with {indptr[-1]}, with {len(indices)} indices and {len(data)} values")
-    return np.repeat(np.arange(n, dtype=np.int32), np.diff(indptr).astype(np.int64))
+    """Return the row of each index, or raise ValueError if there are more or fewer values than indices."""
+    if len(indices) != len(data):
+        raise ValueError(f"there are {len(indices)} indices and {len(data)} values")
+    return rows_of(indptr, len(indices), n, "'indptr'")
 
 
 def _compressed(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> Entries:
@@ -255,7 +245,7 @@ def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -
     if not high or not wide or n % high or n % wide:
         raise ValueError(f"blocks of {high} x {wide} do not divide a matrix of {n} x {n}")
     top = _rows(indptr, indices, data, n // high) * np.int32(high)
-    left = _within(indices, n // wide) * np.int32(wide)
+    left = within(indices, n // wide) * np.int32(wide)
     rows = top[:, None, None] + np.arange(high, dtype=np.int32)[:, None]
     columns = left[:, None, None] + np.arange(wide, dtype=np.int32)
     stored = data != 0

@@ -20,8 +20,10 @@ from .dimacs import read_gr
 from .edge_files import Request, edges_of_files
 from .edge_list import read_edges, read_numbers
 from .files import is_url, path_of
+from .gap import read_sg, read_wsg
 from .ids import in_use, packed
 from .matrix_market import read_mtx
+from .metis import read_metis
 from .networkx_files import read_gexf, read_graphml
 from .npy import MAGIC, read_array
 from .npz import read_arrays, read_npz
@@ -38,6 +40,9 @@ FORMATS = {
     "edges": "an edge list, 'u v' or 'u v weight' a line",
     "gr": "DIMACS or PACE .gr",
     "mtx": "Matrix Market",
+    "metis": "METIS .graph",
+    "sg": "a serialized graph of GAP",
+    "wsg": "a serialized graph of GAP with weights",
     "npz": "a SciPy sparse matrix",
     "npy": "a dense matrix",
     "graphml": "GraphML",
@@ -48,16 +53,23 @@ TABLES = {"edges": "a table in text, such as CSV", "parquet": "a table of edges"
 
 _SUFFIXES = {
     **dict.fromkeys((".txt", ".el", ".wel", ".edges", ".edgelist", ".csv", ".tsv"), "edges"),
-    **{f".{name}": name for name in ("gr", "mtx", "npz", "npy", "graphml", "gexf")},
+    **{f".{name}": name for name in ("gr", "mtx", "metis", "sg", "wsg", "npz", "npy", "graphml", "gexf")},
+    ".graph": "metis",
 }
 _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
     "edges": read_edges,
     "gr": read_gr,
     "mtx": read_mtx,
+    "metis": read_metis,
+    "sg": read_sg,
+    "wsg": read_wsg,
     "npz": read_npz,
     "graphml": read_graphml,
     "gexf": read_gexf,
 }
+
+#: The formats whose readers take the first bytes as they are.
+_BINARY = ("sg", "wsg", "npz")
 
 _DENSE = {"adjacency": Graph.from_adjacency, "distances": Graph.from_distances}
 
@@ -122,7 +134,7 @@ def read(
             return _read_dense(path, stream, options, dense)
         if dense is not None:
             raise InputError(Given("dense", dense), f" is for a dense matrix, and {path} holds {FORMATS[format]}")
-        if format != "npz":
+        if format not in _BINARY:
             skip_byte_order_mark(stream)
         return _graph(path, _READERS[format](path, stream, options), options)
 
