@@ -97,13 +97,14 @@ def read(
         files, one after the other: those of a list, and those that match a pattern such as ``"part-*.parquet"``, in
         alphabetical order. A tuple ``("src.npy", "dst.npy")``, or with the weights as its third file, names arrays that
         have an entry for each edge.
-    format : {"edges", "gr", "mtx", "metis", "sg", "wsg", "npz", "npy", "parquet", "graphml", "gexf"}, optional
-        An edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
-        after ``#`` or ``%``), DIMACS ``p sp`` or PACE ``p tw``, Matrix Market, METIS, GAP's serialized graphs, a SciPy
-        sparse matrix, a dense matrix (mapped, not loaded, unless it is compressed or comes through a pipe), Parquet,
-        GraphML or GEXF (through NetworkX). By default the suffix decides; a text that begins with Matrix Market's first
-        line is read as ``"mtx"``. Several files, and those that workers read, are edge lists, Parquet, or tuples of
-        ``.npy`` files.
+    format : str, optional
+        ``"edges"``, an edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
+        after ``#`` or ``%``); ``"gr"``, DIMACS ``p sp`` or PACE ``p tw``; ``"mtx"``, Matrix Market; ``"metis"``;
+        ``"sg"`` and ``"wsg"``, GAP's serialized graphs; ``"webgraph"``, WebGraph's (through the package webgraph);
+        ``"npz"``, a SciPy sparse matrix; ``"npy"``, a dense matrix (mapped, not loaded, unless it is compressed or
+        comes through a pipe); ``"parquet"``; ``"graphml"`` and ``"gexf"`` (through NetworkX). By default the suffix
+        decides; a text that begins with Matrix Market's first line is read as ``"mtx"``. Several files, and those that
+        workers read, are edge lists, Parquet, or tuples of ``.npy`` files.
     n : int, optional
         Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
         then recognized as a header and skipped. With `relabel`, the number of distinct ids.
@@ -162,8 +163,8 @@ def read(
     WorkerLostError
         With `client`: if workers are lost more often than ``mgraph.retries`` of Dask's configuration allows.
     MissingPackageError
-        If the files need a package that is not installed: pyarrow for Parquet, NetworkX for GraphML and GEXF, fsspec's
-        own packages for some URLs, before Python 3.14 backports.zstd for zstd.
+        If the files need a package that is not installed: pyarrow for Parquet, NetworkX for GraphML and GEXF, webgraph
+        for WebGraph's graphs, fsspec's own packages for some URLs, before Python 3.14 backports.zstd for zstd.
 
     Warns
     -----

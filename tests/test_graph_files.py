@@ -6,13 +6,15 @@ import lzma
 import random
 import re
 import struct
+import sys
+import types
 
 import numpy as np
 import pytest
 
 import mgraph
 from mgraph import device
-from mgraph.errors import FormatError, InputError, MemoryLimitError, OutputExistsError
+from mgraph.errors import FormatError, InputError, MemoryLimitError, MissingPackageError, OutputExistsError
 from mgraph.io import read, stream
 
 PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -269,6 +271,70 @@ def test_mutated_files_are_refused_or_read(write, kind):
             assert len(src) == 0 or (0 <= min(src.min(), dst.min()) and max(src.max(), dst.max()) < found.n)
             outcomes["read"] += 1
     assert outcomes["refused"] > 40
+
+
+# WebGraph
+
+
+class PanicException(BaseException):
+    """What an error in Rust is raised as."""
+
+
+class BvGraph:
+    """A graph with the interface of the package webgraph, read from a text of successors."""
+
+    def __init__(self, name):
+        with open(f"{name}.properties") as file:
+            self.n, self.m, *self.degrees = map(int, file.read().split())
+        with open(f"{name}.graph") as file:
+            self.rows = [list(map(int, line.split())) for line in file]
+
+    def num_nodes(self):
+        return self.n
+
+    def num_arcs(self):
+        return self.m
+
+    def outdegrees(self):
+        return np.array(self.degrees, np.uint32)
+
+    def successors(self, vertex):
+        if vertex >= len(self.rows):
+            raise PanicException("unexpected end of data\nStack backtrace:")
+        return iter(self.rows[vertex])
+
+
+@pytest.fixture
+def webgraph(monkeypatch):
+    monkeypatch.setitem(sys.modules, "webgraph", types.SimpleNamespace(BvGraph=BvGraph))
+
+
+def test_webgraph(webgraph, write):
+    write("3 3 2 0 1", "web.properties")
+    path = write("1 2\n\n0\n", "web.graph")
+    for name in (path, path.with_suffix(".properties")):
+        graph = read(name)
+        assert graph.directed and graph.n == 3 and triples(graph) == [(0, 1), (0, 2), (2, 0)]
+    assert read(path, format="webgraph", directed=False).m == 6
+    refused(write("1 2\n\n3\n", "web.graph"), "outside of 0 to 2")
+    refused(write(f"1 2\n\n{2**64 - 1}\n", "web.graph"), "webgraph can read")
+    refused(write("1 2\n", "web.graph"), "unexpected end of data. ", "web.ef is missing: 'webgraph build ef ")
+    refused(write("1 2\n1\n0\n", "web.graph"), "3 edges are expected")
+    refused(write("1\n\n0\n", "web.graph"), "3 edges are expected")
+    write("3000000000 3 2 0 1", "web.properties")
+    refused(path, "beyond int32")
+    write("", "web.properties")
+    refused(path, "webgraph can read")
+    with open(path, "rb") as file, pytest.raises(InputError, match="several files"):
+        read(file, format="webgraph")
+    with pytest.raises(InputError, match="several files"):
+        read(write(gzip.compress(b"1"), "web.graph.gz"), format="webgraph")
+
+
+def test_webgraph_without_its_package(monkeypatch, write):
+    monkeypatch.setitem(sys.modules, "webgraph", None)
+    with pytest.raises(MissingPackageError, match="pip install webgraph"):
+        read(write("", "web.properties"))
 
 
 # Writing

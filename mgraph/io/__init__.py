@@ -6,7 +6,7 @@ result is left half written.
 
 `reading` opens a file and makes a graph from the output of its format's reader: `edge_list`, `dimacs` and
 `matrix_market` read text, line by line (`lines`, `stream`), and so does `metis`; `npy` and `npz` read arrays, and `gap`
-reads compressed rows; `networkx_files` reads and
+reads compressed rows, as `webgraph` does by a package; `networkx_files` reads and
 writes GraphML and GEXF; `table` reads tables in text whose columns the caller names. `edge_files` makes a source of
 edges of several files, in sections that workers read. `saving` writes results, and `writing` graphs.
 """

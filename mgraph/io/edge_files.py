@@ -351,7 +351,7 @@ def _format(paths: tuple[str, ...]) -> str:
 
 
 #: The suffixes of formats of which one file is a graph.
-_SINGLE = (".gr", ".mtx", ".graph", ".metis", ".sg", ".wsg", ".npz", ".npy", ".graphml", ".gexf")
+_SINGLE = (".gr", ".mtx", ".graph", ".metis", ".sg", ".wsg", ".properties", ".npz", ".npy", ".graphml", ".gexf")
 
 
 def _format_by_suffix(paths: tuple[str, ...]) -> str | None:

@@ -29,6 +29,7 @@ from .npy import MAGIC, read_array
 from .npz import read_arrays, read_npz
 from .stream import BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, decompressing, named, opened, skip_byte_order_mark
 from .table import Named, read_table
+from .webgraph import is_part, read_webgraph
 
 #: Warn of sparse ids when fewer than half of their range are in use and at least this many are not.
 WASTED_IDS = 300
@@ -43,6 +44,7 @@ FORMATS = {
     "metis": "METIS .graph",
     "sg": "a serialized graph of GAP",
     "wsg": "a serialized graph of GAP with weights",
+    "webgraph": "WebGraph's compressed graphs",
     "npz": "a SciPy sparse matrix",
     "npy": "a dense matrix",
     "graphml": "GraphML",
@@ -55,6 +57,7 @@ _SUFFIXES = {
     **dict.fromkeys((".txt", ".el", ".wel", ".edges", ".edgelist", ".csv", ".tsv"), "edges"),
     **{f".{name}": name for name in ("gr", "mtx", "metis", "sg", "wsg", "npz", "npy", "graphml", "gexf")},
     ".graph": "metis",
+    ".properties": "webgraph",
 }
 _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
     "edges": read_edges,
@@ -63,13 +66,14 @@ _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
     "metis": read_metis,
     "sg": read_sg,
     "wsg": read_wsg,
+    "webgraph": read_webgraph,
     "npz": read_npz,
     "graphml": read_graphml,
     "gexf": read_gexf,
 }
 
 #: The formats whose readers take the first bytes as they are.
-_BINARY = ("sg", "wsg", "npz")
+_BINARY = ("sg", "wsg", "webgraph", "npz")
 
 _DENSE = {"adjacency": Graph.from_adjacency, "distances": Graph.from_distances}
 
@@ -253,7 +257,7 @@ def _formats(known: Mapping[str, str]) -> str:
 
 def _guess(path: Path, head: bytes) -> str:
     inner = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    format = _SUFFIXES.get(inner.suffix.lower())
+    format = "webgraph" if is_part(path) else _SUFFIXES.get(inner.suffix.lower())
     if format in ("edges", None) and head.removeprefix(BYTE_ORDER_MARK).startswith(b"%%MatrixMarket"):
         return "mtx"
     if format is None and head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
