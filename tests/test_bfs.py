@@ -318,6 +318,42 @@ def test_a_graph_that_all_cores_pull(directed):
         verify(graph, source, tree)
 
 
+def layered(directed=True):
+    """Return a graph and the distances from vertex 0, known as each edge is within a layer or to the next one.
+
+    Its layers are thin and thick in turn, and two have hubs: a search runs each kind of level on all cores.
+    """
+    sizes = np.array([1, 3, 150_000, 17_000, 20_000, 120_000, 5, 40_000])
+    layer = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    first = np.cumsum(sizes) - sizes
+    random = np.random.default_rng(3)
+    own = np.arange(1, len(layer))
+    above = layer[own] - 1
+    more = random.integers(0, len(layer), 2_000_000)
+    to = np.minimum(layer[more] + random.integers(0, 2, len(more)), len(sizes) - 1)
+    src = np.concatenate([first[above] + (own - first[above + 1]) % sizes[above], more])
+    dst = np.concatenate([own, first[to] + random.integers(0, sizes[to])])
+    name = random.permutation(len(layer))
+    name[[0, np.flatnonzero(name == 0)[0]]] = 0, name[0]  # the source stays vertex 0
+    distances = np.empty_like(layer)
+    distances[name] = layer
+    return mgraph.Graph.from_edges(name[src], name[dst], directed=directed), distances
+
+
+@pytest.mark.parametrize(("directed", "threads"), [(True, 64), (False, 64), (False, 1)])
+def test_levels_that_all_cores_run(directed, threads):
+    graph, expected = layered(directed)
+    assert not is_small(graph.csr().indptr)
+    with devices.find("cpu").limited(threads):
+        for options in {}, {"method": "frontier"}, {"span": 1}:
+            result = mgraph.bfs(graph, 0, device="cpu", predecessors="any", **options)
+            assert np.array_equal(result.distances, expected), options
+            verify(graph, 0, result)
+        for limit in (2, 3, 5):
+            found = mgraph.bfs(graph, 0, device="cpu", limit=limit).distances
+            assert np.array_equal(found, np.where(expected <= limit, expected, -1))
+
+
 def test_which_graphs_are_small():
     most = GRAPH - 4
     assert is_small(np.array([0, 0, 7, most])) and not is_small(np.array([0, 0, 7, most + 1]))

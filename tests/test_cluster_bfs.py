@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from exhaustive import exhaustive
-from test_bfs import BY_LEVEL, FUSED, METHODS, hub_graphs, verify
+from test_bfs import BY_LEVEL, FUSED, METHODS, hub_graphs, layered, verify
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
@@ -56,6 +56,14 @@ def test_the_same_as_direct(client, method):
     """Each method with each graph and each span, and each graph with each span."""
     for number, graph in enumerate(graphs()):
         check(client, "cpu", method, ((None, 1, 5)[(number + FUSED.index(method)) % 3],), [graph])
+
+
+@pytest.mark.parametrize("method", ["hybrid", "frontier"])
+def test_levels_that_all_cores_of_each_worker_run(client, method):
+    graph, expected = layered()
+    found = mgraph.bfs(graph, 0, client=client, device="cpu", method=method, predecessors="any")
+    assert np.array_equal(found.distances, expected)
+    verify(graph, 0, found)
 
 
 def test_without_edges_by_source_where_both_lists_do_not_fit(client):

@@ -1,13 +1,18 @@
-"""The search kernels of ``kernels/bfs.cu`` for the CPU: push on one core, pull on all cores.
+"""The search kernels of ``kernels/bfs.cu`` for the CPU: thin levels on one core, thick ones on all cores.
 
-The operations and arrays are the same; that file's opening explains the algorithm and the encoding. A push walks along
-the queue; one core is fast enough for the thin frontiers of road networks. In a pull, a core takes one word of the
-bitmap at a time, so no two cores write to the same place. In a small graph one core pulls too.
+The operations and arrays are the same; that file's opening explains the algorithm and the encoding. One core walks
+along the queue of a thin frontier, as in road networks, many levels in one call. A thick level takes all
+cores, which claim chunks of it in turn. In a push the core that first swaps a vertex's distance owns the vertex. It
+holds what it finds and then claims places in the queue for all of it (Luo, Wong and Hwu 2010). Hubs are dealt in
+pieces, after the other vertices. The cores do not mark what they push: the bitmaps follow from the distances, before
+the next pull. In a pull, a core takes a chunk of the bitmap, so no two cores write to the same place. In a small graph
+one core does all.
 """
 
 import numpy as np
 
-from ...device.numba import prange
+from ...device.numba import numba, prange
+from ...device.numba.atomics import compare_and_swap, fetch_and_add
 from ...device.numba.bits import population, trailing_zeros
 from ...device.numba.caching import njit
 from ...device.numba.small import is_small, unless
@@ -22,6 +27,19 @@ METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 _HYBRID, _PULL = 0, 2
 _PULL_SHARE = 15  # pull if the frontier has more than 1/15 of the edges, or
 _PULL_COUNT = 20  # more than 1/20 of the vertices
+
+_THICK = (
+    1 << 16
+)  # edges of a queue from which on all cores push, and a quarter of the vertices from which all list them
+_CHUNK = 64  # vertices of a queue, or words of a bitmap, that a core takes at a time
+_HUB = 1 << 13  # edges of a vertex from which on the cores share it; and those of a piece
+_HELD = 1 << 12  # vertices that a core finds before it claims places for them
+
+# What `_levels` leaves to the caller.
+_END, _PUSH_ON_ALL, _PULL_ON_ALL, _LIST_ON_ALL = 0, 1, 2, 3
+
+# Places of the counts that the cores share.
+_TURN, _FOUND, _EDGES, _HUBS, _PIECE = 0, 1, 2, 3, 4
 
 _SEEDS = 4096  # sources marked at a time
 _ONE = np.uint32(1)
@@ -79,24 +97,42 @@ def levels(edges, arrays, limit, method, shard, listed):
     most_edges, most_vertices = _most(method, int(out_indptr[-1]), len(distances))
     tail = _queue_up_lists(lists, queue) if listed else 0
     count = tail if listed else int(np.bitwise_count(frontier).sum())
-    ran = 0
+    edges_out = int((out_indptr[queue[:tail] + 1] - out_indptr[queue[:tail]]).sum()) if listed else 0
+    ran, pushed = 0, False  # whether the bitmaps lack what all cores have pushed
     while True:
         level = int(control[LEVEL]) + 1
-        graph = out_indptr, out_indices, *by_target
-        done, head, tail, count, ends = _levels(
-            *graph, queue, level, limit - ran, most_edges, most_vertices, alone, count, tail
+        done, turn, count, edges_out, tail = _levels(
+            *(out_indptr, out_indices, *by_target, queue, level, limit - ran, most_edges, most_vertices),
+            *(alone, pushed, count, edges_out, tail),
         )
+        level += done
+        if pushed and (turn == _PULL_ON_ALL or (turn == _END and (count or not whole))):
+            _mark(first, last, distances, level - 1, visited, frontier)
+            pushed = False
+        if turn == _END:
+            control[LEVEL] += done
+            break
+        shared = np.zeros(5, np.int64)
+        if turn == _LIST_ON_ALL:
+            _list_frontier(out_indptr, frontier, queue, shared)
+            tail = count
+        elif turn == _PUSH_ON_ALL:
+            pushing = out_indptr, out_indices, first, distances, parents, queue, tail - count, tail, level
+            _push(*pushing, np.empty(edges_out // _HUB + 1, np.int32), numba.get_num_threads(), shared)
+            count, pushed = int(shared[_FOUND]), True
+            tail += count
+        else:
+            _pull(*by_target, level, numba.get_num_threads(), shared)
+            frontier[first // 32 : first // 32 + len(found)] = found
+            count, tail = int(shared[_FOUND]), 0
+        edges_out = int(shared[_EDGES])
+        done += turn != _LIST_ON_ALL
         control[LEVEL] += done
         ran += done
-        if ends:
-            break
-        _pull(*by_target, int(control[LEVEL]) + 1)
-        frontier[first // 32 : first // 32 + len(found)] = found
-        count, tail = int(np.bitwise_count(found).sum()), 0
-        control[LEVEL] += 1
-        ran += 1
+    if pushed:  # the whole search has come to its end
+        frontier.fill(0)
     capacity = lists.shape[1] - 1
-    if count > capacity or count > tail - head:  # too many, or only in the bitmap
+    if count > capacity or count > tail:  # too many, or only in the bitmap
         lists[shard, 0] = capacity + 1
     else:
         lists[shard, 0] = count
@@ -138,42 +174,47 @@ def _levels(
     most_edges,
     most_vertices,
     alone,
+    pushed,
     count,
+    edges,
     tail,
 ):
-    """Run up to `limit` levels from a frontier of `count` vertices.
+    """Run up to `limit` levels from a frontier of `count` vertices on one core, as long as they are thin.
 
-    The frontier is the first `tail` vertices of the queue, or that of the bitmap if `tail` is 0. Returns the number of
-    levels run, where the last frontier begins and ends in the queue, its size, and whether to stop. If not,
-    all cores pull the next level. This is a single function because each helper would take as
-    long to compile as ten lines.
+    The frontier is the end of the first `tail` vertices of the queue, with `edges` edges, or that of the bitmap if
+    `tail` is 0. Returns the number of levels run, what the caller has to do next, the size of the last frontier, its
+    edges, and where it ends in the queue. The bitmaps are marked for a pull and at the end, unless `pushed`: then the
+    caller does that. This is a single function because each helper would take as long to compile as ten lines.
     """
-    done, head, edges = 0, 0, 0
-    for q in range(tail):
-        u = np.uint64(queue[q])
-        edges += out_indptr[u + np.uint64(1)] - out_indptr[u]
+    done, head = 0, tail - count if tail else 0
     queued = tail > 0
     marked = not queued
     while True:
         ends = done == limit or count == 0
         pulls = edges > most_edges if queued else count > most_vertices
-        if not marked and (ends or pulls):
+        if not (marked or pushed) and (ends or pulls):
             for w in range(len(frontier)):
                 frontier[w] = 0
             for q in range(head, tail):
                 v = np.uint64(queue[q])
                 frontier[v >> np.uint64(5)] |= _ONE << np.uint32(v & np.uint64(31))
             marked = True
-        if ends or (pulls and not alone):
-            return done, head, tail, count, ends
+        if ends:
+            return done, _END, count, edges, tail
+        if not alone:
+            if pulls:
+                return done, _PULL_ON_ALL, count, edges, tail
+            if queued and edges > _THICK:
+                return done, _PUSH_ON_ALL, count, edges, tail
+            if not queued and count > _THICK >> 2:
+                return done, _LIST_ON_ALL, count, edges, tail
         if pulls:
             count = 0
             for w in range(len(found)):
                 new = _pull_word(
-                    in_indptr, in_indices, heads, first, last, distances, parents, visited[w], frontier, w, level + done
+                    in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, w, level + done
                 )
                 found[w] = new
-                visited[w] |= new
                 count += population(new)
             for w in range(len(found)):
                 frontier[(first >> 5) + w] = found[w]
@@ -212,21 +253,168 @@ def _levels(
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _pull(in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found, level):
-    """Run a level by pulling, on all cores."""
-    chunk = 64
-    for part in prange((len(found) + chunk - 1) // chunk):
-        for w in range(part * chunk, min(len(found), part * chunk + chunk)):
-            found[w] = _pull_word(
-                in_indptr, in_indices, heads, first, last, distances, parents, visited[w], frontier, w, level
-            )
-            visited[w] |= found[w]
+def _push(out_indptr, out_indices, first, distances, parents, queue, head, tail, level, hubs, threads, shared):
+    """Run a level by pushing from the queue's vertices from `head` to `tail`, on all cores."""
+    for _ in prange(threads):
+        held = np.empty(_HELD, np.int32)
+        kept = 0
+        while True:
+            start = head + _CHUNK * fetch_and_add(shared, _TURN, 1)
+            if start >= tail:
+                break
+            for q in range(start, min(tail, start + _CHUNK)):
+                u = np.uint64(queue[q])
+                begin, end = np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])
+                if end - begin >= np.uint64(_HUB):
+                    hubs[fetch_and_add(shared, _HUBS, 1)] = u
+                else:
+                    kept = _push_edges(
+                        out_indptr,
+                        out_indices,
+                        begin,
+                        end,
+                        u,
+                        first,
+                        distances,
+                        parents,
+                        queue,
+                        tail,
+                        level,
+                        held,
+                        kept,
+                        shared,
+                    )
+        _add_to_queue(out_indptr, queue, tail, held, kept, shared)
+    if shared[_HUBS]:
+        for _ in prange(threads):
+            held = np.empty(_HELD, np.int32)
+            kept, hub, before = 0, 0, 0  # the pieces before this hub's
+            while True:
+                piece = fetch_and_add(shared, _PIECE, 1)
+                while hub < shared[_HUBS]:
+                    u = np.uint64(hubs[hub])
+                    begin, end = np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])
+                    pieces = np.int64(end - begin + np.uint64(_HUB - 1)) // _HUB
+                    if piece < before + pieces:
+                        break
+                    before += pieces
+                    hub += 1
+                if hub == shared[_HUBS]:
+                    break
+                begin += np.uint64((piece - before) * _HUB)
+                end = min(end, begin + np.uint64(_HUB))
+                kept = _push_edges(
+                    out_indptr,
+                    out_indices,
+                    begin,
+                    end,
+                    u,
+                    first,
+                    distances,
+                    parents,
+                    queue,
+                    tail,
+                    level,
+                    held,
+                    kept,
+                    shared,
+                )
+            _add_to_queue(out_indptr, queue, tail, held, kept, shared)
 
 
 @njit(nogil=True, cache=True)
-def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, known, frontier, w, level):
-    """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier."""
-    new, left = np.uint32(0), ~known
+def _push_edges(
+    out_indptr, out_indices, begin, end, u, first, distances, parents, queue, tail, level, held, kept, shared
+):
+    """Push along the edges from `begin` to `end`, out of u; return how many vertices are then held."""
+    for e in range(begin, end):
+        v = np.uint64(out_indices[e])
+        if distances[v] < 0 and compare_and_swap(distances, v, -1, level) < 0:
+            if len(parents):
+                parents[v - np.uint64(first)] = u
+            if kept == len(held):
+                _add_to_queue(out_indptr, queue, tail, held, kept, shared)
+                kept = 0
+            held[kept] = v
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def _add_to_queue(out_indptr, queue, tail, held, kept, shared):
+    """Write the held vertices to the queue, and add up their edges."""
+    place = tail + fetch_and_add(shared, _FOUND, kept)
+    edges = 0
+    for i in range(kept):
+        v = np.uint64(held[i])
+        queue[place + i] = held[i]
+        edges += out_indptr[v + np.uint64(1)] - out_indptr[v]
+    fetch_and_add(shared, _EDGES, edges)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _list_frontier(out_indptr, frontier, queue, shared):
+    """Write the bitmap's vertices to the queue, and add up their edges, on all cores."""
+    for part in prange((len(frontier) + _CHUNK - 1) // _CHUNK):
+        begin, end = part * _CHUNK, min(len(frontier), part * _CHUNK + _CHUNK)
+        found, edges = 0, 0
+        for w in range(begin, end):
+            found += population(frontier[w])
+        place = fetch_and_add(shared, _FOUND, found)
+        for w in range(begin, end):
+            bits = frontier[w]
+            while bits:
+                v = np.uint64(w * 32 + trailing_zeros(bits))
+                queue[place] = v
+                place += 1
+                edges += out_indptr[v + np.uint64(1)] - out_indptr[v]
+                bits &= bits - _ONE
+        fetch_and_add(shared, _EDGES, edges)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _mark(first, last, distances, level, visited, frontier):
+    """Set the bitmaps from the distances, on all cores: those visited, and as frontier those at `level`."""
+    own = distances[first:last]
+    for w in prange(len(frontier)):
+        frontier[w] = 0
+    for w in prange(len(visited)):
+        reached = there = np.uint32(0)
+        for b in range(min(32, len(own) - 32 * w)):
+            distance = own[32 * w + b]
+            reached |= np.uint32(distance >= 0) << np.uint32(b)
+            there |= np.uint32(distance == level) << np.uint32(b)
+        visited[w] = reached
+        frontier[(first >> 5) + w] = there
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _pull(
+    in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found, level, threads, shared
+):
+    """Run a level by pulling, on all cores."""
+    for _ in prange(threads):
+        count = 0
+        while True:
+            start = _CHUNK * fetch_and_add(shared, _TURN, 1)
+            if start >= len(found):
+                break
+            for w in range(start, min(len(found), start + _CHUNK)):
+                new = _pull_word(
+                    in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, w, level
+                )
+                found[w] = new
+                count += population(new)
+        fetch_and_add(shared, _FOUND, count)
+
+
+@njit(nogil=True, cache=True)
+def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, w, level):
+    """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier.
+
+    They are visited then, and so count those without in-neighbours, so that later pulls do not look at them.
+    """
+    new, left, done = np.uint32(0), ~visited[w], np.uint32(0)
     while left:
         bit, v = left & (~left + _ONE), np.uint64(w * 32 + trailing_zeros(left))
         if v >= np.uint64(last - first):
@@ -235,6 +423,7 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, kn
         before = -1
         if len(heads):
             if heads[v] < 0:
+                done |= bit
                 continue
             if _is_in(frontier, heads[v]):
                 before = heads[v]
@@ -248,6 +437,7 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, kn
             distances[np.uint64(first) + v] = level
             if len(parents):
                 parents[v] = before
+    visited[w] |= new | done
     return new
 
 
