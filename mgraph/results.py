@@ -23,7 +23,7 @@ from .arrays import Array
 from .docstrings import with_common_parts
 from .errors import Given, InputError, RenamedWarning
 from .graph import Graph, PlacedGraph, as_any_graph
-from .io import check_output, path_of, replacing, save, save_networkx
+from .io import check_output, path_of, replacing, save, save_group, save_networkx
 from .planning.plan import Plan
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
@@ -241,8 +241,8 @@ class Result:
         ----------
         path : path or str
             The suffix says what is written: ``.npy`` the main array; ``.npz`` all arrays by name, and the graph's ids;
-            ``.parquet`` the table of `to_pandas`; ``.graphml`` and ``.gexf`` the graph with the arrays as attributes of
-            its vertices, as `to_networkx` makes it, called by the graph's ids.
+            ``.zarr`` these as a Zarr group; ``.parquet`` the table of `to_pandas`; ``.graphml`` and ``.gexf`` the graph
+            with the arrays as attributes of its vertices, as `to_networkx` makes it, called by the graph's ids.
         overwrite : bool
             Replace a file that exists.
         graph : Graph, optional
@@ -255,7 +255,7 @@ class Result:
         OutputExistsError
             If the file exists, and `overwrite` is false.
         MissingPackageError
-            If pandas and PyArrow, or NetworkX, are not installed and needed.
+            If zarr, pandas and PyArrow, or NetworkX, are not installed and needed.
         OSError
             If the file cannot be written; it is then as it was before.
 
@@ -271,12 +271,15 @@ class Result:
         ...     mgraph.read(path)
         Graph(n=6, m=14, undirected, int64)
         """
-        check_output(path, overwrite, (".npy", ".npz", ".parquet", ".graphml", ".gexf"))
+        a_file = not (isinstance(path, (str, os.PathLike)) and path_of(os.fspath(path)).suffix == ".zarr")
+        if a_file:
+            check_output(path, overwrite, (".npy", ".npz", ".zarr", ".parquet", ".graphml", ".gexf"))
         suffix, ids = path_of(os.fspath(path)).suffix, self._ids()
         if suffix == ".npy":
             save(path, next(iter(self.arrays.values())), overwrite)
-        elif suffix == ".npz":
-            save(path, self.arrays | ({} if ids is None else {"ids": written(ids)}), overwrite)
+        elif suffix in (".npz", ".zarr"):
+            arrays = self.arrays | ({} if ids is None else {"ids": written(ids)})
+            (save if suffix == ".npz" else save_group)(path, arrays, overwrite)
         elif suffix == ".parquet":
             frame = self.to_pandas()
             with replacing(Path(path), overwrite) as file:

@@ -230,6 +230,48 @@ def test_arrays_and_tables(graph, tmp_path):
             found.save(tmp_path / name)
 
 
+def test_zarr(graph, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    path = tmp_path / "found.zarr"
+    found = mgraph.bfs(graph, 0, predecessors=True, device="cpu")
+    found.save(path)
+    group = zarr.open_group(path, mode="r")
+    assert {name: array[:].tolist() for name, array in group.arrays()} == {
+        "distances": [0, 1, 2, -1],
+        "predecessors": [-9999, 0, 1, -9999],
+        "ids": graph.ids.tolist() if graph.ids.dtype.kind == "i" else [*map(str, graph.ids)],
+    }
+    with pytest.raises(mgraph.OutputExistsError):
+        found.save(path)
+    mgraph.apsp(graph, device="cpu").save(path, overwrite=True)
+    assert zarr.open_group(path, mode="r")["distances"].shape == (4, 4)
+    assert "predecessors" not in zarr.open_group(path, mode="r")
+    assert [each.name for each in tmp_path.iterdir()] == ["found.zarr"]
+    mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cpu").save("memory://results/found.zarr", overwrite=True)
+    assert zarr.open_group("memory://results/found.zarr", mode="r")["distances"][:].tolist() == [0, 1, 1, 2]
+
+
+def test_zarr_that_cannot_be_written(tmp_path, monkeypatch):
+    zarr = pytest.importorskip("zarr")
+    found = mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cpu")
+    other = tmp_path / "other.zarr"
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    with pytest.raises(mgraph.InputError, match="is not a Zarr array or group"):
+        found.save(other, overwrite=True)
+    with pytest.raises(mgraph.InputError, match="path must be a path or a URL"):
+        found.save("a\0b.zarr")
+    with pytest.raises(mgraph.InputError, match="overwrite"):
+        found.save(tmp_path / "found.zarr", overwrite="no")
+    found.save(tmp_path / "found.zarr")
+    monkeypatch.setattr(zarr.Group, "create_array", lambda *_, **__: 1 / 0)
+    for name in ("found.zarr", "new.zarr"):
+        with pytest.raises(ZeroDivisionError):
+            found.save(tmp_path / name, overwrite=True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["found.zarr", "other.zarr"]
+    assert zarr.open_group(tmp_path / "found.zarr", mode="r")["distances"][:].tolist() == [0, 1, 1, 2]
+
+
 @pytest.mark.parametrize("name", ["a\0c", "a\ud800"])
 @pytest.mark.parametrize("suffix", [".graphml", ".gexf"])
 def test_ids_that_xml_cannot_hold(name, suffix, tmp_path):

@@ -8,7 +8,8 @@ result is left half written.
 `matrix_market` read text, line by line (`lines`, `stream`), and so does `metis`; `npy` and `npz` read arrays, and `gap`
 reads compressed rows, as `webgraph` does by a package; `networkx_files` reads and
 writes GraphML and GEXF; `table` reads tables in text whose columns the caller names. `edge_files` makes a source of
-edges of several files, in sections that workers read. `saving` writes results, and `writing` graphs.
+edges of several files, in sections that workers read. `saving` and
+`zarr_group` write results, and `writing` graphs.
 """
 
 from . import parts
@@ -19,6 +20,7 @@ from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_archive, 
 from .saving import check_output, replacing, save
 from .table import Named
 from .writing import write
+from .zarr_group import save_group
 
 __all__ = [
     "FORMATS",
@@ -39,6 +41,7 @@ __all__ = [
     "read_list",
     "replacing",
     "save",
+    "save_group",
     "save_networkx",
     "write",
 ]

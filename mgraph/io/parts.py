@@ -62,12 +62,12 @@ def begin(path: str, overwrite: bool, token: str) -> str:
         strange = [name for name in names if not _OURS.fullmatch(name)]
         if strange:
             raise InputError(f"{path} is not a folder of parts" + (f": it has {strange[0]}" if strange[0] else ""))
-        path, inner = _beside(path, token), _beside(inner, token)
+        path, inner = beside(path, token), beside(inner, token)
     system.makedirs(inner, exist_ok=True)
     return path
 
 
-def _beside(path: str, token: str) -> str:
+def beside(path: str, token: str) -> str:
     """Return the path of a folder beside another."""
     folder, slash, name = path.rstrip("/").rpartition("/")
     return f"{folder}{slash}.{name}.{token}"
@@ -77,7 +77,7 @@ def replace(path: str, folder: str, token: str) -> None:
     """Put a folder in the place of another; if that fails, the other is there again."""
     system, inner = system_of(path)
     _, new = system_of(folder)
-    old = _beside(inner, f"{token}.old")
+    old = beside(inner, f"{token}.old")
     system.invalidate_cache()
     system.mv(inner, old, recursive=True)
     try:
@@ -133,6 +133,26 @@ def discard(path: str, names: Sequence[str]) -> None:
         system.rmdir(inner)
 
 
+def is_zarr_to_replace(path: str, overwrite: bool) -> bool:
+    """Return whether a Zarr array or group is there, which may be replaced; False if nothing is there.
+
+    Raises
+    ------
+    OutputExistsError
+        If something is there, and not `overwrite`.
+    InputError
+        If something else than Zarr is there.
+    """
+    system, inner = system_of(path)
+    if not system.exists(inner):
+        return False
+    if not overwrite:
+        raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
+    if not any(system.exists(f"{inner}/{name}") for name in ("zarr.json", ".zarray", ".zgroup")):
+        raise InputError(f"{path} is not a Zarr array or group")
+    return True
+
+
 def begin_zarr(
     path: str, overwrite: bool, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: np.dtype, token: str
 ) -> str:
@@ -142,19 +162,12 @@ def begin_zarr(
 
     Raises
     ------
-    OutputExistsError
-        If something is there, and not `overwrite`.
-    InputError
-        If something else than a Zarr array is there.
+    OutputExistsError, InputError
+        As `is_zarr_to_replace` does.
     """
     zarr = lazy.optional("zarr", "writing Zarr")
-    system, inner = system_of(path)
-    if system.exists(inner):
-        if not overwrite:
-            raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
-        if not any(system.exists(f"{inner}/{name}") for name in ("zarr.json", ".zarray")):
-            raise InputError(f"{path} is not a Zarr array")
-        path = _beside(path, token)
+    if is_zarr_to_replace(path, overwrite):
+        path = beside(path, token)
     zarr.create_array(path, shape=shape, chunks=chunks, dtype=dtype, overwrite=overwrite, attributes={"writer": token})
     return path
 

@@ -229,8 +229,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _write_npy(file: IO[bytes], array: Array) -> None:
-    chunked = callable(getattr(array, "chunks", None))
-    if not chunked:
+    if not callable(getattr(array, "chunks", None)):
         array = devices.to_host(array)
     dtype = np.dtype(array.dtype)
     if dtype.hasobject:
@@ -240,19 +239,26 @@ def _write_npy(file: IO[bytes], array: Array) -> None:
         file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     )
     written = 0
-    for chunk in array.chunks() if chunked else _row_blocks(array):
-        block = np.ascontiguousarray(devices.to_host(chunk), dtype)
+    for block in blocks(array):
         file.write(block.reshape(-1).view(np.uint8).data)
         written += block.size
     if written != math.prod(shape):
         raise InputError(f"the chunks of an array of shape {shape} hold {written} elements")
 
 
-def _row_blocks(array: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield blocks of rows, so that one that must be copied to be contiguous is copied in parts."""
+def blocks(array: Array) -> Iterator[np.ndarray]:
+    """Yield consecutive blocks of the rows of an array in this process's memory, each of them contiguous.
+
+    An array that has `chunks` is read by them; one that must be copied to be contiguous is copied in parts.
+    """
+    if callable(getattr(array, "chunks", None)):
+        for chunk in array.chunks():
+            yield np.ascontiguousarray(devices.to_host(chunk), array.dtype)
+        return
+    array = devices.to_host(array)
     if array.flags.c_contiguous:
         yield array
         return
     rows = max(1, BLOCK // max(1, array[:1].nbytes))
     for first in range(0, len(array), rows):
-        yield array[first : first + rows]
+        yield np.ascontiguousarray(array[first : first + rows])

@@ -1,0 +1,67 @@
+"""Arrays by name as a Zarr group, which appears whole or not at all: it is written beside its path, and moved there."""
+
+import contextlib
+import os
+import uuid
+from collections.abc import Mapping
+
+from .. import lazy
+from ..arguments import checked_flag
+from ..arrays import Array
+from ..errors import InputError
+from . import parts
+from .files import absolute, system_of
+from .saving import blocks
+
+#: The longest sides of a chunk of a vector, and of a matrix.
+_CHUNKS = {1: (1 << 20,), 2: (1 << 10, 1 << 10)}
+
+
+def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwrite: bool) -> None:
+    """Write arrays to a Zarr group.
+
+    Parameters
+    ----------
+    path : path or str
+        The group, or a URL that fsspec knows.
+    arrays : mapping of str to array
+        Numbers or text; arrays as of `mgraph.io.save`, which need not fit into memory.
+    overwrite : bool
+        Replace a Zarr array or group that exists.
+
+    Raises
+    ------
+    OutputExistsError
+        If something is there, and not `overwrite`.
+    InputError
+        If something else than Zarr is there.
+    MissingPackageError
+        If zarr is not installed.
+    OSError
+        If it cannot be written; what was there is there still.
+    """
+    zarr = lazy.optional("zarr", "writing Zarr")
+    if "\0" in os.fspath(path):
+        raise InputError(argument="path", value=path, expected="a path or a URL")
+    where, token = absolute(path), uuid.uuid4().hex
+    there = parts.is_zarr_to_replace(where, checked_flag("overwrite", overwrite))
+    folder = parts.beside(where, token)
+    system, inner = system_of(folder)
+    try:
+        group = zarr.open_group(folder, mode="w")
+        for name, array in arrays.items():
+            text = array.dtype.kind == "U"
+            chunks = tuple(max(1, min(sides)) for sides in zip(array.shape, _CHUNKS[len(array.shape)], strict=True))
+            made = group.create_array(name, shape=array.shape, chunks=chunks, dtype=str if text else array.dtype)
+            first = 0
+            for block in blocks(array):
+                made[first : first + len(block)] = block
+                first += len(block)
+        if there:
+            parts.replace(where, folder, token)
+        else:
+            system.mv(inner, system_of(where)[1], recursive=True)
+    except BaseException:
+        with contextlib.suppress(Exception):
+            system.rm(inner, recursive=True)
+        raise
