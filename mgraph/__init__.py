@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets, errors, generate
 from .algorithms.apsp.call import ApspResult, apsp
+from .algorithms.apsp_batch.call import ApspBatchResult, apsp_batch
 from .algorithms.bfs.call import BfsResult, bfs
 from .algorithms.bfs.many import BfsManyResult, bfs_many
 from .algorithms.closure.call import ClosureResult, transitive_closure
@@ -64,6 +65,7 @@ from .version import __version__ as __version__
 
 __all__ = [
     "AmbiguousZerosError",
+    "ApspBatchResult",
     "ApspResult",
     "BfsManyResult",
     "BfsResult",
@@ -99,6 +101,7 @@ __all__ = [
     "VersionError",
     "WorkerLostError",
     "apsp",
+    "apsp_batch",
     "average_distance",
     "bfs",
     "bfs_many",

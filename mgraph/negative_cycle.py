@@ -18,6 +18,8 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
         A vertex on such a cycle.
     rounded : bool
         Whether the cycle's weight is a rounded sum that was not checked: it may be zero or positive then.
+    graph : int or None
+        The number of the graph, if the call solved several.
 
     Examples
     --------
@@ -29,19 +31,20 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
     0 False
     """
 
-    def __init__(self, vertex: int, rounded: bool = False) -> None:
+    def __init__(self, vertex: int, rounded: bool = False, graph: int | None = None) -> None:
         self.vertex = vertex
         self.rounded = rounded
+        self.graph = graph
+        where = f"vertex {vertex}" if graph is None else f"vertex {vertex} of graph {graph}"
         super().__init__(
             *(
-                f"vertex {vertex} lies on a cycle whose weight is negative in floating point, which may come from "
-                "rounding: ",
+                f"{where} lies on a cycle whose weight is negative in floating point, which may come from rounding: ",
                 Given("method", "johnson"),
                 " decides exactly",
             )
             if rounded
-            else (f"vertex {vertex} lies on a cycle of negative weight: there is no shortest path through it",)
+            else (f"{where} lies on a cycle of negative weight: there is no shortest path through it",)
         )
 
-    def __reduce__(self) -> tuple[type, tuple[int, bool]]:
-        return type(self), (self.vertex, self.rounded)
+    def __reduce__(self) -> tuple[type, tuple[int, bool, int | None]]:
+        return type(self), (self.vertex, self.rounded, self.graph)

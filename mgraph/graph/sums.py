@@ -1,13 +1,35 @@
 """Check that sums of weights along a path stay finite."""
 
+from typing import Protocol
+
 import numpy as np
 
 from ..errors import DistanceOverflowError, Given
-from .graph import Graph
-from .placed import PlacedGraph
 
 
-def check_sums(graph: Graph | PlacedGraph, dtype: np.dtype, shifted: bool = False) -> None:
+class Weights(Protocol):
+    """What is asked of the weights of a graph, or of several of up to `n` vertices."""
+
+    @property
+    def n(self) -> int:
+        """The most vertices of a graph."""
+        ...
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no weight is negative."""
+        ...
+
+    def extremes(self) -> tuple[float, float, bool]:
+        """Return the least and the greatest weight, and whether all are whole numbers."""
+        ...
+
+    def largest_sums(self, count: int) -> tuple[float, float]:
+        """Return bounds of the magnitudes below and above zero that a sum of up to `count` weights may have."""
+        ...
+
+
+def check_sums(graph: Weights, dtype: np.dtype, shifted: bool = False) -> None:
     """Raise if a sum of weights along a path may overflow the floats `dtype`, and weights may be negative.
 
     Without negative weights such a sum only grows, so infinity is right. With them the true sum may become finite
@@ -15,7 +37,7 @@ def check_sums(graph: Graph | PlacedGraph, dtype: np.dtype, shifted: bool = Fals
 
     Parameters
     ----------
-    graph : Graph or PlacedGraph
+    graph : Graph, PlacedGraph, or others like them
         The graph.
     dtype : dtype
         The type to compute in.

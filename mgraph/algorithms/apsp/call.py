@@ -252,7 +252,7 @@ def apsp(
             check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
             plan, outcome = _solved(graph, plan, order, runner, progress, wanted, memory_limit)
             if exactly and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
-                _check_counting(outcome.arrays["distances"], plan)
+                check_counting(outcome.arrays["distances"], plan)
             break
         except errors.NegativeCycleError as error:
             wrong = _mistaken(graph, plan, error)
@@ -278,7 +278,7 @@ def apsp(
     )
 
 
-def _check_counting(distances: Any, plan: Plan) -> None:
+def check_counting(distances: Any, plan: Plan) -> None:
     """Raise DistanceOverflowError if float64 distances of whole weights may be inexact."""
     if plan.dtype != "float64":
         return

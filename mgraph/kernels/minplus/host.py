@@ -2,15 +2,14 @@
 
 The operations and panels are the same, so results are equal to the last bit; that file's opening explains the algorithm
 and the encoding. The inner loops run along rows, where LLVM vectorises them. `update` takes four rows and four pivots
-at a time, so that each loaded element serves several sums. Numba widens a sum of integers to int64; `_sum` converts it
-back to the type of the matrix, so that a vector holds more elements and a sum wraps as on a GPU.
+at a time, so that each loaded element serves several sums.
 """
 
 import numpy as np
 
 from ...device.numba import prange
 from ...device.numba.caching import njit
-from ...device.numba.least import nothing_of
+from ...device.numba.least import relax_line, sum_of
 from ...device.numba.small import VERTICES, is_few, unless
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 
@@ -57,31 +56,11 @@ def label_edges(D, first, left, P):
 
 
 @njit(inline="always")
-def _sum(d, a, b):
-    """Return a + b in the type of d."""
-    return type(d)(a + b)
-
-
-@njit(inline="always")
 def _least(d, s0, s1, s2, s3):
     d = s0 if s0 < d else d
     d = s1 if s1 < d else d
     d = s2 if s2 < d else d
     return s3 if s3 < d else d
-
-
-@njit(nogil=True, cache=True)
-def _relax_line(d, p, c, r, label, via):
-    """Set d, a part of a row, to min(d, c + r); where it falls, p, if given, becomes `label`, or `via` without."""
-    via, nothing = np.int32(via), nothing_of(d)
-    unmoved = np.int32(nothing)
-    for j in range(len(d)):
-        known = d[j]
-        s = _sum(known, c, r[j])
-        if p is not None:  # both labels are always read, or LLVM would not vectorise the loop
-            kept, new = _sum(unmoved, p[j], unmoved), via if label is None else label[j]
-            p[j] = new if s < known else kept
-        d[j] = s if s < known else _sum(known, known, nothing)
 
 
 @njit(nogil=True, cache=True)
@@ -98,7 +77,7 @@ def factor(D, row, column, pivot, b, M, cycle):
             cycle[0] = pivot + k
         right = M[k]
         for i in range(k + 1, b):
-            _relax_line(M[i, k + 1 : b], None, M[i, k], right[k + 1 : b], None, np.int64(0))
+            relax_line(M[i, k + 1 : b], None, M[i, k], right[k + 1 : b], None, np.int64(0))
 
 
 def solve_rows(D, P, row, pivot, b, panels):
@@ -130,9 +109,9 @@ def _eliminate(panel, labels, factors, b, n):
             for before in range(k):
                 d, c, r = panel[k, first:last], factors[k, before], panel[before, first:last]
                 if labels is None:
-                    _relax_line(d, None, c, r, None, np.int64(0))
+                    relax_line(d, None, c, r, None, np.int64(0))
                 else:
-                    _relax_line(d, labels[k, first:last], c, r, labels[before, first:last], np.int64(0))
+                    relax_line(d, labels[k, first:last], c, r, labels[before, first:last], np.int64(0))
 
 
 def update(D, P, panels, pivot, b, nonnegative, skip=(0, 0, 0, 0)):
@@ -160,9 +139,9 @@ def _update(D, P, C, R, labels, pivot, b):
                     for k in range(b):
                         d, p, r = D[i, first:last], P[i, first:last], R[k, first:last]
                         if labels is None:
-                            _relax_line(d, p, C[k, i], r, None, pivot + k)
+                            relax_line(d, p, C[k, i], r, None, pivot + k)
                         else:
-                            _relax_line(d, p, C[k, i], r, labels[k, first:last], pivot + k)
+                            relax_line(d, p, C[k, i], r, labels[k, first:last], pivot + k)
 
 
 @njit(nogil=True, cache=True)
@@ -179,13 +158,13 @@ def _relax_tile(D, C, R, top, bottom, first, last, b):
             for j in range(last - first):
                 x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]
                 t0, t1, t2, t3 = d0[j], d1[j], d2[j], d3[j]
-                d0[j] = _least(t0, _sum(t0, a0, x0), _sum(t0, b0, x1), _sum(t0, c0, x2), _sum(t0, e0, x3))
-                d1[j] = _least(t1, _sum(t1, a1, x0), _sum(t1, b1, x1), _sum(t1, c1, x2), _sum(t1, e1, x3))
-                d2[j] = _least(t2, _sum(t2, a2, x0), _sum(t2, b2, x1), _sum(t2, c2, x2), _sum(t2, e2, x3))
-                d3[j] = _least(t3, _sum(t3, a3, x0), _sum(t3, b3, x1), _sum(t3, c3, x2), _sum(t3, e3, x3))
+                d0[j] = _least(t0, sum_of(t0, a0, x0), sum_of(t0, b0, x1), sum_of(t0, c0, x2), sum_of(t0, e0, x3))
+                d1[j] = _least(t1, sum_of(t1, a1, x0), sum_of(t1, b1, x1), sum_of(t1, c1, x2), sum_of(t1, e1, x3))
+                d2[j] = _least(t2, sum_of(t2, a2, x0), sum_of(t2, b2, x1), sum_of(t2, c2, x2), sum_of(t2, e2, x3))
+                d3[j] = _least(t3, sum_of(t3, a3, x0), sum_of(t3, b3, x1), sum_of(t3, c3, x2), sum_of(t3, e3, x3))
     for i in range(whole, bottom):
         for k in range(b):
-            _relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, np.int64(0))
+            relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, np.int64(0))
 
 
 def through(D, P, column, R, labels, pivot, count, cycle):
@@ -205,11 +184,11 @@ def _through(D, P, column, row, label, pivot):
     for i in prange(D.shape[0]):
         c, r = D[i, column], row[: D.shape[1]]
         if P is None:
-            _relax_line(D[i], None, c, r, None, 0)
+            relax_line(D[i], None, c, r, None, 0)
         elif label is None:
-            _relax_line(D[i], P[i], c, r, None, pivot)
+            relax_line(D[i], P[i], c, r, None, pivot)
         else:
-            _relax_line(D[i], P[i], c, r, label, pivot)
+            relax_line(D[i], P[i], c, r, label, pivot)
 
 
 @unless(is_few)

@@ -1,0 +1,1 @@
+"""Shortest paths between all pairs of vertices of many small graphs."""

@@ -1,0 +1,316 @@
+"""What a batch is given as: edges of all graphs together, or one array of matrices; checked, where it lies.
+
+Vertices of all graphs are numbered in a row, as PyTorch Geometric does it. Lists of graphs become such edges. The edges
+themselves are checked by the kernels that place them, in the same pass.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arguments import as_array
+from ...arrays import Array
+from ...dtypes import infinity, weight_dtype
+from ...errors import AmbiguousZerosError, Given, InputError
+from ...graph import Graph, as_graph
+from ...graph.checks import checked_weights
+
+#: The most vertices of a graph.
+MOST = 512
+
+#: The most graphs, and the most vertices of all together: their numbers are int32 in kernels.
+MOST_GRAPHS = 2**31 - 2**20
+
+
+@dataclass
+class Batch:
+    """A batch of graphs: its edges, or its matrices.
+
+    Attributes
+    ----------
+    home : Device
+        Where it lies.
+    lengths : array of int32, shape (count,)
+        The number of vertices of each graph.
+    src, dst : array of int64, shape (m,), or None
+        The edges, between the vertices of all graphs in a row.
+    batch : array of int64, shape (vertices,), or None
+        The graph of each vertex, ascending.
+    matrices : array of shape (count, n, n), or None
+        Adjacency matrices of truth values, or lengths of edges.
+    present : array of bool, shape (count, n, n), or None
+        Where matrices of lengths have edges.
+    weights : array of shape (m,), or None
+        The edges' weights; of matrices the lengths that are present. None of unweighted graphs.
+    least, most, whole
+        The least and the greatest weight, and whether all are whole numbers.
+    """
+
+    home: devices.Device
+    lengths: Array
+    src: Array | None = None
+    dst: Array | None = None
+    batch: Array | None = None
+    matrices: Array | None = None
+    present: Array | None = None
+    weights: Array | None = None
+    least: float = 0
+    most: float = 0
+    whole: bool = True
+
+    def __post_init__(self) -> None:
+        self.count = len(self.lengths)
+        self.side = int(self.lengths.max()) if self.count else 0
+        if self.matrices is not None:
+            self.side = int(self.matrices.shape[1])
+        if self.weights is not None and self.weights.size:
+            finite = self.weights[self.weights != np.inf] if self.weights.dtype.kind == "f" else self.weights
+            if finite.size:
+                self.least, self.most = finite.min().item(), finite.max().item()
+                self.whole = finite.dtype.kind == "i" or bool((finite % 1 == 0).all())
+
+    @property
+    def m(self) -> int:
+        """The number of edges; 0 of matrices of truth values, which are not counted."""
+        return len(self.src) if self.src is not None else 0 if self.weights is None else int(self.weights.size)
+
+    @property
+    def n(self) -> int:
+        """The most vertices of a graph."""
+        return self.side
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no weight is negative."""
+        return self.least >= 0
+
+    def extremes(self) -> tuple[float, float, bool]:
+        """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
+        return self.least, self.most, self.whole
+
+    def largest_sums(self, count: int) -> tuple[float, float]:
+        """Return bounds of the magnitudes below and above zero that a sum of up to `count` weights may have."""
+        return float(count) * max(-self.least, 0), float(count) * max(self.most, 0)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays."""
+        arrays = self.lengths, self.src, self.dst, self.batch, self.matrices, self.present, self.weights
+        return sum(int(array.nbytes) for array in arrays if array is not None)
+
+    def graph(self, number: int) -> Graph:
+        """Return one of the graphs, in host memory."""
+        n = int(self.lengths[number])
+        if self.matrices is not None:
+            return Graph.from_dense(devices.to_host(self.matrices[number, :n, :n]))
+        assert self.src is not None and self.dst is not None and self.batch is not None
+        first = int((self.batch < number).sum())
+        own = self.batch[self.src] == number
+        src, dst = (devices.to_host(end[own] - first) for end in (self.src, self.dst))
+        weights = None if self.weights is None else devices.to_host(self.weights[own])
+        return Graph.from_edges(src, dst, weights, n=n)
+
+
+def batch_of_edges(edge_index: Any, batch: Any, weights: Any) -> Batch:
+    """Return a batch whose edges and graphs of vertices are given as PyTorch Geometric has them."""
+    if edge_index is None or batch is None:
+        missing, other = ("edge_index", "batch") if edge_index is None else ("batch", "edge_index")
+        raise InputError("give ", Given(missing), " with ", Given(other), ": the edges, and the graph of each vertex")
+    ends, graphs, weights = (devices.imported(given) for given in (edge_index, batch, weights))
+    home = next((devices.of(a) for a in (ends, graphs, weights) if devices.of(a).kind == "cuda"), devices.of(ends))
+    xp = home.xp
+    with home.active():
+        ends = as_array(ends, "edge_index", xp)
+        if ends.ndim != 2 or ends.shape[0] != 2:
+            raise InputError(argument="edge_index", value=ends.shape, expected="of shape (2, m), a column per edge")
+        graphs = as_array(graphs, "batch", xp)
+        if graphs.ndim != 1:
+            raise InputError(argument="batch", value=graphs.shape, expected="of shape (n,), a graph per vertex")
+        for name, array in (("edge_index", ends), ("batch", graphs)):
+            if array.size and array.dtype.kind not in "iu":
+                raise InputError(argument=name, value=array.dtype.name, expected="integers")
+        ends, graphs = ends.astype(np.int64, copy=False), xp.ascontiguousarray(graphs.astype(np.int64, copy=False))
+        lengths = _lengths(graphs, xp)
+        lengths_of_edges = None
+        if weights is not None:
+            lengths_of_edges = checked_weights(as_array(weights, "weights", xp), ends.shape[1], copy=False)
+        src, dst = map(xp.ascontiguousarray, ends)
+        return Batch(home, lengths, src, dst, graphs, weights=lengths_of_edges)
+
+
+def _lengths(graphs: Array, xp: Any) -> Array:
+    """Return the number of vertices of each graph, from the graph of each vertex; or raise InputError."""
+    if not len(graphs):
+        return xp.zeros(0, np.int32)
+    wrong = xp.flatnonzero(graphs[1:] < graphs[:-1])
+    if len(wrong):
+        place = int(wrong[0]) + 1
+        wanted = "ascending, as the vertices of a graph are numbered in a row"
+        raise InputError(
+            f" at {place}, after {int(graphs[place - 1])}", argument="batch", value=int(graphs[place]), expected=wanted
+        )
+    if int(graphs[0]) < 0:
+        raise InputError(argument="batch", value=int(graphs[0]), expected="graphs of 0 or more")
+    count = int(graphs[-1]) + 1
+    if count > MOST_GRAPHS or len(graphs) > MOST_GRAPHS:
+        raise InputError(argument="batch", value=max(count, len(graphs)), expected=f"at most {MOST_GRAPHS} graphs")
+    lengths = xp.bincount(graphs, minlength=count)
+    _check_sizes(lengths)
+    return lengths.astype(np.int32)
+
+
+def _check_sizes(lengths: Array) -> None:
+    """Raise InputError if a graph has too many vertices."""
+    if len(lengths) and int(lengths.max()) > MOST:
+        g = int(lengths.argmax())
+        raise InputError(
+            f"graph {g} has {int(lengths[g])} vertices, and a batch takes graphs of at most {MOST}: mgraph.apsp solves "
+            "larger ones, one by one"
+        )
+
+
+def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
+    """Return a batch of matrices in one array, of which each graph has the first `lengths` rows and columns."""
+    home = devices.of(matrices)
+    xp = home.xp
+    with home.active():
+        if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
+            raise InputError(f"the matrices have shape {tuple(matrices.shape)}: it must be (count, n, n)")
+        count, side = map(int, matrices.shape[:2])
+        if side > MOST:
+            raise InputError(f"the matrices have {side} rows, and a batch takes graphs of at most {MOST} vertices")
+        sizes = xp.full(count, side, np.int32) if lengths is None else _checked_lengths(lengths, count, side, xp)
+        if weight_dtype(np.dtype(matrices.dtype)) is None:
+            return Batch(home, sizes, matrices=xp.ascontiguousarray(matrices))
+        none = infinity(np.dtype(matrices.dtype))
+        if lengths is not None:
+            inside = xp.arange(side, dtype=np.int32) < sizes[:, None]
+            matrices = xp.where(inside[:, :, None] & inside[:, None, :], matrices, matrices.dtype.type(none))
+        _check_numbers(matrices, xp)
+        present = matrices != none
+        own = xp.arange(side)
+        if int(present.sum()) == int((sizes.astype(np.int64) ** 2).sum()):  # no infinity
+            between = present.copy()
+            between[:, own, own] = False
+            if bool((matrices[between] == 0).any()):
+                raise AmbiguousZerosError(
+                    "the matrices have zeros off their diagonals and no infinity: if zeros mean no edge, give "
+                    "matrices != 0 for graphs without weights, or put inf (of integers the type's largest value) "
+                    "there; if they are edges of weight zero, give the edges as ",
+                    Given("edge_index"),
+                )
+        present[:, own, own] &= matrices[:, own, own] < 0
+        kept = weight_dtype(np.dtype(matrices.dtype))
+        return Batch(home, sizes, matrices=matrices, present=present, weights=matrices[present].astype(kept))
+
+
+def _check_numbers(matrices: Array, xp: Any) -> None:
+    """Raise InputError for a NaN or a negative infinity."""
+    if matrices.size and not float(matrices.min()) > -np.inf:
+        g, i, j = (int(axis[0]) for axis in (~(matrices > -np.inf)).nonzero())
+        value = "NaN" if bool(matrices[g, i, j] != matrices[g, i, j]) else "-inf"
+        raise InputError(f"entry ({i}, {j}) of matrix {g} is {value}: use a number, or inf for 'no edge'")
+
+
+def _checked_lengths(lengths: Any, count: int, side: int, xp: Any) -> Array:
+    """Return the numbers of vertices that the caller gives, or raise InputError."""
+    sizes = as_array(devices.imported(lengths), "lengths", xp)
+    if sizes.shape != (count,) or (count and sizes.dtype.kind not in "iu"):
+        raise InputError(argument="lengths", value=sizes.shape, expected=f"integers of shape ({count},)")
+    wrong = xp.flatnonzero((sizes < 0) | (sizes > side))
+    if len(wrong):
+        raise InputError(argument="lengths", value=int(sizes[wrong[0]]), expected=f"in [0, {side}]")
+    return sizes.astype(np.int32)
+
+
+def batch_of_graphs(graphs: Sequence[Any]) -> Batch:
+    """Return a batch of graphs or matrices in a list."""
+    rows = [_compressed(each) for each in graphs]
+    home = next((devices.of(each[1]) for each in rows if devices.of(each[1]).kind == "cuda"), devices.find("cpu"))
+    xp = home.xp
+    with home.active():
+        sizes = np.array([len(indptr) - 1 for indptr, *_ in rows], np.int64)
+        if len(sizes) and int(sizes.max()) > MOST:
+            _check_sizes(sizes)
+        edges = np.array([len(indices) for _, indices, _ in rows], np.int64)
+        nothing = xp.zeros(0, np.int64)
+        offsets = xp.concatenate([nothing, *(home.asarray(indptr) for indptr, *_ in rows)])
+        ends = np.cumsum(sizes + 1)
+        if len(rows):
+            first, last = offsets[xp.asarray(ends - sizes - 1)], offsets[xp.asarray(ends - 1)]
+            degrees = xp.diff(offsets)
+            degrees = xp.delete(degrees, ends[:-1] - 1)
+            if bool((first != 0).any()) or bool((last != xp.asarray(edges)).any()) or bool((degrees < 0).any()):
+                raise InputError("a sparse matrix's indptr does not fit its indices")
+        else:
+            degrees = nothing
+        batch = xp.asarray(np.repeat(np.arange(len(rows)), sizes))
+        starts = np.cumsum(sizes) - sizes
+        shift = xp.asarray(np.repeat(starts, edges))
+        src = xp.asarray(np.repeat(np.arange(len(batch)), devices.to_host(degrees)))
+        dst = xp.concatenate([nothing, *(home.asarray(indices) for _, indices, _ in rows)]).astype(np.int64) + shift
+        weights = None
+        if any(lengths is not None for *_, lengths in rows):
+            known = [xp.ones(len(i), np.int32) if w is None else home.asarray(w) for _, i, w in rows]
+            weights = checked_weights(xp.concatenate(known), len(dst), copy=False)
+        return Batch(home, xp.asarray(sizes.astype(np.int32)), src, dst, batch, weights=weights)
+
+
+def _stacked(matrices: Sequence[Any]) -> Batch | None:
+    """Return a batch of dense matrices of one type on one device, which may be of different sizes; None for others."""
+    known = [devices.imported(each) for each in matrices]
+    if not known or not all(isinstance(each, np.ndarray) or devices.of(each).kind == "cuda" for each in known):
+        return None
+    dtype, home = known[0].dtype, devices.of(known[0])
+    if any(each.ndim != 2 or each.shape[0] != each.shape[1] or each.dtype != dtype for each in known):
+        return None
+    if any(devices.of(each) is not home or isinstance(each, np.ma.MaskedArray) for each in known):
+        return None
+    sizes = np.array([len(each) for each in known])
+    _check_sizes(sizes)
+    side = int(sizes.max())
+    missing = False if dtype.kind == "b" else infinity(np.dtype(dtype))
+    with home.active():
+        padded = home.xp.full((len(known), side, side), missing, dtype)
+        for number, each in enumerate(known):
+            padded[number, : len(each), : len(each)] = each
+    return batch_of_matrices(padded, sizes)
+
+
+def _compressed(given: Any) -> tuple[Array, Array, Array | None]:
+    """Return the edges of a graph or matrix by row; a sparse one's are as they are stored, and not checked yet."""
+    if getattr(given, "format", None) == "csr" and len(given.shape) == 2 and given.shape[0] == given.shape[1]:
+        weights = given.data
+        if len(given.indptr) == given.shape[0] + 1 and len(given.indices) == len(weights):
+            return given.indptr, given.indices, None if weight_dtype(weights.dtype) is None else weights
+    graph = given if isinstance(given, Graph) else as_graph(given)
+    if graph.dense is not None and graph.n > MOST:
+        raise InputError(f"a matrix has {graph.n} rows, and a batch takes graphs of at most {MOST} vertices")
+    return graph.csr()
+
+
+def batch_of(graphs: Any, lengths: Any, edge_index: Any, batch: Any, weights: Any) -> Batch:
+    """Return what a call was given, checked, but for the ends of edges."""
+    if (graphs is None) == (edge_index is None and batch is None):
+        raise InputError("give either graphs, or ", Given("edge_index"), " and ", Given("batch"))
+    if graphs is None:
+        if lengths is not None:
+            raise InputError(Given("lengths"), " goes with one array of matrices: leave it out")
+        return batch_of_edges(edge_index, batch, weights)
+    if weights is not None:
+        raise InputError(Given("weights"), " goes with ", Given("edge_index"), ": leave it out")
+    known = devices.imported(graphs)
+    if hasattr(known, "ndim") and hasattr(known, "dtype") and not hasattr(known, "tocoo"):
+        whole = known if devices.of(known).kind == "cuda" else as_array(known, "the matrices")
+        return batch_of_matrices(whole, lengths)
+    if lengths is not None:
+        raise InputError(Given("lengths"), " goes with one array of matrices: leave it out")
+    if isinstance(known, Sequence) and not isinstance(known, (str, bytes, os.PathLike)):
+        return _stacked(known) or batch_of_graphs(known)
+    raise InputError(
+        f"expected a list of graphs or matrices, or one array of shape (count, n, n), got {type(known).__name__}"
+    )

@@ -1,0 +1,195 @@
+"""The kernels of ``kernels/apsp_batch.cu`` for the CPU: cores take whole graphs.
+
+Searches take the vertices of a level in ascending order and unite their rows, as on a GPU. Up to 64 vertices a row is
+one word. The algorithm of Floyd and Warshall is the plain one: up to 512 vertices a matrix fits the second cache or
+nearly so.
+"""
+
+import numpy as np
+
+from ...device.numba import prange
+from ...device.numba.bits import trailing_zeros
+from ...device.numba.caching import njit
+from ...device.numba.least import relax_line
+from ...dtypes import kernel_infinity
+
+#: Graphs of all sizes are solved together.
+CLASSES = (512,)
+
+_ONE = np.uint64(1)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@njit(inline="always")
+def _is_placed(u, v, batch, e, bad):
+    """Return whether the ends of an edge are vertices of one graph."""
+    there = 0 <= u < len(batch) and 0 <= v < len(batch) and batch[u] == batch[v]
+    if not there:
+        bad[0] = min(bad[0], e)
+    return there
+
+
+@njit(nogil=True, cache=True)
+def mark(src, dst, batch, starts, bits, bad):
+    """Set the bits of edges in `bits`."""
+    for e in range(len(src)):
+        u, v = src[e], dst[e]
+        if _is_placed(u, v, batch, e, bad):
+            g = batch[u]
+            j = v - starts[g]
+            bits[g, u - starts[g], j >> 5] |= np.uint32(1) << np.uint32(j & 31)
+
+
+@njit(nogil=True, cache=True)
+def lay(src, dst, batch, starts, weights, distances, bad):
+    """Lower the distances of edges to their weights."""
+    for e in range(len(src)):
+        u, v = src[e], dst[e]
+        if _is_placed(u, v, batch, e, bad):
+            g = batch[u]
+            i, j = u - starts[g], v - starts[g]
+            if weights[e] < distances[g, i, j]:
+                distances[g, i, j] = weights[e]
+
+
+def hops(bits, order, lengths, longest, distances, predecessors, beyond):
+    """Write the hop counts between vertices that are connected, and predecessors, if there are any."""
+    _hops(bits, order, lengths, distances, predecessors, beyond, np.iinfo(distances.dtype).max)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _hops(bits, order, lengths, distances, predecessors, beyond, infinity):
+    for at in prange(len(order)):
+        g = order[at]
+        n = lengths[g]
+        if n <= 64:
+            if predecessors is None:
+                fits = _search_in_words(bits[g], n, distances[g], None, infinity)
+            else:
+                fits = _search_in_words(bits[g], n, distances[g], predecessors[g], infinity)
+        elif predecessors is None:
+            fits = _search(bits[g], n, distances[g], None, infinity)
+        else:
+            fits = _search(bits[g], n, distances[g], predecessors[g], infinity)
+        if not fits:
+            beyond[0] = 1
+
+
+@njit(nogil=True, cache=True)
+def _search_in_words(bits, n, distances, predecessors, infinity):
+    """Search from each vertex of a graph of up to 64 vertices; return whether all distances fit their type."""
+    rows = np.empty(64, np.uint64)
+    there = _ALL >> np.uint64(64 - n) if n else np.uint64(0)
+    for i in range(n):
+        row = np.uint64(bits[i, 0])
+        if n > 32:
+            row |= np.uint64(bits[i, 1]) << np.uint64(32)
+        rows[i] = row & there
+    for s in range(n):
+        front = _ONE << np.uint64(s)
+        seen = front
+        level = 0
+        while front:
+            if level >= infinity:
+                return False
+            following = np.uint64(0)
+            while front:
+                u = trailing_zeros(front)
+                front &= front - _ONE
+                distances[s, u] = level
+                fresh = rows[u] & ~seen
+                following |= fresh
+                if predecessors is not None:
+                    seen |= fresh
+                    while fresh:
+                        predecessors[s, trailing_zeros(fresh)] = u
+                        fresh &= fresh - _ONE
+            front = following
+            seen |= front
+            level += 1
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _search(bits, n, distances, predecessors, infinity):
+    """Search from each vertex of a larger graph; return whether all distances fit their type."""
+    words = (n + 31) >> 5
+    rows = bits[:n, :words].copy()
+    if n & 31:
+        for i in range(n):
+            rows[i, words - 1] &= (np.uint32(1) << np.uint32(n & 31)) - np.uint32(1)
+    seen, front, following = np.empty(words, np.uint32), np.empty(words, np.uint32), np.empty(words, np.uint32)
+    for s in range(n):
+        seen[:] = 0
+        seen[s >> 5] = np.uint32(1) << np.uint32(s & 31)
+        front[:] = seen
+        level, more = 0, True
+        while more:
+            if level >= infinity:
+                return False
+            following[:] = 0
+            for w in range(words):
+                rest = front[w]
+                while rest:
+                    u = 32 * w + np.int64(trailing_zeros(rest))
+                    rest &= rest - np.uint32(1)
+                    distances[s, u] = level
+                    row = rows[u]
+                    if predecessors is None:
+                        for x in range(words):
+                            following[x] |= row[x]
+                    else:
+                        for x in range(words):
+                            fresh = row[x] & ~(seen[x] | following[x])
+                            following[x] |= fresh
+                            while fresh:
+                                predecessors[s, 32 * x + np.int64(trailing_zeros(fresh))] = u
+                                fresh &= fresh - np.uint32(1)
+            more = False
+            for x in range(words):
+                front[x] = following[x] & ~seen[x]
+                seen[x] |= front[x]
+                more |= front[x] != 0
+            level += 1
+    return True
+
+
+def solve(order, lengths, longest, distances, predecessors, cycles):
+    """Replace the lengths of edges by distances, by the algorithm of Floyd and Warshall."""
+    _solve(order, lengths, distances, predecessors, cycles, kernel_infinity(distances.dtype))
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _solve(order, lengths, distances, predecessors, cycles, none):
+    for at in prange(len(order)):
+        g = order[at]
+        n = lengths[g]
+        if predecessors is None:
+            cycle = _eliminate(distances[g, :n, :n], None, none)
+        else:
+            cycle = _eliminate(distances[g, :n, :n], predecessors[g, :n, :n], none)
+        if cycle >= 0:
+            cycles[g] = cycle
+
+
+@njit(nogil=True, cache=True)
+def _eliminate(D, P, none):
+    """Solve one graph; return the first pivot on a negative cycle, or -1."""
+    n = len(D)
+    for i in range(n):
+        if not D[i, i] < 0:
+            D[i, i] = 0
+        if P is not None:
+            for j in range(n):
+                if i != j and D[i, j] < none:
+                    P[i, j] = i
+    for k in range(n):
+        if D[k, k] < 0:
+            return k
+        for i in range(n):
+            if D[i, k] < none:
+                if P is None:
+                    relax_line(D[i], None, D[i, k], D[k], None, np.int64(0))
+                else:
+                    relax_line(D[i], P[i], D[i, k], D[k], P[k], np.int64(0))
+    return -1
