@@ -14,6 +14,7 @@ GRAPH = mgraph.Graph.from_edges([0, 1], [1, 2], [3, 4])
 
 FIRST = {
     mgraph.apsp: (GRAPH,),
+    mgraph.apsp_batch: ([GRAPH],),
     mgraph.bfs: (GRAPH, 0),
     mgraph.bfs_many: (GRAPH, [0]),
     mgraph.distances: (GRAPH,),

@@ -126,6 +126,16 @@ def test_sssp(method, dtype, predecessors):
         assert result.path(7) == [0, 2, 1, 3, 6, 7]
 
 
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_apsp_batch(predecessors):
+    weighed = mgraph.apsp_batch([graph(), graph()], predecessors=predecessors, device="cpu")
+    np.testing.assert_array_equal(as_floats(weighed[1]), DISTANCES)
+    hops = mgraph.apsp_batch(np.array([WEIGHED > 0]), predecessors=predecessors, device="cpu")
+    np.testing.assert_array_equal(as_floats(hops[0]), HOPS)
+    if predecessors:
+        assert weighed.path(1, 0, 7) == [0, 2, 1, 3, 6, 7]
+
+
 @pytest.mark.parametrize("predecessors", [False, True, "any"])
 @pytest.mark.parametrize("method", ["auto", *ALGORITHMS["bfs"].methods])
 def test_bfs(method, predecessors):
@@ -231,6 +241,7 @@ WITHIN = {"rmat_edges"}
 CALLS = (
     *MEASURES,
     "apsp",
+    "apsp_batch",
     "bfs",
     "bfs_many",
     "connected_components",
@@ -260,6 +271,7 @@ def test_everything_public_is_here():
     assert public(mgraph) == set(CALLS)
     assert public(generate) - WITHIN == MADE.keys()
     assert {entry.call.__name__ for entry in ALGORITHMS.values()} == set(CALLS) - {
+        "apsp_batch",
         "distance_blocks",
         "plan",
         "read",
