@@ -296,9 +296,9 @@ def _checked_names(source: Any, target: Any, weight: Any) -> io.Named | None:
     kind = int if isinstance(source, int) else str
     for name, value in given.items():
         if not isinstance(value, kind) or isinstance(value, bool):
-            also = "" if name == "source" else f", as {Given('source', source)} is"
-            wanted = f"the {'number' if kind is int and name != 'source' else 'name'} of a column{also}"
-            raise InputError(argument=name, value=value, expected=wanted)
+            also = () if name == "source" else (": ", Given("source", source), " is one")
+            wanted = f"the {'number' if kind is int and name != 'source' else 'name'} of a column"
+            raise InputError(*also, argument=name, value=value, expected=wanted)
     return io.Named(source, target, weight)
 
 

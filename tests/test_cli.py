@@ -318,6 +318,52 @@ def test_several_files_are_one_graph(tmp_path, cycle):
         assert failed(invoke("bfs", *given, "--source", "0", *options), code) == f"mgraph: error: {said}"
 
 
+TABLE = "from,to,km\nRome,Pisa,354\nPisa,Genoa,159\n"
+COLUMNS = ("--source-column", "from", "--target-column", "to")
+
+
+def test_columns_of_a_table(tmp_path):
+    path, out = tmp_path / "roads.csv", tmp_path / "found.npz"
+    path.write_text(TABLE)
+    found = facts("sssp", path, *COLUMNS, "--weight-column", "km", "--source", 2, "--out", out)
+    assert found["n"] == 3 and found["weighted"]
+    with np.load(out) as archive:
+        assert archive["ids"].tolist() == ["Genoa", "Pisa", "Rome"]
+        assert archive["distances"].tolist() == [513, 354, 0]
+    assert not facts("bfs", path, *COLUMNS, "--source", 2)["weighted"]
+    path.write_text("Rome Pisa\nPisa Genoa\n")
+    assert facts("bfs", path, "--source-column", 0, "--target-column", 1, "--source", 2)["reached"] == 3
+
+
+def test_the_weights_of_graphml_by_their_attribute(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    path = tmp_path / "roads.graphml"
+    networkx.write_graphml(networkx.Graph([(0, 1, {"km": 7})]), path)
+    assert facts("sssp", path, "--weight-column", "km", "--source", 0)["weighted"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (("--source-column", "fro", "--target-column", "to"), 1, "there is no column 'fro'"),
+        (
+            ("--source-column", "from"),
+            2,
+            "--target-column must be the name of a column, got None: --source-column from",
+        ),
+        (("--target-column", "to"), 2, "--source-column must be the name of a column"),
+        ((*COLUMNS, "--relabel"), 2, "--relabel does not go with --source-column"),
+        (("--weight-column", "km"), 2, "--weight-column km goes with --source-column"),
+        ((), 1, "ids of any kind are read by --source-column and --target-column"),
+        (("--source", "9", *COLUMNS), 2, "--source must be"),
+    ],
+)
+def test_wrong_columns(tmp_path, options, code, says):
+    path = tmp_path / "roads.csv"
+    path.write_text(TABLE)
+    assert says in failed(invoke("sssp", path, "--source", 0, *options), code)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -327,6 +373,7 @@ def test_several_files_are_one_graph(tmp_path, cycle):
         (["apsp", "--rmat", "3", "--format", "gr"], "do not go with --rmat"),
         (["apsp", "--rmat", "3", "--n", "8"], "do not go with --rmat"),
         (["components", "--rmat", "3", "--weighted"], "do not go with --rmat"),
+        (["apsp", "--rmat", "3", "--source-column", "from"], "do not go with --rmat"),
         (["apsp", "--rmat", "x"], "not a valid integer"),
         (["apsp", "FILE", "-"], "'-', standard input, goes with no other FILE"),
         (["apsp", "FILE", "--format", "xml"], "not one of"),

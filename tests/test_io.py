@@ -124,7 +124,7 @@ def test_columns_beyond_the_second_are_ignored_on_request(write):
     ("text", "line", "part", "options"),
     [
         ("0 1\n1 two\n", 2, "'two'", {}),
-        ("# c\n\nFromNodeId ToNodeId\n0 1\n", 3, "put a '#' before it, or name its columns: source=", {}),
+        ("# c\n\nFromNodeId ToNodeId\n0 1\n", 3, "put a '#' before it, or name its columns by source=", {}),
         ("from,to\nUlm,Bonn\n", 1, "got 'from' in 'from,to'; ids of any kind are read by source= and target=", {}),
         ("#from,to\nUlm,Bonn\n", 2, "got 'Ulm' in 'Ulm,Bonn'; ids of any kind are read by source=", {}),
         ("source,target,weight\n0,1,2\n", 1, "'source'", {}),

@@ -355,10 +355,10 @@ def test_tables_in_parquet(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"source": "from"}, "target must be the name of a column, as source='from' is, got None"),
+        ({"source": "from"}, "target must be the name of a column, got None: source='from' is one"),
         ({"weight": "km"}, "weight=.km. goes with source=, as <file> holds an edge list"),
         ({"source": "from", "target": 1}, "target must be the name of a column"),
-        ({"source": 0, "target": "to"}, "target must be the number of a column, as source=0 is, got 'to'"),
+        ({"source": 0, "target": "to"}, "target must be the number of a column, got 'to': source=0 is one"),
         ({"source": -1, "target": 0}, "there is no column -1"),
         ({"source": True, "target": False}, "source must be"),
         (NAMED | {"relabel": True}, "relabel=True does not go with source="),

@@ -55,6 +55,20 @@ span_option = click.option(
 #: The path or the URL of a file to read, which whoever reads it looks for; "-" is standard input.
 INPUT_FILE = click.Path(readable=False)
 
+
+class Column(click.ParamType):
+    """A column of a table: its name in the header, or its number, from 0."""
+
+    name = "column"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | int:
+        """Return the name or the number."""
+        return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else str(value)
+
+
+#: The parameters of options that say how to read a file, but for its direction.
+READING = ("format", "n", "weighted", "relabel", "dense", "source_column", "target_column", "weight_column")
+
 #: A graph to read or to generate.
 graph_options = _options(
     click.argument("files", nargs=-1, metavar="[FILE]...", type=INPUT_FILE),
@@ -79,6 +93,17 @@ graph_options = _options(
         type=click.Choice(["adjacency", "distances"]),
         help="What zeros mean in a dense FILE: no edges (adjacency), or edges of weight zero (distances). Needed if "
         "FILE has zeros off its diagonal and no infinity.",
+    ),
+    click.option(
+        "--source-column",
+        type=Column(),
+        metavar="NAME",
+        help="The column of sources where FILE is a table, such as CSV or Parquet, with ids of any kind: a name in its "
+        "header or, of a text without one, a number from 0.",
+    ),
+    click.option("--target-column", type=Column(), metavar="NAME", help="That of targets."),
+    click.option(
+        "--weight-column", type=Column(), metavar="NAME", help="That of weights; of GraphML and GEXF an attribute."
     ),
 )
 

@@ -10,7 +10,7 @@ import mgraph
 
 from .commands import main
 from .options import graph_options, json_option, scheduler_options, wait_option
-from .run import graph_given, input_of
+from .run import graph_given, input_of, read_arguments
 from .summaries import as_json_text, described
 from .workers import check_workers, client_of
 
@@ -57,6 +57,8 @@ def load(
         raise click.UsageError("give either FILE or --rmat SCALE")
     if by_workers and files in ((), ("-",)):
         raise click.UsageError("--by-workers goes with a FILE that the workers find")
+    if by_workers and any(reading[f"{name}_column"] is not None for name in ("source", "target", "weight")):
+        raise click.UsageError("--source-column, --target-column and --weight-column do not go with --by-workers")
     given = graph_given(files=files, scale=scale, directed=directed, **reading)
     tls = (tls_ca_file, tls_cert, tls_key)
     with _client(scheduler, scheduler_file, tls, worker_timeout, wait_for_workers) as client:
@@ -71,7 +73,7 @@ def load(
         if scale is not None:
             graph = mgraph.generate.rmat(scale, directed=bool(directed), **there)
         elif by_workers:
-            graph = mgraph.read(input_of(files), directed=directed, **reading, **there)
+            graph = mgraph.read(input_of(files), directed=directed, **read_arguments(reading), **there)
         else:
             graph = mgraph.DistributedGraph.from_graph(given(), **there)
         graph.publish(name)

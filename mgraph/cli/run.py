@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +19,7 @@ from .. import generate
 from ..algorithms.command import Command
 from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
-from ..errors import InputError
+from ..errors import Argument, Given, InputError, MgraphError, parts_of
 from ..graph import Graph
 from ..hierarchy import Hierarchy
 from ..io import check_output
@@ -28,6 +28,7 @@ from ..runtime.checkpoints import checked_checkpoints, held
 from .commands import WORDS
 from .interrupts import closed, stoppable
 from .messages import logged_warnings
+from .options import READING
 from .summaries import as_json_text, described
 from .workers import check_workers, client_of
 
@@ -39,52 +40,47 @@ def run_on_graph(
     files: tuple[str, ...],
     scale: int | None,
     resident: str | None,
-    format: str | None,
-    n: int | None,
     directed: bool | None,
-    weighted: bool | None,
-    relabel: bool,
-    dense: str | None,
     hierarchy: Path | None = None,
     **options: Any,
 ) -> None:
     """Perform a call on the graph that the options name."""
+    reading = {name: options.pop(name) for name in READING}
     if bool(files) + (scale is not None) + (resident is not None) + (hierarchy is not None) != 1:
         others = "--rmat SCALE, --hierarchy FILE" if offered.prepared else "--rmat SCALE"
         raise click.UsageError(f"give either FILE, {others} or --resident NAME")
     there = "--resident" if hierarchy is None else "--hierarchy"
     read_before = resident is not None or hierarchy is not None
-    if read_before and (directed is not None or _says_how_to_read(format, n, weighted, relabel, dense)):
+    if read_before and (directed is not None or _says_how_to_read(reading)):
         raise click.UsageError(f"--directed, --undirected, {_READING} do not go with {there}")
     if hierarchy is not None:
         sent = any(options[name] is not None for name in ("workers", "scheduler", "scheduler_file"))
         prepared = partial(Hierarchy.load, hierarchy, device="cpu" if sent else options["device"])
         perform(entry, offered, prepared, lambda made: described(made.graph), None, **options)
         return
-    given = graph_given(files, scale, format, n, directed, weighted, relabel, dense)
+    given = graph_given(files, scale, directed, **reading)
     perform(entry, offered, given, described, resident, **options)
 
 
 #: The options that say how to read a file.
-_READING = "--format, --n, --weighted, --unweighted, --relabel and --dense"
+_READING = "--format, --n, --weighted, --unweighted, --relabel, --dense and columns"
+
+#: The arguments of `mgraph.read` that the options of columns give.
+_COLUMNS = ("source", "target", "weight")
 
 
-def _says_how_to_read(*options: Any) -> bool:
-    return any(option is not None and option is not False for option in options)
+def _says_how_to_read(reading: Mapping[str, Any]) -> bool:
+    return any(option is not None and option is not False for option in reading.values())
 
 
 def graph_given(
     files: tuple[str, ...],
     scale: int | None,
-    format: str | None,
-    n: int | None,
     directed: bool | None,
-    weighted: bool | None,
-    relabel: bool,
-    dense: str | None,
+    **reading: Any,
 ) -> Callable[[], Graph]:
-    """Return a function that reads or generates the graph that the options describe."""
-    if scale is not None and _says_how_to_read(format, n, weighted, relabel, dense):
+    """Return a function that reads or generates the graph that the options describe; `reading` has those of READING."""
+    if scale is not None and _says_how_to_read(reading):
         raise click.UsageError(f"{_READING} say how to read FILE: they do not go with --rmat")
     if len(files) > 1 and "-" in files:
         raise click.UsageError("'-', standard input, goes with no other FILE")
@@ -92,9 +88,31 @@ def graph_given(
     def graph() -> Graph:
         if scale is not None:
             return generate.rmat(scale, directed=bool(directed))
-        return read(input_of(files), format, n, directed, weighted, relabel, dense=dense)
+        with _columns_named():
+            return read(input_of(files), directed=directed, **read_arguments(reading))
 
     return graph
+
+
+def read_arguments(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `mgraph.read` that the options in READING give."""
+    return {name.removesuffix("_column"): value for name, value in reading.items()}
+
+
+@contextlib.contextmanager
+def _columns_named() -> Iterator[None]:
+    """Call arguments of `mgraph.read` in its errors by the options of columns: ``--source`` is that of a search."""
+    try:
+        yield
+    except MgraphError as error:
+        parts = parts_of(error)
+        names = [part.name if isinstance(part, (Argument, Given)) else None for part in parts]
+        if not set(names) & set(_COLUMNS):
+            raise
+        renamed = zip(parts, names, strict=True)
+        raise type(error)(
+            *(part._replace(name=f"{name}_column") if name in _COLUMNS else part for part, name in renamed)
+        ) from error
 
 
 def input_of(files: tuple[str, ...]) -> Any:

@@ -290,7 +290,7 @@ class Lines:
         for field in fields[: self.ids]:
             value = _value(field)
             if value is None:
-                return (f"expected an integer {self.noun}, got {_shortened(field)} in {shown}{self._advice(header)}",)
+                return f"expected an integer {self.noun}, got {_shortened(field)} in {shown}", *self._advice(header)
             if value < self.base:
                 return (f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format",)
             if value - self.base >= self.limit:
@@ -307,14 +307,17 @@ class Lines:
             return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}", *advice
         return (f"{shown} cannot be read: {self.wanted}",)
 
-    def _advice(self, header: bool) -> str:
+    def _advice(self, header: bool) -> Words:
         """Return what to do about a line whose ids are no integers."""
+        columns = Given("source"), " and ", Given("target")
         if header:
-            named = ", or name its columns: source='from', target='to'" if self.ids == 2 else ""
-            return f"; if the line is a header, put a '#' before it{named}" if b"#" in self._comments else ""
+            if b"#" not in self._comments:
+                return ()
+            named = (", or name its columns by ", *columns) if self.ids == 2 else ()
+            return "; if the line is a header, put a '#' before it", *named
         if self.ids != 2 or self.tagged or self.base:
-            return ""
-        return "; ids of any kind are read by source= and target=, columns by name or by number from 0"
+            return ()
+        return "; ids of any kind are read by ", *columns, ", columns by name or by number from 0"
 
     def _too_large(self) -> Words:
         if self.limit > MAX_VERTICES:
