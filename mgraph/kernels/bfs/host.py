@@ -412,32 +412,45 @@ def _pull(
 def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, w, level):
     """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier.
 
-    They are visited then, and so count those without in-neighbours, so that later pulls do not look at them.
+    They are visited then, and so count those without in-neighbours, so that later pulls do not look at them. The heads
+    of a whole word are looked up without a branch, by vector instructions: branches took a quarter of the time.
     """
-    new, left, done = np.uint32(0), ~visited[w], np.uint32(0)
-    while left:
-        bit, v = left & (~left + _ONE), np.uint64(w * 32 + trailing_zeros(left))
-        if v >= np.uint64(last - first):
-            break
-        left ^= bit
-        before = -1
-        if len(heads):
-            if heads[v] < 0:
-                done |= bit
-                continue
-            if _is_in(frontier, heads[v]):
-                before = heads[v]
-        if before < 0:
-            for e in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + np.uint64(1)])):
-                if _is_in(frontier, in_indices[e]):
-                    before = in_indices[e]
-                    break
-        if before >= 0:
-            new |= bit
+    base, size = np.uint64(w * 32), last - first - w * 32
+    left, new, none = ~visited[w], np.uint32(0), np.uint32(0)
+    if size < 32:
+        left &= (_ONE << np.uint32(size)) - _ONE
+    if left == 0:
+        return new
+    if len(heads) and size >= 32:
+        for b in range(32):
+            head = heads[base + np.uint64(b)]
+            missing = np.uint32(head) >> np.uint32(31)
+            none |= missing << np.uint32(b)
+            u = np.uint32(head) & (missing - _ONE)  # vertex 0 if missing
+            new |= (frontier[u >> np.uint32(5)] >> (u & np.uint32(31)) & _ONE) << np.uint32(b)
+        new &= left & ~none
+        bits = new
+        while bits:
+            v = base + np.uint64(trailing_zeros(bits))
             distances[np.uint64(first) + v] = level
             if len(parents):
-                parents[v] = before
-    visited[w] |= new | done
+                parents[v] = heads[v]
+            bits &= bits - _ONE
+        left &= ~(new | none)
+    while left:
+        bit, v = left & (~left + _ONE), base + np.uint64(trailing_zeros(left))
+        begin, end = np.uint64(in_indptr[v]), np.uint64(in_indptr[v + np.uint64(1)])
+        if begin == end:
+            none |= bit
+        for e in range(begin, end):
+            if _is_in(frontier, in_indices[e]):
+                new |= bit
+                distances[np.uint64(first) + v] = level
+                if len(parents):
+                    parents[v] = in_indices[e]
+                break
+        left ^= bit
+    visited[w] |= new | none
     return new
 
 
