@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
     nonnegative: bool
     exact: bool
     components: Sequence[int]
+    connection: str
     directed: bool
     indptr: Any
     sources: int | None
@@ -104,6 +105,8 @@ def plan(
         Whether sums of weights are exact. Then predecessors can be derived from distances.
     components : sequence of int
         Number of vertices of each weakly connected component, if known.
+    connection : {"weak", "strong"}
+        Which ``"components"`` to plan; the strong ones of a directed graph also for a method that finds only these.
     directed : bool
         Whether the graph is directed. Searches, and all pairs by searches, then keep its edges both by source and by
         target; of an undirected graph one list is enough, and components do not read all of it.
@@ -215,6 +218,8 @@ def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
             return checked_flag(option, value)
         case _ if option in _LEAST:
             return checked_integer(option, value, _LEAST[option], 2**62)
+        case "connection":
+            return checked_choice(option, value, ("weak", "strong"))
         case "components":
             return _checked_sizes(value, n)
         case "indptr":

@@ -465,7 +465,7 @@ def test_an_unknown_method():
 
 def test_the_queue_is_for_a_cpu():
     gpu = DeviceSpec("a GPU", "cuda", 1 << 37)
-    with pytest.raises(mgraph.InputError, match="method='sequential' runs on one core of a CPU"):
+    with pytest.raises(mgraph.InputError, match="method='sequential' runs on a CPU"):
         plan("bfs", 10, 20, gpu, method="sequential")
 
 

@@ -202,34 +202,6 @@ def test_progress_counts_the_supersteps(device):
     assert seen == [(found.iterations, None)]
 
 
-# Strong components
-
-
-@given(made_graphs())
-def test_strong_components(graph):
-    found = mgraph.connected_components(graph, connection="strong", device="cpu")
-    count, labels = scipys(graph, "strong")
-    assert found.count == count and np.array_equal(found.labels, labels) and found.labels.dtype == np.int32
-
-
-def test_strong_components_of_no_vertices():
-    count, labels = mgraph.connected_components(np.empty((0, 0)), connection="strong")
-    assert count == 0 and labels.shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"method": "afforest"}, "method='afforest'"),
-        ({"device": "cuda"}, "device='cuda'"),
-        ({"client": object()}, "client="),
-    ],
-)
-def test_strong_components_are_found_on_one_core(options, says):
-    with pytest.raises(InputError, match=says):
-        mgraph.connected_components(rmat(3, directed=True), connection="strong", **options)
-
-
 # Arguments that cannot be used, and plans
 
 
@@ -238,6 +210,7 @@ def test_strong_components_are_found_on_one_core(options, says):
     [
         ({"method": "sideways"}, "sideways"),
         ({"connection": "loose"}, "loose"),
+        ({"method": "colouring"}, "method='colouring' is for strong components of directed graphs"),
         ({"span": 0}, "span must be an integer of 1 or more, got 0"),
         ({"progress": 3}, "progress must be a function .* got 3"),
     ],
@@ -249,7 +222,7 @@ def test_bad_arguments(options, says):
 
 def test_union_find_is_for_a_cpu():
     gpu = DeviceSpec("a GPU", "cuda", 1 << 37)
-    with pytest.raises(InputError, match="method='sequential' runs on one core of a CPU"):
+    with pytest.raises(InputError, match="method='sequential' runs on a CPU"):
         plan("components", 10, 20, gpu, method="sequential")
 
 

@@ -60,8 +60,8 @@ def test_the_library_and_the_command_line_say_it_each_in_its_way(tmp_path):
         (
             ["components", "--method", "bogus"],
             lambda: mgraph.connected_components(graph, method="bogus"),
-            "method must be 'auto', 'afforest', 'shiloach-vishkin' or 'sequential', got 'bogus'",
-            "--method must be 'auto', 'afforest', 'shiloach-vishkin' or 'sequential', got 'bogus'",
+            "method must be 'auto', 'afforest', 'shiloach-vishkin', 'sequential', 'multistep' or 'colouring', got ",
+            "--method must be 'auto', 'afforest', 'shiloach-vishkin', 'sequential', 'multistep' or 'colouring', got ",
         ),
         (
             ["apsp", "--predecessors", "--intermediate"],

@@ -26,6 +26,7 @@ from scipy.sparse import csgraph
 import mgraph
 from mgraph import cli, generate
 from mgraph.algorithms.apsp.plan import SEARCHES
+from mgraph.algorithms.components.plan import METHODS, STRONG_METHODS
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cluster import local_client
 from mgraph.dtypes import DISTANCE_TYPES, infinity
@@ -177,7 +178,8 @@ def test_bfs_many(predecessors):
 
 
 @pytest.mark.parametrize(
-    ("method", "connection"), [*product(["auto", *ALGORITHMS["components"].methods], ["weak"]), ("auto", "strong")]
+    ("method", "connection"),
+    [*product(["auto", *METHODS], ["weak"]), *product(["auto", *STRONG_METHODS], ["strong"])],
 )
 def test_connected_components(method, connection):
     result = mgraph.connected_components(graph(), method=method, connection=connection, device="cpu")

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from .. import lazy
 from ..algorithms.components.call import connected_components as components
+from ..algorithms.components.completed import completed
 from ..arguments import checked_choice
 from ..arrays import Array
 from .reading import connections, host_rows, rows_of
@@ -17,7 +17,8 @@ def connected_components(
 ) -> Any:
     """Return the number of components and the component of every vertex, as SciPy's `connected_components` does.
 
-    Strong components are SciPy's, on one core, with its numbers; there SciPy itself does not end with repeated edges.
+    Labels of strong components have SciPy's numbers, by a search on one core; their count alone is found on all cores
+    or on a GPU. SciPy itself does not end with repeated edges there.
 
     Parameters
     ----------
@@ -50,6 +51,9 @@ def connected_components(
     """
     wanted = connection.lower() if isinstance(connection, str) else connection
     strong = checked_choice("connection", wanted, ("weak", "strong")) == "strong" and directed
+    if strong and not return_labels:
+        rows = rows_of(csgraph, directed)
+        return components(connections(rows), connection="strong").count if rows.shape[0] else 0
     count, labels = _strong(csgraph) if strong else _weak(rows_of(csgraph, directed))
     return (count, labels) if return_labels else count
 
@@ -65,8 +69,6 @@ def _weak(rows: Any) -> tuple[int, Array]:
 
 def _strong(csgraph: Any) -> tuple[int, Array]:
     rows, home = host_rows(csgraph)
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
-    count, labels = lazy.csgraph().connected_components(rows, connection="strong")
+    indptr = rows.indptr if rows.indptr.dtype == np.int64 else rows.indptr.astype(np.int32, copy=False)
+    count, labels = completed(indptr, rows.indices.astype(np.int32, copy=False))
     return count, home.asarray(labels)

@@ -1,8 +1,8 @@
 """Connected components: NetworkX's `components`, weak and strong.
 
-Strong components come in the order in which Tarjan's algorithm completes them, as NetworkX's do. SciPy's search
-(Pearce, "An improved algorithm for finding the strongly connected components of a directed graph", 2005) numbers them
-so. It takes a vertex's neighbours from the last to the first; so each row is given to it turned round.
+Strong components come in the order in which Tarjan's algorithm completes them, as NetworkX's do: the search on one core
+numbers them so. It takes a vertex's neighbours from the last to the first; so each row is given to it turned round.
+Where only their number is asked for, all cores or a GPU find it.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .. import lazy
 from ..algorithms.components.call import connected_components as labelled
+from ..algorithms.components.completed import completed
 from ..graph.compressed import rows_of
 from .converted import ConvertedGraph
 from .search import by_steps
@@ -71,12 +71,10 @@ def _strong(G: ConvertedGraph) -> np.ndarray:
 
 
 def _completed(G: ConvertedGraph) -> np.ndarray:
-    (indptr, indices), n = G.rows, len(G)
+    indptr, indices = G.rows
     rows = rows_of(indptr, len(indices), np)
     turned = indices[indptr[rows] + indptr[rows + 1] - 1 - np.arange(len(indices))]
-    matrix = lazy.sparse().csr_array((np.ones(len(indices)), turned, indptr), shape=(n, n))
-    labels: np.ndarray = lazy.csgraph().connected_components(matrix, connection="strong")[1]
-    return labels
+    return completed(indptr, turned)[1]
 
 
 def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:
@@ -91,7 +89,7 @@ def kosaraju_strongly_connected_components(G: ConvertedGraph, source: Any = None
 
 def number_strongly_connected_components(G: ConvertedGraph) -> int:
     """Return `networkx.number_strongly_connected_components`."""
-    return int(_strong(G).max()) + 1
+    return int(labelled(G.graph_of(), connection="strong").count)
 
 
 def is_strongly_connected(G: ConvertedGraph) -> bool:

@@ -18,11 +18,11 @@ def check_block(block: int | None, legal: Sequence[int]) -> None:
 
 
 def check_method(method: str, there: Sequence[str]) -> None:
-    """Raise InputError for a method that runs on one core of a CPU, where a device has only the methods `there`."""
+    """Raise InputError for a method that only CPUs have, where a device has only the methods `there`."""
     if method not in there:
         raise InputError(
             Given("method", method),
-            " runs on one core of a CPU: add ",
+            " runs on a CPU: add ",
             Given("device", "cpu"),
             ", or use ",
             Given("method", "auto"),

@@ -6,8 +6,8 @@ has it, so a directed graph's edges are needed at one end only. Then the forests
 shards once, 4 n bytes, whatever the number of edges. A root is the least vertex of its tree, so the labels are the same
 for every method and number of shards.
 
-Strong components are computed by SciPy on one core, by the depth-first search of D. J. Pearce, "An improved algorithm
-for finding the strongly connected components of a directed graph", 2005.
+Strong components are found on one device, by the algorithms of ``kernels/strong.cu`` or on one core. There, too, labels
+are the least vertices, whatever the method.
 """
 
 from collections.abc import Callable, Iterator
@@ -57,14 +57,20 @@ def connected_components(
     ----------
     graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter.
-    method : {"auto", "afforest", "shiloach-vishkin", "sequential"}
-        ``"afforest"`` links every vertex with some neighbours, then the vertices outside the giant component with
-        their other neighbours [1]_. ``"shiloach-vishkin"`` hooks and shortcuts all trees in rounds [2]_ [3]_.
-        ``"sequential"`` is union-find on one core of a CPU. ``"auto"`` takes ``"afforest"``, or ``"sequential"`` for
-        few edges on a CPU.
+    method : {"auto", "afforest", "shiloach-vishkin", "sequential", "multistep", "colouring"}
+        For weak components: ``"afforest"`` links every vertex with some neighbours, then the vertices outside the giant
+        component with their other neighbours [1]_. ``"shiloach-vishkin"`` hooks and shortcuts all trees in rounds [2]_
+        [3]_. ``"sequential"`` is union-find on one core of a CPU. ``"auto"`` takes ``"afforest"``, or ``"sequential"``
+        for few edges on a CPU.
+
+        For strong components of directed graphs: ``"colouring"`` finds the giant component by two searches, then the
+        others by passing on the greatest of random keys in both directions [5]_. ``"multistep"`` finds the giant one in
+        the same way, on all cores of a CPU, and the others on one [6]_. ``"sequential"`` is a depth-first search on one
+        core of a CPU [4]_. ``"auto"`` takes ``"colouring"`` on a GPU. On a CPU it takes ``"multistep"``, or
+        ``"sequential"`` for small graphs, for few edges a vertex, and for long paths.
     connection : {"weak", "strong"}
         ``"weak"`` ignores the directions of edges; ``"strong"`` connects two vertices only if each reaches the other.
-        Strong components of a directed graph are computed on one core of a CPU [4]_.
+        Strong components of a directed graph are found on one device.
     {common arguments}
 
     Returns
@@ -90,35 +96,39 @@ def connected_components(
     .. [2] Shiloach and Vishkin, "An O(log n) parallel connectivity algorithm", 1982.
     .. [3] Dehne and Yogaratnam, "Exploring the limits of GPUs with parallel graph algorithms", 2010.
     .. [4] Pearce, "An improved algorithm for finding the strongly connected components of a directed graph", 2005.
+    .. [5] Alabandi, Sands, Biros and Burtscher, "A GPU algorithm for detecting strongly connected components", 2023.
+    .. [6] Slota, Rajamanickam and Madduri, "BFS and coloring-based parallel algorithms for strongly connected
+       components and related problems", 2014.
 
     Examples
     --------
     >>> import mgraph
-    >>> result = mgraph.connected_components(mgraph.Graph.from_edges([0, 2], [1, 3]), device="cpu")
+    >>> graph = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 0, 3, 0])
+    >>> result = mgraph.connected_components(graph, device="cpu")
     >>> result.count, result.labels.tolist()
-    (2, [0, 0, 2, 2])
+    (1, [0, 0, 0, 0])
+    >>> mgraph.connected_components(graph, connection="strong", device="cpu").labels.tolist()
+    [0, 0, 2, 3]
     """
     graph = as_any_graph(graph)
     checked_choice("connection", connection, ("weak", "strong"))
-    checked_choice("method", method, ("auto", *components_plan.METHODS))
+    checked_choice("method", method, ("auto", *components_plan.EVERY_METHOD))
     strong = connection == "strong" and graph.directed
-    if strong:
-        on_one_core = Given("connection", "strong"), " is computed on one core of a CPU: leave out "
-        if isinstance(graph, PlacedGraph):
-            raise InputError(Given("connection", "strong"), f" is not computed on workers: give {graph!r}.to_graph()")
-        if method not in ("auto", "sequential"):
-            raise InputError(*on_one_core, Given("method", method))
-        if device is not None and not (isinstance(device, str) and device == "cpu"):
-            raise InputError(*on_one_core, Given("device", device))
-        if client is not None:
-            raise InputError(*on_one_core, Given("client"))
-        method, device = "sequential", "cpu"
+    if strong and isinstance(graph, PlacedGraph):
+        raise InputError(Given("connection", "strong"), f" is not computed on workers: give {graph!r}.to_graph()")
+    if strong and client is not None:
+        raise InputError(Given("connection", "strong"), " is computed on one device: leave out ", Given("client"))
+    if not strong and method not in ("auto", *components_plan.METHODS):
+        raise InputError(
+            Given("method", method), " is for strong components of directed graphs: add ", Given("connection", "strong")
+        )
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
     plan = components_plan.planned(
         graph.n,
         graph.m,
         specs_holding(runner, graph, orders=("csc",)),
         method=method,
+        connection=connection,
         memory_limit=checked_memory_limit(memory_limit, runner),
         span=checked_span(span, progress),
         directed=graph.directed,
@@ -153,8 +163,8 @@ class ComponentsResult(Result):
     labels : array or DistributedVector of int32, shape (n,)
         The smallest vertex of each vertex's component.
     iterations : int
-        Number of rounds of ``"shiloach-vishkin"``, including the last one, in which nothing changed; 1 for the other
-        methods.
+        Number of rounds of ``"shiloach-vishkin"``, including the last one, in which nothing changed, or of
+        ``"colouring"``; 1 for the other methods.
     {common attributes}
 
     Examples

@@ -2,20 +2,31 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from ...graph import Graph
 from ..command import Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_edges
 from . import verify
 from .call import connected_components
-from .plan import METHODS, planned
+from .plan import EVERY_METHOD, METHODS, STRONG_METHODS, planned
 from .summary import summary
 
 
 def samples(method: str) -> Iterator[Sample]:
-    """Yield every graph, directed ones too."""
+    """Yield every graph, directed ones too; for strong components all as directed ones of both directions.
+
+    So strong components are the weak ones, and the same checks hold.
+    """
     for graph in graphs():
-        yield Sample(graph, {})
+        if method in ("auto", *METHODS):
+            yield Sample(graph, {})
+        if method in ("auto", *STRONG_METHODS):
+            src, dst, _ = graph.coo()
+            both = Graph.from_edges(np.r_[src, dst], np.r_[dst, src], n=graph.n, directed=True)
+            yield Sample(both, {"connection": "strong"})
 
 
 COMPONENTS = Algorithm(
@@ -23,9 +34,9 @@ COMPONENTS = Algorithm(
     call=connected_components,
     planner=planned,
     needs_edges=True,
-    methods=METHODS,
-    cpu_only=("sequential",),
-    skipping=("afforest",),
+    methods=EVERY_METHOD,
+    cpu_only=("sequential", "multistep"),
+    skipping=("afforest", "multistep", "colouring"),
     checks={"labels": verify.labels, "count": verify.count},
     arrays=named("labels", "count"),
     unique=("labels", "count"),

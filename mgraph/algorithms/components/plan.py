@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from ...arguments import checked_choice
+from ...arguments import checked_choice, one_of
 from ...dtypes import offset_type
+from ...errors import Given, InputError
 from ...kernels import components as components_kernels
+from ...kernels import strong as strong_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
@@ -22,8 +24,14 @@ FEW_EDGES = 1 << 17
 #: Rounds in which labels would be exchanged in a grid of two dimensions: those of Shiloach and Vishkin's method.
 _ROUNDS = 10
 
-#: What `mgraph.connected_components` can do.
+#: The methods of `mgraph.connected_components` for weak components, and for strong ones.
 METHODS = ("afforest", "shiloach-vishkin", "sequential")
+STRONG_METHODS = ("multistep", "colouring", "sequential")
+EVERY_METHOD = tuple(dict.fromkeys((*METHODS, *STRONG_METHODS)))
+
+#: Where one core finds strong components sooner than all: up to this number of vertices and edges, with fewer edges a
+#: vertex than this, or with more levels than this, as the searches for a giant component are given up there.
+_SMALL, _SPARSE, _DEEP = 1 << 21, 4, 48
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,7 @@ def planned(
     specs: tuple[DeviceSpec, ...],
     *,
     method: str = "auto",
+    connection: str = "weak",
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
@@ -47,8 +56,13 @@ def planned(
     network: float | None = None,
     gpus_per_node: int = 8,
 ) -> Plan:
-    """Plan connected components: the reads of vertices and edges by a method, and the forests that it keeps."""
-    checked_choice("method", method, ("auto", *METHODS))
+    """Plan connected components: the reads of vertices and edges by a method, and the forests that it keeps.
+
+    A method that finds only strong components is planned for these, whatever the `connection`.
+    """
+    checked_choice("method", method, ("auto", *EVERY_METHOD))
+    if (connection == "strong" and directed) or method not in ("auto", *METHODS):
+        return _planned_strong(n, m, specs, method, span, memory_limit, shape or Shape())
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     if method == "auto":
         method = "sequential" if kind == "cpu" and m <= FEW_EDGES else "afforest"
@@ -91,6 +105,45 @@ def planned(
         peak_bytes=peaks,
         seconds=seconds + (between.seconds if between else 0),
         detail=ComponentsDetail(traffic=between),
+    )
+    return fitted(made, memory_limit)
+
+
+def _planned_strong(
+    n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, span: int | None, memory_limit: int | None, shape: Shape
+) -> Plan:
+    """Plan strong components, on one device."""
+    if len(specs) > 1:
+        raise InputError(Given("connection", "strong"), f" is computed on one device, got {len(specs)}")
+    kind, cores, offset = specs[0].kind, specs[0].cores, offset_type(m).itemsize
+    if method == "auto" and kind == "cpu":
+        alone = n + m <= _SMALL or m < _SPARSE * n or shape.levels > _DEEP
+        method = "sequential" if alone else "multistep"
+    elif method == "auto":
+        method = "colouring"
+    if method not in STRONG_METHODS:
+        names = one_of([repr(each) for each in ("auto", *STRONG_METHODS)])
+        raise InputError(argument="method", value=method, expected=f"{names} for strong components")
+    check_method(method, strong_kernels.of_kind(kind).METHODS)
+    # Labels and two marks; then keys and classes, or what a search on one core keeps of each vertex.
+    peak = 4 * m + offset * (n + 1) + (4 + 2 + (12 if method == "colouring" else 8 + offset)) * n
+    able = rates_of(specs[0])
+    # Measured: a search on one core; passes by all, and a search of what is left; most of the rounds of colouring.
+    search = (0.5 + 1.5 * shape.far) * (m + 4 * n)
+    passes = {"sequential": search, "multistep": (m + 4 * n) / cores + search / 8, "colouring": 8 * (m + n) / cores}
+    made = Plan(
+        algorithm="components",
+        method=method,
+        n=n,
+        m=m,
+        dtype="int32",
+        ranges=((0, n),),
+        devices=specs,
+        steps=None if method == "colouring" else 1,
+        span=span or 1,
+        peak_bytes=(peak,),
+        seconds=passes[method] / able.search + 60 * able.launch,
+        detail=ComponentsDetail(),
     )
     return fitted(made, memory_limit)
 
