@@ -24,6 +24,13 @@ def fetch_and_add(typing, array, index, value):
 
 
 @intrinsic
+def fetch_and_min(typing, array, index, value):
+    """Lower an element to `value` if that is less; return its value before. No value may be NaN."""
+    operation = "fmin" if isinstance(array.dtype, types.Float) else "min" if array.dtype.signed else "umin"
+    return array.dtype(array, types.intp, array.dtype), _read_modify_write(operation)
+
+
+@intrinsic
 def fetch_and_or(typing, array, index, value):
     """Set the bits of `value` in an element; return its value before."""
     return array.dtype(array, types.intp, array.dtype), _read_modify_write("or")

@@ -1,139 +1,53 @@
-"""The searches of ``kernels/sssp.cu`` for the CPU: each pile is a list, walked by one core.
+"""The searches of ``kernels/sssp.cu`` for the CPU; `piles` has the one by piles, whose thick rounds all cores share.
 
 The operations and arrays are the same; that file's opening explains the algorithms and the encoding. Here the window is
-doubled only if raising the bound finds no near vertex, as rounds with little work are cheap. One core pushes the
-vertices of a mask; all cores take over the new distances.
+doubled only if raising the bound finds no near vertex, as rounds with little work are cheap. In a small graph one core
+runs all rounds, but takes over new distances with the others. Cores that lower the same numbers do so by atomic minima.
 """
 
 import numpy as np
 
-from ...device.numba import prange
+from ...device.numba import numba, prange
+from ...device.numba.atomics import fetch_and_add, fetch_and_min
 from ...device.numba.caching import njit
 from ...device.numba.small import VERTICES, is_small, unless
-from ...dtypes import NO_PREDECESSOR, kernel_infinity
+from ...dtypes import NO_PREDECESSOR
+from .piles import NEAR, PIECE, ROUND, extremes, search
 
-#: Place of the number of rounds run in the control words.
-ROUND = 0
 CONTROL_WORDS = 4
-
-_NEAR, _FAR, _SIDE = 1, 2, 3
 
 #: The value that `parents` leaves where it finds no predecessor.
 OPEN = 2**31 - 1
 
+_CHUNK, _WORDS = 256, 8  # vertices, and words of a mask, that a core takes at a time
 _ONE = np.uint32(1)
 
 
 def piece_capacity(edges):
-    """Return 0: the CPU does not cut hubs into pieces."""
-    return 0
-
-
-def _extremes(dtype):
-    """Return infinity, and the least value of a sum."""
-    infinity = kernel_infinity(dtype)
-    return dtype.type(infinity), dtype.type(-infinity if dtype.kind == "f" else -infinity - 1)
+    """Return the most pieces into which the hubs of a graph with `edges` edges are cut."""
+    return 2 * edges // PIECE
 
 
 def start(seeds, window, distances, near, bound, control):
     """Put the seeds on the near pile at distance zero, and set the bound to `window`."""
     distances[seeds] = 0
     near[: len(seeds)] = seeds
-    control[_NEAR] = len(seeds)
+    control[NEAR] = len(seeds)
     bound[0] = window
 
 
 def piles(edges, arrays, control, bounds, rounds):
     """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
-    distances, near, far, stamps, waits, _, bound = arrays
-    window, limit, target = bounds
-    scalar = distances.dtype.type
-    sizes = scalar(window), scalar(limit), target, rounds, *_extremes(distances.dtype)
-    _piles(*edges, distances, near, far, stamps, waits, bound, control, *sizes)
+    search(edges, arrays, control, bounds, rounds, _cores(edges[0]))
+
+
+def _cores(indptr):
+    """Return how many cores share a graph with these row starts."""
+    return 1 if is_small(indptr) else int(numba.get_num_threads())
 
 
 def compile_ahead(indptr, dtype, masked):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
-
-
-@njit(nogil=True, cache=True)
-def _piles(
-    indptr,
-    indices,
-    weights,
-    distances,
-    near,
-    far,
-    stamps,
-    waits,
-    bounds,
-    control,
-    window,
-    limit,
-    target,
-    rounds,
-    infinity,
-    floor,
-):
-    n = len(distances)
-    number, size, waiting, side = control[ROUND], control[_NEAR], control[_FAR], control[_SIDE]
-    bound = bounds[0]
-    origin = bound
-    done = 0
-    while done < rounds and (size > 0 or waiting > 0):
-        most = min(limit, distances[target]) if target >= 0 else limit
-        pile = near[number % 2 * n :]
-        later = far[side * n :]
-        if size == 0:  # raise the bound
-            side = 1 - side
-            kept = far[side * n :]
-            count, waiting = waiting, 0
-            after = min(origin + window, infinity)
-            least = infinity
-            for q in range(count):
-                v = later[q]
-                d = distances[v]
-                if d >= after and d <= most:
-                    kept[waiting] = v
-                    waiting += 1
-                    least = min(least, d)
-                    continue
-                waits[v >> 5] &= ~(_ONE << np.uint32(v & 31))
-                if d >= bound and d <= most:
-                    pile[size] = v
-                    size += 1
-            bound = after
-            origin = bound if size else least
-            if size == 0:  # nothing was near: take larger steps
-                window = min(window + window, infinity)
-            continue
-        coming = near[(number + 1) % 2 * n :]
-        found = 0
-        for q in range(size):
-            u = np.uint64(pile[q])  # unsigned, or Numba would check each index for being negative
-            d = distances[u]
-            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
-                x = max(d + weights[e], floor)
-                v = np.uint64(indices[e])
-                if x >= distances[v] or x > most:
-                    continue
-                distances[v] = x
-                if x < bound:
-                    if stamps[v] != number + 1:
-                        stamps[v] = number + 1
-                        coming[found] = v
-                        found += 1
-                    continue
-                word, bit = v >> np.uint64(5), _ONE << np.uint32(v & np.uint64(31))
-                if not waits[word] & bit:
-                    waits[word] |= bit
-                    later[waiting] = v
-                    waiting += 1
-        size = found
-        number += 1
-        done += 1
-    control[ROUND], control[_NEAR], control[_FAR], control[_SIDE] = number, size, waiting, side
-    bounds[0] = bound
 
 
 def masks(edges, arrays, lists, control, bounds, shard, listed, rounds):
@@ -147,8 +61,8 @@ def masks(edges, arrays, lists, control, bounds, shard, listed, rounds):
     window, limit, target = bounds
     scalar = distances.dtype.type
     own = vertices[shard], values[shard], counts[shard : shard + 1]
-    sizes = scalar(window), scalar(limit), target, rounds, *_extremes(distances.dtype)
-    _masks(*edges, first, last, distances, updating, mask, bound, *own, control, *sizes)
+    sizes = scalar(window), scalar(limit), target, rounds, *extremes(distances.dtype)
+    _masks(*edges, first, last, distances, updating, mask, bound, *own, control, *sizes, _cores(edges[0]))
 
 
 @njit(nogil=True, cache=True)
@@ -181,8 +95,10 @@ def _masks(
     rounds,
     infinity,
     floor,
+    cores,
 ):
     bound = bounds[0]
+    taken = np.zeros(1, np.int64)
     done = 0
     fallen[0] = -1
     while done < rounds:
@@ -195,7 +111,8 @@ def _masks(
             if bound <= least:  # still nothing near: take larger steps
                 window = min(window + window, infinity)
             continue
-        _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor)
+        taken[0] = 0
+        _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor, taken, cores)
         if len(vertices):
             fallen[0] = _listed(first, last, distances, updating, vertices, values)
         _take_over(first, last, distances, updating, mask)
@@ -224,23 +141,31 @@ def _count(distances, mask, bound, most, infinity):
     return near, least
 
 
-@njit(nogil=True, cache=True)
-def _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor):
+@njit(parallel=True, nogil=True, cache=True)
+def _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor, taken, cores):
     """Relax the edges out of the vertices of the mask that are within the bound; remove these from the mask."""
-    for w in range(len(mask)):
-        bits = mask[w]
-        u = w * 32
-        while bits:
-            if bits & _ONE and distances[u] < bound and distances[u] <= most:
-                mask[w] &= ~(_ONE << np.uint32(u & 31))
-                d = distances[u]
-                for e in range(indptr[u], indptr[u + 1]):
-                    x = max(d + weights[e], floor)
-                    v = indices[e] - first
-                    if x < updating[v] and x <= most:
-                        updating[v] = x
-            bits >>= _ONE
-            u += 1
+    for _ in prange(cores):
+        while True:
+            begin = fetch_and_add(taken, 0, _WORDS)
+            if begin >= len(mask):
+                break
+            for w in range(begin, min(len(mask), begin + _WORDS)):
+                bits = mask[w]
+                u = w * 32
+                while bits:
+                    if bits & _ONE and distances[u] < bound and distances[u] <= most:
+                        mask[w] &= ~(_ONE << np.uint32(u & 31))
+                        d = distances[u]
+                        for e in range(indptr[u], indptr[u + 1]):
+                            x = max(d + weights[e], floor)
+                            v = indices[e] - first
+                            if x < updating[v] and x <= most:
+                                if cores > 1:
+                                    fetch_and_min(updating, v, x)
+                                else:
+                                    updating[v] = x
+                    bits >>= _ONE
+                    u += 1
 
 
 @njit(nogil=True, cache=True)
@@ -269,25 +194,35 @@ def _take_over(first, last, distances, updating, mask):
 
 def parents(edges, first, distances, parent, pieces, control):
     """Write, for each vertex from `first` on, the least nearer vertex with a tight edge to it."""
-    _parents(*edges, first, distances, parent, *_extremes(distances.dtype))
+    taken = np.zeros(1, np.int64)
+    _parents(*edges, first, distances, parent, *extremes(distances.dtype), taken, _cores(edges[0]))
 
 
-@njit(nogil=True, cache=True)
-def _parents(indptr, indices, weights, first, distances, parent, infinity, floor):
-    for u in range(len(distances)):
-        d = distances[u]
-        if d < infinity:
-            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
-                v = np.uint64(indices[e])
-                x = max(d + weights[e], floor)
-                if d < x < infinity and x == distances[v] and u < parent[v - np.uint64(first)]:
-                    parent[v - np.uint64(first)] = u
+@unless(is_small)
+def _parents(indptr, indices, weights, first, distances, parent, infinity, floor, taken, cores):
+    n = len(distances)
+    for _ in prange(cores):
+        while True:
+            begin = fetch_and_add(taken, 0, _CHUNK)
+            if begin >= n:
+                break
+            for u in range(begin, min(n, begin + _CHUNK)):
+                d = distances[u]
+                if d < infinity:
+                    for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + 1])):
+                        v = np.uint64(indices[e])
+                        x = max(d + weights[e], floor)
+                        if d < x < infinity and x == distances[v] and u < parent[v - np.uint64(first)]:
+                            if cores > 1:
+                                fetch_and_min(parent, v - np.uint64(first), np.int32(u))
+                            else:
+                                parent[v - np.uint64(first)] = u
 
 
 def settle_roots(first, source, distances, parent, open_anywhere):
     """Write -9999 for unreached vertices and the source; set open_anywhere[0] if another vertex is open."""
     own = distances[first : first + len(parent)]
-    _settle_roots(own, source - first, parent, open_anywhere, _extremes(distances.dtype)[0])
+    _settle_roots(own, source - first, parent, open_anywhere, extremes(distances.dtype)[0])
 
 
 @unless(lambda own, *_: len(own) <= VERTICES)
@@ -301,7 +236,7 @@ def _settle_roots(own, source, parent, open_anywhere, infinity):
 
 def tight(edges, first, distances, parent, hops, pieces, control):
     """Write 1 for each tight edge to a vertex without a predecessor, and otherwise int32's infinity."""
-    _tight(*edges, first, distances, parent, hops, *_extremes(distances.dtype))
+    _tight(*edges, first, distances, parent, hops, *extremes(distances.dtype))
 
 
 @unless(is_small)

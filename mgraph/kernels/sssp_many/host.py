@@ -22,6 +22,7 @@ from ...device.numba.least import nothing_of
 from ...device.numba.sharing import on_all_cores
 from ...dtypes import kernel_infinity, offset_type
 from ..sssp import host as single_source
+from ..sssp import piles
 from ..sssp.ops import Bounds, Piles
 
 #: Sources in a slice, slices in a batch: several for each core, and the most that are searched at the same time.
@@ -186,7 +187,7 @@ def one_by_one(D, sources, edges, window, end):
             control[single_source.ROUND] += control[single_source.ROUND] & 1
             single_source.start(sources[r : r + 1], bounds.window, D[r], near, bound, control)
             arrays = Piles(D[r], near, far, stamps, waits, None, bound)
-            single_source.piles(edges, arrays, control, bounds, np.iinfo(np.int32).max)
+            piles.search(edges, arrays, control, bounds, np.iinfo(np.int32).max, cores=1)
 
     on_all_cores(search, range(cores), cores)
 
