@@ -149,6 +149,8 @@ def _thin(
         found = 0
         for q in range(size):
             u = np.uint64(pile[q])  # unsigned, or Numba would check each index for being negative
+            if stamps[u] == number + 1:  # fell in this round, and is in the next one's pile
+                continue
             d = distances[u]
             for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
                 x = max(d + weights[e], floor)
@@ -206,6 +208,8 @@ def _relax_share(edges, distances, pile, cut, found, bounds):
             break
         for q in range(taken, min(size, taken + chunk)):
             u = np.uint64(pile[2 * q] if cut else pile[q])
+            if stamps[u] == number:  # fell in this round, and is in the next one's pile
+                continue
             begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])
             if cut:
                 begin += np.uint64(pile[2 * q + 1]) * np.uint64(PIECE)
