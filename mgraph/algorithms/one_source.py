@@ -11,9 +11,12 @@ from ..planning.shape import CACHED, Shape
 #: from counted work (benchmarks/NOTES.md).
 _NEAR, _SPARSE = 4, 25
 
+#: What a single CPU searches with, as its rounds cost little: half of that window.
+_ALONE = 0.5
+
 
 def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
-    """Return the best width of the window of a search, for weights of this mean and type.
+    """Return the best width of the window of a search, for weights of this mean and type; `alone_width` for one CPU.
 
     In a graph without hubs, distances lie about the mean weight over the mean degree apart. A graph of low degree has
     many rounds, so there a wider window pays.
@@ -24,6 +27,11 @@ def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
         width = max(1.0, width)
     tiny, largest = (float(end) for end in (np.finfo(np.float32).tiny, np.finfo(np.float32).max))
     return width if tiny < width < largest else float("inf")
+
+
+def alone_width(width: float, dtype: np.dtype) -> float:
+    """Return the best width of the window on one CPU, where `width` is best elsewhere."""
+    return max(_ALONE * width, 1.0 if dtype.kind == "i" else 0.0)
 
 
 def reads(n: int, m: int, shape: Shape) -> float:

@@ -25,7 +25,7 @@ from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_o
 from ...runtime.walking import walked_back
 from .. import negative_cycles
 from ..certificates import distances as certificate
-from ..one_source import near_width
+from ..one_source import alone_width, near_width
 from . import plan as single_source_plan
 from .plan import METHODS, TYPES
 from .program import PATIENCE, FromOneSource, Request
@@ -163,6 +163,8 @@ def sssp(
     width = float("inf")
     if plan.method == "nearfar":
         width = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
+        if [spec.kind for spec in plan.devices] == ["cpu"]:
+            width = alone_width(width, computed)
     request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
     pieces = parts(runner, graph, plan)
