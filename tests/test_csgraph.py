@@ -28,35 +28,37 @@ EXPECTED: dict[str, str] = {}
 FOLDER = Path(scipy_csgraph.__file__).with_name("tests")
 
 
-def on_mgraph(text):
-    """Return the text of one of SciPy's test files with mgraph's module in place of SciPy's."""
+def text_on(module, text):
+    """Return the text of one of SciPy's test files with another module in place of SciPy's."""
     for old, new in (
         (
             "from scipy.sparse import csgraph, csr_array",
-            "from mgraph import csgraph\nfrom scipy.sparse import csr_array",
+            f"import {module} as csgraph\nfrom scipy.sparse import csr_array",
         ),
-        ("scipy.sparse.csgraph", "mgraph.csgraph"),
-        ("from .._laplacian", "from mgraph.csgraph"),
-        ("from .._min_spanning_tree", "from mgraph.csgraph"),
+        ("scipy.sparse.csgraph", module),
+        ("from .._laplacian", f"from {module}"),
+        ("from .._min_spanning_tree", f"from {module}"),
     ):
         text = text.replace(old, new)
     return text
 
 
-def scipys_tests():
-    """Yield the name and the function of each of SciPy's tests."""
+def scipys_tests(module, prefix):
+    """Yield the name and the function of each of SciPy's tests, which import from a module."""
     for stem in FILES:
         path = FOLDER / f"test_{stem}.py"
         if path.exists():  # some distributions leave the tests out
-            module = ModuleType(stem)
-            exec(compile(on_mgraph(path.read_text()), path, "exec"), vars(module))
-            for name, value in vars(module).items():
+            made = ModuleType(stem)
+            exec(compile(text_on(module, path.read_text()), path, "exec"), vars(made))
+            for name, value in vars(made).items():
                 if name.startswith("test_"):
-                    yield f"test_scipy_{stem}_{name.removeprefix('test_')}", value
+                    yield f"test_{prefix}_{stem}_{name.removeprefix('test_')}", value
 
 
-SCIPYS = dict(scipys_tests())
+SCIPYS = dict(scipys_tests("mgraph.csgraph", "scipy"))
 globals().update({name: pytest.mark.filterwarnings("default")(function) for name, function in SCIPYS.items()})
+ON_GPU = dict(scipys_tests("csgraph_on_gpu", "scipy_on_gpu"))
+globals().update({n: pytest.mark.gpu(pytest.mark.filterwarnings("default")(each)) for n, each in ON_GPU.items()})
 
 
 @pytest.fixture(autouse=True)
