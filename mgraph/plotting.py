@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import lazy
+from .errors import InputError
 
 #: The most values of which a distribution is made, and the most rows and columns of a matrix that are shown.
 MOST_VALUES, MOST_ROWS = 1 << 22, 1000
@@ -27,9 +28,13 @@ _ROUNDS, _GAIN = 200, 1e-4
 
 
 def axes_of(given: Any) -> Any:
-    """Return the axes to draw on: the given ones, or those of a new figure."""
+    """Return the axes to draw on: the given ones, or those of a new figure; InputError for what is no axes."""
     lazy.optional("matplotlib", "plot()")
-    return given if given is not None else lazy.optional("matplotlib.pyplot", "plot()").subplots()[1]
+    if given is None:
+        return lazy.optional("matplotlib.pyplot", "plot()").subplots()[1]
+    if not isinstance(given, lazy.optional("matplotlib.axes", "plot()").Axes):
+        raise InputError(argument="ax", value=given, expected="axes of Matplotlib")
+    return given
 
 
 def draw_bars(axes: Any, counts: np.ndarray, across: str, up: str) -> None:

@@ -156,6 +156,8 @@ class Result:
 
         Raises
         ------
+        InputError
+            If an id is a string that has no encoding.
         MissingPackageError
             If pandas is not installed.
         MemoryLimitError
@@ -176,7 +178,7 @@ class Result:
         needed = 2 * sum(array.nbytes for array in self.arrays.values())  # pandas may copy each, and group them by type
         with devices.allocating("to_pandas()", needed, devices.find("cpu")):
             columns = {name: devices.to_host(array) for name, array in self.arrays.items()}
-            length, ids = len(next(iter(columns.values()))), self._ids()
+            length, ids = len(next(iter(columns.values()))), as_text(self._ids(), "to_pandas()")
             index = pandas.RangeIndex(length, name=self.INDEX)
             if ids is not None:
                 columns |= {name: named(columns[name], ids) for name in self.VERTICES if name in columns}
@@ -278,6 +280,7 @@ class Result:
         if suffix == ".npy":
             save(path, next(iter(self.arrays.values())), overwrite)
         elif suffix in (".npz", ".zarr"):
+            ids = ids if suffix == ".npz" else as_text(ids, "Zarr")
             arrays = self.arrays | ({} if ids is None else {"ids": written(ids)})
             (save if suffix == ".npz" else save_group)(path, arrays, overwrite)
         elif suffix == ".parquet":
@@ -330,7 +333,8 @@ class Result:
         Raises
         ------
         InputError
-            If the result has no such picture or is empty, or the graph has more than 500 vertices or no longer exists.
+            If the result has no such picture or is empty, if the graph has more than 500 vertices or no longer exists,
+            or `ax` is no axes.
         MissingPackageError
             If Matplotlib is not installed.
 
@@ -470,7 +474,7 @@ class MatrixResult(Result):
         ------
         InputError
             If a row for every pair might take more than a GiB: with two arrays of 4-byte elements, from 8,192
-            vertices on.
+            vertices on. If an id is a string that has no encoding.
         MissingPackageError
             If pandas is not installed.
         MemoryLimitError
@@ -499,7 +503,7 @@ class MatrixResult(Result):
         # Once in pieces and once together; and the temporary arrays of a piece, of 40 bytes a pair.
         most = 2 * needed + 40 * min(len(sources), rows) * n
         with devices.allocating(f"to_pandas() of {len(sources):,} x {n:,} pairs", most, devices.find("cpu")):
-            frames, ids = [], self._ids()
+            frames, ids = [], as_text(self._ids(), "to_pandas()")
             for first in range(0, max(len(sources), 1), rows):
                 last = min(first + rows, len(sources))
                 row, column = np.nonzero(self._connected(first, last))
@@ -578,6 +582,19 @@ def named(vertices: np.ndarray, ids: np.ndarray) -> Any:
         return lazy.optional("pandas", "to_pandas()").arrays.IntegerArray(found, missing)
     found[missing] = None
     return found
+
+
+def as_text(ids: np.ndarray | None, what: str) -> np.ndarray | None:
+    """Return ids, or raise InputError if one is a string with a lone surrogate: it has no encoding, which `what` needs.
+
+    File names that are not in UTF-8 are such strings in Python.
+    """
+    for name in () if ids is None or ids.dtype.kind == "i" else ids:
+        try:
+            str(name).encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"{what} cannot hold the id {name!r}: the string has a lone surrogate") from error
+    return ids
 
 
 def written(ids: np.ndarray) -> np.ndarray:

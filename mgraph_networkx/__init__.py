@@ -42,6 +42,7 @@ FUNCTIONS = (
     "floyd_warshall",
     "floyd_warshall_numpy",
     "floyd_warshall_predecessor_and_distance",
+    "reconstruct_path",
     "shortest_path",
     "shortest_path_length",
     "has_path",

@@ -176,3 +176,9 @@ def test_names_are_no_formulas():
     axes = mgraph.bfs(graph, 0, device="cpu").plot("graph")
     axes.figure.canvas.draw()
     assert {text.get_text() for text in axes.texts} == {"$\\frac$", "$x$"}
+
+
+@pytest.mark.parametrize("wrong", [5, "axes", [1]])
+def test_what_is_no_axes(wrong):
+    with pytest.raises(mgraph.InputError, match="ax must be axes of Matplotlib, got "):
+        RESULTS["bfs"].plot(ax=wrong)

@@ -197,6 +197,39 @@ def test_wrong_graphml(content, says):
         mgraph.read(io.BytesIO(content), format="graphml", weight="km")
 
 
+@pytest.mark.parametrize("code", ["utf-8", "utf-16"])
+def test_graphml_of_several_graphs(code):
+    pytest.importorskip("networkx")
+    whole = graphml('<edge source="a" target="b"/>').decode()
+    start, end = whole.index("<graph edge"), whole.index("</graphml>")
+    part = whole[start:end]
+    head = f'<?xml version="1.0" encoding="{code}"?>'
+
+    def of(*parts):
+        return (head + whole[:start] + "".join(parts) + whole[end:]).encode(code)
+
+    assert mgraph.read(io.BytesIO(of(part)), format="graphml").m == 1
+    assert mgraph.read(io.BytesIO(of("<!-- <graph> -->", part)), format="graphml").m == 1
+    with pytest.raises(mgraph.FormatError, match="holds 3 graphs"):
+        mgraph.read(io.BytesIO(of(part, part, part)), format="graphml")
+
+
+def test_ids_that_have_no_encoding(tmp_path):
+    pytest.importorskip("zarr")
+    graph = mgraph.Graph.from_edges([0], [1], ids=["a\ud800", "b"])
+    found, many = mgraph.bfs(graph, 0, device="cpu"), mgraph.bfs_many(graph, [0], device="cpu")
+    for call in (
+        found.to_pandas,
+        many.to_pandas,
+        lambda: found.save(tmp_path / "found.zarr"),
+        lambda: found.save(tmp_path / "found.parquet"),
+    ):
+        with pytest.raises(mgraph.InputError, match=r"the id 'a.ud800': the string has a lone surrogate"):
+            call()
+    assert not list(tmp_path.iterdir())
+    found.save(tmp_path / "found.npz")
+
+
 def test_weights_of_other_files():
     with pytest.raises(mgraph.InputError, match="weight='km' goes with source="):
         mgraph.read(io.BytesIO(b"0 1\n"), weight="km")

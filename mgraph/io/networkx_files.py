@@ -1,9 +1,10 @@
 """GraphML and GEXF: graphs with attributes in XML, read and written by NetworkX."""
 
 import re
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -21,6 +22,9 @@ _A_BYTE = 20
 
 #: How the definition of an entity begins, in ASCII and its extensions and in UTF-16.
 _ENTITY = tuple("<!ENTITY".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
+
+#: How the element of a graph begins, in ASCII and its extensions.
+_GRAPH = re.compile(rb"<(?:[\w.-]+:)?graph[\s/>]")
 
 #: A character that no text in XML has, by the production Char of XML 1.0.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -42,7 +46,8 @@ def _content(path: Path, stream: BufferedReader, options: Options, kind: str) ->
     Raises
     ------
     FormatError
-        If NetworkX cannot read the file, or no edge has the attribute that the caller names.
+        If NetworkX cannot read the file, if it holds several graphs, of which NetworkX would return the first, or if no
+        edge has the attribute that the caller names.
     """
     networkx = lazy.optional("networkx", f"reading a .{kind} file")
     text = held(path, stream)
@@ -51,6 +56,10 @@ def _content(path: Path, stream: BufferedReader, options: Options, kind: str) ->
     if any(word in text.getvalue() for word in _ENTITY):
         raise FormatError(f"{path} defines entities, which may expand without end: they are not read")
     try:
+        graphs = _graphs_in(text)
+        if graphs > 1:
+            raise FormatError(f"{path} holds {graphs} graphs: write each to a file of its own")
+        text.seek(0)
         graph = getattr(networkx, f"read_{kind}")(text, node_type=_node)
         edges, nodes = networkx_edges(graph, options.weight or "weight")
     except (MgraphError, MemoryError):
@@ -61,6 +70,21 @@ def _content(path: Path, stream: BufferedReader, options: Options, kind: str) ->
         raise FormatError(f"{path}: no edge has the attribute {options.weight!r}")
     ids = nodes if nodes is None else _integers(nodes)
     return Content(*edges, len(graph), graph.is_directed(), 0, ids)
+
+
+def _graphs_in(text: BytesIO) -> int:
+    """Return the number of graphs in a file, which is parsed for that only if it may have more than one."""
+    if len(_GRAPH.findall(text.getbuffer())) == 1:
+        return 1
+    depth = graphs = 0
+    for event, element in ElementTree.iterparse(text, ("start", "end")):
+        if event == "start":
+            graphs += depth == 1 and element.tag.rpartition("}")[2] == "graph"
+            depth += 1
+        else:
+            depth -= 1
+            element.clear()
+    return graphs
 
 
 def _node(name: str | None) -> str:

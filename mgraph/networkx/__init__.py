@@ -23,6 +23,7 @@ from .dense import (
     floyd_warshall,
     floyd_warshall_numpy,
     floyd_warshall_predecessor_and_distance,
+    reconstruct_path,
 )
 from .generic import (
     all_shortest_paths,
@@ -165,6 +166,7 @@ __all__ = [
     "periphery",
     "predecessor",
     "radius",
+    "reconstruct_path",
     "shortest_path",
     "shortest_path_length",
     "should_run",

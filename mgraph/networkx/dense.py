@@ -1,7 +1,7 @@
 """Distances between all pairs: NetworkX's `shortest_paths.dense`."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import networkx as nx
@@ -42,6 +42,14 @@ def floyd_warshall_predecessor_and_distance(
         if vertex in loops:
             found[node][node] = node
     return {node: row for node, row in found.items() if row}, _by_node(G, result, weight)
+
+
+def reconstruct_path(source: Any, target: Any, predecessors: Mapping[Any, Mapping[Any, Any]]) -> list[Any]:
+    """Return `networkx.reconstruct_path`, of what `floyd_warshall_predecessor_and_distance` found."""
+    path = [] if source == target else [target]
+    while path and path[-1] != source:
+        path.append(predecessors[source][path[-1]])
+    return path[::-1]
 
 
 def floyd_warshall(G: ConvertedGraph, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:

@@ -72,6 +72,8 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         arguments = _arguments(name, args, kwargs)
     except TypeError as error:
         return str(error)
+    if "G" not in arguments:
+        return True
     graph = arguments["G"]
     if not isinstance(graph, (nx.Graph, ConvertedGraph)):
         return f"G is a {type(graph).__name__}"
@@ -113,6 +115,8 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     'it gains from 100 nodes on of a graph that is not converted yet, and this one has 2'
     """
     arguments = _arguments(name, args, kwargs)
+    if "G" not in arguments:
+        return "there is no graph: it reads dictionaries"
     graph = arguments["G"]
     least = _gains(name, arguments)
     if least is None:
