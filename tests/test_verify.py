@@ -310,9 +310,36 @@ def test_results_are_pickled_without_the_graph():
     result.verify(graph)
 
 
-def test_strong_components_are_refused():
-    with pytest.raises(InputError, match="strong components"):
-        mgraph.connected_components(directed(), connection="strong").verify()
+@pytest.mark.parametrize("method", ["sequential", "multistep", "colouring"])
+def test_strong_components(method):
+    for graph in (directed(), rmat(9, 2, directed=True), Graph.from_edges([], [], n=3, directed=True)):
+        mgraph.connected_components(graph, connection="strong", method=method, device="cpu").verify()
+
+
+@pytest.mark.parametrize(
+    ("labels", "rule", "vertex"),
+    [
+        ([0, 0, 0, 3, 3, 6, 5], "label", 5),
+        ([0, 0, 0, 3, 3, 6, 6], "label", 5),
+        ([0, 0, 2, 3, 3, 5, 6], "reaching", 1),  # 0, 1, 2 are on one cycle
+        ([0, 1, 2, 3, 3, 5, 6], "cycle", 0),
+        ([0, 0, 0, 3, 3, 3, 6], "reaching", 5),  # 5 is reached by 3 and 4
+        ([0, 0, 0, 3, 3, 5, 3], "reached", 6),  # 6 reaches 3
+        ([0, 0, 0, 0, 0, 5, 6], "reaching", 3),
+        ([0, 0, 0, 3, 4, 5, 6], "cycle", 3),
+    ],
+)
+def test_wrong_strong_components(labels, rule, vertex):
+    graph = Graph.from_edges([0, 1, 2, 2, 3, 4, 4, 6], [1, 2, 0, 3, 4, 3, 5, 3], n=7, directed=True)
+    result = mgraph.connected_components(graph, connection="strong", device="cpu")
+    result.verify()
+    assert result.labels.tolist() == [0, 0, 0, 3, 3, 5, 6]
+    with pytest.raises(VerificationError) as caught:
+        replace(result, labels=np.array(labels, np.int32)).verify(graph)
+    assert (caught.value.rule, caught.value.vertex) == (rule, vertex)
+    with pytest.raises(VerificationError) as caught:
+        replace(result, count=5).verify(graph)
+    assert caught.value.rule == "count"
 
 
 def test_graphs_and_results_on_workers_and_here():

@@ -79,10 +79,15 @@ def prove(
         The program's facts.
     """
     facts = facts_of(graph, make, arrays)
-    for (rule, says), vertex in zip(rules.items(), facts["faults"][: len(rules)].tolist(), strict=True):
-        if vertex < graph.n:
-            raise VerificationError(f"vertex {vertex} breaks the rule {rule!r}: {says}", rule=rule, vertex=vertex)
+    refuse(rules, facts["faults"][: len(rules)], graph.n)
     return facts
+
+
+def refuse(rules: Mapping[str, str], faults: Array, n: int) -> None:
+    """Raise VerificationError for the first rule that is broken: `faults` has a vertex for each rule, or n."""
+    for (rule, says), vertex in zip(rules.items(), faults.tolist(), strict=True):
+        if vertex < n:
+            raise VerificationError(f"vertex {vertex} breaks the rule {rule!r}: {says}", rule=rule, vertex=vertex)
 
 
 def facts_of(

@@ -29,6 +29,7 @@ from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
 from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
 from ..certificates import labels as certificate
+from ..certificates import strong as strong_certificate
 from . import plan as components_plan
 from .program import Components
 from .strong import Strong
@@ -197,9 +198,9 @@ class ComponentsResult(Result):
         return partial(plotting.draw_bars, counts=sizes, across="component", up="vertices")
 
     def verify(self, graph: Any = None) -> None:
-        """Raise unless the weak components are right; strong ones are not verified.
+        """Raise unless the components are right.
 
-        Verified where they lie, by passes over the edges.
+        Weak components are verified where they lie, strong ones on one core of the host, by passes over the edges.
 
         Parameters
         ----------
@@ -211,7 +212,7 @@ class ComponentsResult(Result):
         VerificationError
             If a rule is broken: the error's `rule` names the first one, and `vertex` the first vertex that breaks it.
         InputError
-            If the graph has gone or has another number of vertices, and for strong components.
+            If the graph has gone or has another number of vertices.
         MemoryLimitError
             If what the check needs does not fit.
 
@@ -219,7 +220,9 @@ class ComponentsResult(Result):
         -----
         The rules, in this order: ``"label"`` (a label is at most its vertex's number, and is its own label), ``"edge"``
         (labels are equal across edges), ``"connected"`` (a vertex is connected with the vertex that its label names),
-        ``"count"`` (there are `count` labels).
+        ``"count"`` (there are `count` labels). Of strong components, instead of the second and the third: ``"reached"``
+        and ``"reaching"`` (the vertex that a label names reaches all with the label, and they reach it, within the
+        label), ``"cycle"`` (no cycle leads through two labels).
 
         Examples
         --------
@@ -233,6 +236,4 @@ class ComponentsResult(Result):
             ...
         mgraph.errors.VerificationError: vertex 3 breaks the rule 'edge': ...
         """
-        if self._strong:
-            raise InputError("strong components cannot be verified; weak ones can")
-        certificate.verify(self, graph)
+        (strong_certificate if self._strong else certificate).verify(self, graph)

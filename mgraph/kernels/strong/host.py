@@ -215,3 +215,55 @@ def complete(indptr, indices, labels, numbers, stack, cursors, lowered):
             numbers[v] = component
             component -= one
             index -= np.uint32(top - begin) + one
+
+
+@njit(nogil=True, cache=True)
+def reach_within(indptr, indices, labels, found):
+    """Mark what each label's vertex reaches by edges within the label."""
+    queue = np.empty(len(labels), np.int32)
+    end = 0
+    for v in range(len(labels)):
+        found[v] = labels[v] == v
+        if found[v]:
+            queue[end] = v
+            end += 1
+    done = 0
+    while done < end:
+        v = queue[done]
+        done += 1
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            if found[u] == 0 and labels[u] == labels[v]:
+                found[u] = 1
+                queue[end] = u
+                end += 1
+
+
+@njit(nogil=True, cache=True)
+def peel(indptr, indices, labels, members, starts, found):
+    """Mark the labels that no cycle of labels reaches: those without edges from other labels left are taken off."""
+    n = len(labels)
+    left, queue = np.zeros(n, np.int64), np.empty(n, np.int32)
+    for v in range(n):
+        found[v] = 0
+        for e in range(indptr[v], indptr[v + 1]):
+            if labels[indices[e]] != labels[v]:
+                left[labels[indices[e]]] += 1
+    end = 0
+    for label in range(n):
+        if labels[label] == label and left[label] == 0:
+            queue[end] = label
+            end += 1
+    done = 0
+    while done < end:
+        label = queue[done]
+        done += 1
+        found[label] = 1
+        for at in range(starts[label], starts[label + 1]):
+            for e in range(indptr[members[at]], indptr[members[at] + 1]):
+                other = labels[indices[e]]
+                if other != label:
+                    left[other] -= 1
+                    if left[other] == 0:
+                        queue[end] = other
+                        end += 1
