@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import device as devices
 from ...errors import VerificationError
+from ...graph import PlacedGraph
 from ...kernels import strong as strong_kernels
 from ...results import solved_graph
 from .run import Faults, refuse
@@ -30,6 +31,7 @@ RULES: Mapping[str, str] = {
 def verify(result: Any, given: Any) -> None:
     """Raise VerificationError unless the labels and the count of a result are right."""
     graph, kernels = solved_graph(result, given), strong_kernels.on(devices.find("cpu"))
+    graph = graph.to_graph() if isinstance(graph, PlacedGraph) else graph
     n, labels = graph.n, devices.to_host(result.labels)
     faults, numbers = Faults(tuple(RULES), n), np.arange(n, dtype=np.int32)
     inside = (labels >= 0) & (labels <= numbers)
