@@ -433,6 +433,13 @@ def test_memory_limit(device):
         mgraph.apsp_batch([adjacency(30, 2)] * 3, memory_limit="1KiB", device=device)
 
 
+def test_sizes_that_do_not_fit_are_refused_before_memory_is_taken(monkeypatch):
+    monkeypatch.setattr(mgraph.limits, "available_memory", lambda: 1 << 20)
+    for given in ({"edge_index": EDGES, "batch": [0, 0, 0, 10**6]}, {"graphs": [line(512)] * 8}):
+        with pytest.raises(mgraph.MemoryLimitError, match=r"cpu has 1 MiB free"):
+            mgraph.apsp_batch(**given, device="cpu")
+
+
 def test_results():
     result = mgraph.apsp_batch([adjacency(5, 2), adjacency(3, 2)], predecessors=True, device="cpu")
     assert list(result.arrays) == ["distances", "predecessors", "lengths"]

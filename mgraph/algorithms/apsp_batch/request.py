@@ -158,6 +158,7 @@ def _lengths(graphs: Array, xp: Any) -> Array:
     count = int(graphs[-1]) + 1
     if count > MOST_GRAPHS or len(graphs) > MOST_GRAPHS:
         raise InputError(argument="batch", value=max(count, len(graphs)), expected=f"at most {MOST_GRAPHS} graphs")
+    devices.check_free_memory(f"counting the vertices of {count:,} graphs", 16 * count, devices.of(graphs))
     lengths = xp.bincount(graphs, minlength=count)
     _check_sizes(lengths)
     return lengths.astype(np.int32)
@@ -274,7 +275,8 @@ def _stacked(matrices: Sequence[Any]) -> Batch | None:
     _check_sizes(sizes)
     side = int(sizes.max())
     missing = False if dtype.kind == "b" else infinity(np.dtype(dtype))
-    with home.active():
+    needed = len(known) * side * side * dtype.itemsize
+    with home.active(), devices.allocating(f"{len(known):,} matrices of {side} x {side}", needed, home):
         padded = home.xp.full((len(known), side, side), missing, dtype)
         for number, each in enumerate(known):
             padded[number, : len(each), : len(each)] = each
