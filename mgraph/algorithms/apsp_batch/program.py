@@ -63,8 +63,11 @@ class AllPairs:
         lengths = device.asarray(piece.lengths)
         shape = count, side, side
         weighted = piece.weights is not None
-        distances = xp.full(shape, kernel_infinity(dtype) if weighted else infinity(dtype), dtype)
-        predecessors = xp.full(shape, NO_PREDECESSOR, np.int32) if self.plan.predecessors else None
+        distances = xp.empty(shape, dtype)
+        kernels.fill(distances, kernel_infinity(dtype) if weighted else infinity(dtype))
+        predecessors = xp.empty(shape, np.int32) if self.plan.predecessors else None
+        if predecessors is not None:
+            kernels.fill(predecessors, NO_PREDECESSOR)
         bits = None if weighted else xp.zeros((count, side, -(-side // 32)), np.uint32)
         if piece.matrices is not None:
             matrices = device.asarray(piece.matrices).reshape(count * side, side)
@@ -156,15 +159,12 @@ class AllPairs:
 
 
 def _classes(lengths: Array, side: int, bounds: tuple[int, ...], xp: Any) -> list[tuple[int, Array]]:
-    """Return the graphs, but those without vertices, by classes of sizes: each class's bound and its graphs."""
+    """Return the graphs by classes of sizes: each class's bound and its graphs."""
     needed = [bound for bound in bounds if bound < side]
-    classes = xp.searchsorted(xp.asarray([0, *needed]), lengths)
-    counts = devices.to_host(xp.bincount(classes, minlength=len(needed) + 2))
-    order = classes.argsort(kind="stable").astype(np.int32) if (counts > 0).sum() > 1 else None
-    found, first = [], 0
-    for number, size in enumerate(counts.tolist()):
-        if size and number:
-            graphs = xp.arange(size, dtype=np.int32) if order is None else order[first : first + size]
-            found.append((bounds[number - 1], graphs))
-        first += size
-    return found
+    if not needed:
+        return [(bounds[0], xp.arange(len(lengths), dtype=np.int32))] if len(lengths) else []
+    classes = xp.searchsorted(xp.asarray(needed), lengths)
+    order = classes.argsort(kind="stable").astype(np.int32)
+    ends = devices.to_host(xp.bincount(classes, minlength=len(needed) + 1)).cumsum().tolist()
+    parts = zip(bounds, [0, *ends[:-1]], ends, strict=False)
+    return [(bound, order[first:last]) for bound, first, last in parts if first < last]

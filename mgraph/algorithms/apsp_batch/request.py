@@ -64,9 +64,16 @@ class Batch:
 
     def __post_init__(self) -> None:
         self.count = len(self.lengths)
-        self.side = int(self.lengths.max()) if self.count else 0
         if self.matrices is not None:
             self.side = int(self.matrices.shape[1])
+        else:
+            self.side = int(self.lengths.max()) if self.count else 0
+        if self.side > MOST:
+            g = int(self.lengths.argmax())
+            raise InputError(
+                f"graph {g} has {int(self.lengths[g])} vertices, and a batch takes graphs of at most {MOST}: "
+                "mgraph.apsp solves larger ones, one by one"
+            )
         if self.weights is not None and self.weights.size:
             finite = self.weights[self.weights != np.inf] if self.weights.dtype.kind == "f" else self.weights
             if finite.size:
@@ -146,32 +153,24 @@ def _lengths(graphs: Array, xp: Any) -> Array:
     """Return the number of vertices of each graph, from the graph of each vertex; or raise InputError."""
     if not len(graphs):
         return xp.zeros(0, np.int32)
-    wrong = xp.flatnonzero(graphs[1:] < graphs[:-1])
-    if len(wrong):
-        place = int(wrong[0]) + 1
-        wanted = "ascending, as the vertices of a graph are numbered in a row"
+    falls = graphs[1:] < graphs[:-1]
+    if bool(falls.any()):
+        place = int(falls.argmax()) + 1
         raise InputError(
-            f" at {place}, after {int(graphs[place - 1])}", argument="batch", value=int(graphs[place]), expected=wanted
+            f" at {place}, after {int(graphs[place - 1])}",
+            argument="batch",
+            value=int(graphs[place]),
+            expected="ascending, as the vertices of a graph are numbered in a row",
         )
-    if int(graphs[0]) < 0:
-        raise InputError(argument="batch", value=int(graphs[0]), expected="graphs of 0 or more")
-    count = int(graphs[-1]) + 1
-    if count > MOST_GRAPHS or len(graphs) > MOST_GRAPHS:
-        raise InputError(argument="batch", value=max(count, len(graphs)), expected=f"at most {MOST_GRAPHS} graphs")
-    devices.check_free_memory(f"counting the vertices of {count:,} graphs", 16 * count, devices.of(graphs))
-    lengths = xp.bincount(graphs, minlength=count)
-    _check_sizes(lengths)
-    return lengths.astype(np.int32)
-
-
-def _check_sizes(lengths: Array) -> None:
-    """Raise InputError if a graph has too many vertices."""
-    if len(lengths) and int(lengths.max()) > MOST:
-        g = int(lengths.argmax())
-        raise InputError(
-            f"graph {g} has {int(lengths[g])} vertices, and a batch takes graphs of at most {MOST}: mgraph.apsp solves "
-            "larger ones, one by one"
-        )
+    first, last = devices.to_host(graphs[:: max(1, len(graphs) - 1)])[[0, -1]].tolist()
+    if first < 0:
+        raise InputError(argument="batch", value=first, expected="graphs of 0 or more")
+    if max(last, len(graphs)) >= MOST_GRAPHS:
+        wanted = f"of fewer than {MOST_GRAPHS} vertices and graphs"
+        raise InputError(argument="batch", value=max(last, len(graphs)), expected=wanted)
+    count = last + 1
+    devices.check_free_memory(f"counting the vertices of {count:,} graphs", 32 * count, devices.of(graphs))
+    return xp.diff(xp.searchsorted(graphs, xp.arange(count + 1))).astype(np.int32)
 
 
 def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
@@ -182,8 +181,6 @@ def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
         if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
             raise InputError(f"the matrices have shape {tuple(matrices.shape)}: it must be (count, n, n)")
         count, side = map(int, matrices.shape[:2])
-        if side > MOST:
-            raise InputError(f"the matrices have {side} rows, and a batch takes graphs of at most {MOST} vertices")
         sizes = xp.full(count, side, np.int32) if lengths is None else _checked_lengths(lengths, count, side, xp)
         if weight_dtype(np.dtype(matrices.dtype)) is None:
             return Batch(home, sizes, matrices=xp.ascontiguousarray(matrices))
@@ -235,8 +232,6 @@ def batch_of_graphs(graphs: Sequence[Any]) -> Batch:
     xp = home.xp
     with home.active():
         sizes = np.array([len(indptr) - 1 for indptr, *_ in rows], np.int64)
-        if len(sizes) and int(sizes.max()) > MOST:
-            _check_sizes(sizes)
         edges = np.array([len(indices) for _, indices, _ in rows], np.int64)
         nothing = xp.zeros(0, np.int64)
         offsets = xp.concatenate([nothing, *(home.asarray(indptr) for indptr, *_ in rows)])
@@ -272,7 +267,6 @@ def _stacked(matrices: Sequence[Any]) -> Batch | None:
     if any(devices.of(each) is not home or isinstance(each, np.ma.MaskedArray) for each in known):
         return None
     sizes = np.array([len(each) for each in known])
-    _check_sizes(sizes)
     side = int(sizes.max())
     missing = False if dtype.kind == "b" else infinity(np.dtype(dtype))
     needed = len(known) * side * side * dtype.itemsize

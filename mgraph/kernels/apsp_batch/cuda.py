@@ -40,6 +40,11 @@ _TILE = 128
 _THREADS = 256
 
 
+def fill(results: Array, value: float) -> None:
+    """Set all elements to a value."""
+    results.fill(value)
+
+
 def mark(src: Array, dst: Array, batch: Array, starts: Array, bits: Array, bad: Array) -> None:
     """Set the bits of edges in `bits`."""
     _, side, words = bits.shape

@@ -8,36 +8,64 @@ nearly so.
 import numpy as np
 
 from ...device.numba import prange
+from ...device.numba.atomics import fetch_and_or
 from ...device.numba.bits import trailing_zeros
 from ...device.numba.caching import njit
 from ...device.numba.least import relax_line
+from ...device.numba.small import VERTICES, unless
 from ...dtypes import kernel_infinity
 
 #: Graphs of all sizes are solved together.
 CLASSES = (512,)
+
+#: Edges that a core takes at a time.
+_CHUNK = 1 << 14
 
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(inline="always")
-def _is_placed(u, v, batch, e, bad):
+def _is_placed(u, v, batch):
     """Return whether the ends of an edge are vertices of one graph."""
-    there = 0 <= u < len(batch) and 0 <= v < len(batch) and batch[u] == batch[v]
-    if not there:
-        bad[0] = min(bad[0], e)
-    return there
+    return 0 <= u < len(batch) and 0 <= v < len(batch) and batch[u] == batch[v]
 
 
-@njit(nogil=True, cache=True)
+def fill(results, value):
+    """Set all elements to a value, on all cores: each takes the pages of a new array that it touches first."""
+    _fill(results, results.dtype.type(value))
+
+
+@unless(lambda results, value: results.size <= VERTICES)
+def _fill(results, value):
+    for g in prange(len(results)):
+        results[g] = value
+
+
 def mark(src, dst, batch, starts, bits, bad):
     """Set the bits of edges in `bits`."""
-    for e in range(len(src)):
-        u, v = src[e], dst[e]
-        if _is_placed(u, v, batch, e, bad):
-            g = batch[u]
-            j = v - starts[g]
-            bits[g, u - starts[g], j >> 5] |= np.uint32(1) << np.uint32(j & 31)
+    _mark(src, dst, batch, starts, bits.shape[1], bits.shape[2], bits.reshape(bits.size), bad)
+
+
+@unless(lambda src, *_: len(src) <= VERTICES)
+def _mark(src, dst, batch, starts, side, words, bits, bad):
+    chunks = (len(src) + _CHUNK - 1) // _CHUNK
+    wrong = np.empty(chunks, np.int64)
+    for chunk in prange(chunks):
+        last = min(len(src), (chunk + 1) * _CHUNK)
+        first_wrong = last
+        for e in range(chunk * _CHUNK, last):
+            u, v = src[e], dst[e]
+            if _is_placed(u, v, batch):
+                g = batch[u]
+                j = v - starts[g]
+                place = (g * side + u - starts[g]) * words + (j >> 5)
+                fetch_and_or(bits, place, np.uint32(1) << np.uint32(j & 31))
+            else:
+                first_wrong = min(first_wrong, e)
+        wrong[chunk] = first_wrong if first_wrong < last else len(src)
+    for chunk in range(chunks):
+        bad[0] = min(bad[0], wrong[chunk])
 
 
 @njit(nogil=True, cache=True)
@@ -45,11 +73,13 @@ def lay(src, dst, batch, starts, weights, distances, bad):
     """Lower the distances of edges to their weights."""
     for e in range(len(src)):
         u, v = src[e], dst[e]
-        if _is_placed(u, v, batch, e, bad):
+        if _is_placed(u, v, batch):
             g = batch[u]
             i, j = u - starts[g], v - starts[g]
             if weights[e] < distances[g, i, j]:
                 distances[g, i, j] = weights[e]
+        else:
+            bad[0] = min(bad[0], e)
 
 
 def hops(bits, order, lengths, longest, distances, predecessors, beyond):

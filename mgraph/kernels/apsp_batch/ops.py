@@ -20,6 +20,10 @@ class Operations(Protocol):
     #: The most vertices of graphs that are best solved together, ascending; the last is the most of all.
     CLASSES: tuple[int, ...]
 
+    def fill(self, results: Array, value: float) -> None:
+        """Set all elements, of shape (count, side, side), to a value."""
+        ...
+
     def mark(self, src: Array, dst: Array, batch: Array, starts: Array, bits: Array, bad: Array) -> None:
         """Set the bits of edges in `bits`, uint32 of shape (count, side, words).
 
