@@ -18,7 +18,7 @@ from ...dtypes import kernel_infinity
 #: Graphs of all sizes are solved together.
 CLASSES = (512,)
 
-#: Edges that a core takes at a time.
+#: Edges, or elements, that a core takes at a time.
 _CHUNK = 1 << 14
 
 _ONE = np.uint64(1)
@@ -33,13 +33,13 @@ def _is_placed(u, v, batch):
 
 def fill(results, value):
     """Set all elements to a value, on all cores: each takes the pages of a new array that it touches first."""
-    _fill(results, results.dtype.type(value))
+    _fill(results.reshape(results.size), results.dtype.type(value))
 
 
 @unless(lambda results, value: results.size <= VERTICES)
 def _fill(results, value):
-    for g in prange(len(results)):
-        results[g] = value
+    for chunk in prange((len(results) + _CHUNK - 1) // _CHUNK):
+        results[chunk * _CHUNK : (chunk + 1) * _CHUNK] = value
 
 
 def mark(src, dst, batch, starts, bits, bad):
