@@ -20,6 +20,10 @@
 //   large for shared memory. In a level of few vertices a block takes a vertex and deals out its entries to the warps.
 // - `gather` writes the labels of chosen vertices as rows of distances.
 //
+// With a limit, and without negative lengths, paths end where they are longer: a piece without a source below its root
+// is passed over if the labels of all its outer neighbours are beyond the limit. So sources are near each other in the
+// tree, in the order of their ranks, and rows[s] is the row of distances of source s.
+//
 // Measures of distances are summed in registers, as a thread keeps its sources; vertices within radii are counted in
 // shared memory.
 //
@@ -103,11 +107,12 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
-// climbs[s * height + d] = the length of the shortest upward path from sources[s] to its ancestor at depth d.
+// climbs[s * height + d] = the length of the shortest upward path from sources[s] to its ancestor at depth d. What is
+// longer than `bound` goes no further.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     climb(const int* sources, int count, const int* parent, const int* depth, const int* begin, const int* depths,
-          const T* up, T* climbs, int height) {
+          const T* up, T* climbs, int height, T bound) {
     const int s = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (s >= count) return;
     T* label = climbs + static_cast<long long>(s) * height;
@@ -116,7 +121,7 @@ __global__ void __launch_bounds__(THREADS)
     __syncwarp();
     while (v >= 0) {
         const T own = label[d];
-        if (own < infinity<T>()) {
+        if (own <= bound && own < infinity<T>()) {
             for (int e = begin[v] + lane; e < begin[v + 1]; e += 32) {
                 const T through = sum(own, up[e]);
                 if (through < label[depths[e]]) label[depths[e]] = through;
@@ -157,6 +162,12 @@ template <typename T, int V> struct Row {
 #pragma unroll
             for (int i = 0; i < V; ++i) row.at[i] = other.at[i] + length;
         return row;
+    }
+    __device__ __forceinline__ bool within(T bound) const {
+        bool near = false;
+#pragma unroll
+        for (int i = 0; i < V; ++i) near |= at[i] <= bound;
+        return near;
     }
     __device__ __forceinline__ void write(T* to) const { *reinterpret_cast<Row*>(to) = *this; }
     __device__ __forceinline__ void relax(const Row& other, T length) {
@@ -248,6 +259,11 @@ template <typename T, int V> struct Measured {
                     atomicAdd(within + i, more);
             }
         }
+    }
+    // Take targets that are beyond the limit.
+    __device__ __forceinline__ void take_beyond() {
+#pragma unroll
+        for (int i = 0; i < V; ++i) greatest[i] = infinity<T>();
     }
     // Combine with what earlier launches found, at `place` of each measure; all but `within`.
     __device__ __forceinline__ void add_to(const Asked<T>& asked, long long place) const {
@@ -417,11 +433,12 @@ template <typename T> class Groups {
 
 // Sweep the pieces of a stage, for all sources; a block is a warp. The labels of the places before `kept` are written.
 // spans[p] is vertex schedule[p] and size of its subtree. The blocks of a group of sources take one piece after the
-// other, counted by turns[group], and have a row of each measure each.
+// other, counted by turns[group], and have a row of each measure each. Below each vertex is a target, so that what is
+// passed over beyond `bound` has one.
 template <typename T, int V, bool MEASURE>
 __global__ void __launch_bounds__(32, 16)
     descend(const int4* pieces, int count, const int* outer, const int4* rows, const T* lengths, int* turns,
-            int stacked, int kept, const int2* spans, const int* sources, const T* climbs, int height, T* labels,
+            int stacked, int kept, T bound, const int2* spans, const int* sources, const T* climbs, int height, T* labels,
             int pitch, const int* times, T limit, const T* radii,
             int radii_count, double* greatest, double* reached, double* total, double* inverse, int* all_within) {
     const Asked<T> asked{times, limit, radii, radii_count, greatest, reached, total, inverse, all_within};
@@ -464,6 +481,17 @@ __global__ void __launch_bounds__(32, 16)
 #pragma unroll
             for (int i = 0; i < V; ++i) below |= own.lies_below(i, span.x, span.y);
             below = __any_sync(ALL, below);
+            if (bound < infinity<T>() && !below) {
+                bool near = false;
+                for (int k = 0; k < above; ++k) near |= Labels::of_stack(stack + k * 32 * V).within(bound);
+                if (!__any_sync(ALL, near)) {
+                    for (int p = piece.x; p < min(end.x, kept); ++p)
+                        Labels::unreached().write(labels + static_cast<long long>(p) * pitch + first);
+                    if constexpr (MEASURE) measured.take_beyond();
+                    turn = __shfl_sync(ALL, later, 0);
+                    continue;
+                }
+            }
 
             groups.wait();
             for (int p = piece.x; p < end.x; ++p) {
@@ -503,12 +531,12 @@ __global__ void __launch_bounds__(32, 16)
     }
 }
 
-// D[s, j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the limit. A
+// D[rows[s], j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the limit. A
 // block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies together.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
-    gather(const T* labels, int pitch, const int* places, int columns, int sources, T limit, T unreached, T* D,
-           long long leading) {
+    gather(const T* labels, int pitch, const int* places, int columns, const int* rows, int sources, T limit,
+           T unreached, T* D, long long leading) {
     __shared__ T tile[TILE][TILE + 1];
     const int column = (blockIdx.y * SQUARE + blockIdx.x % SQUARE) * TILE;
     const int source = (blockIdx.z * SQUARE + blockIdx.x / SQUARE) * TILE;
@@ -540,5 +568,5 @@ __global__ void __launch_bounds__(THREADS)
     if (column + x >= columns) return;
 #pragma unroll 8
     for (int s = threadIdx.x / TILE; s < min(TILE, sources - source); s += THREADS / TILE)
-        __stcs(D + (source + s) * leading + column + x, tile[x][s]);
+        __stcs(D + rows[source + s] * leading + column + x, tile[x][s]);
 }

@@ -198,10 +198,9 @@ def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _
 
 
 class _Batch(NamedTuple):
-    """The labels of a batch of sources, of which `sources` are given; `first` is the first one's number."""
+    """The labels of a batch of sources, and their numbers, int32."""
 
-    first: int
-    sources: Array
+    numbers: Array
     labels: Array
 
 
@@ -219,8 +218,24 @@ class _Asked(NamedTuple):
     within: Any
 
 
+def _bound(limit: float, up: Array, down: Array) -> Any:
+    """Return the length beyond which no path leads within the limit; infinity if there may be one by any."""
+    dtype = np.dtype(up.dtype)
+    infinite = dtype.type(kernel_infinity(dtype))
+    most = infinite - 1 if dtype.kind == "i" else np.finfo(dtype).max
+    ends = limit < most and len(up) and up.min() >= 0 and (down is up or down.min() >= 0)
+    return dtype.type(limit) if ends else infinite
+
+
 def _swept(
-    tree: Tree, entries: Entries, up: Array, down: Array, sources: Array, schedule: Schedule, asked: _Asked | None
+    tree: Tree,
+    entries: Entries,
+    up: Array,
+    down: Array,
+    sources: Array,
+    schedule: Schedule,
+    limit: float,
+    asked: _Asked | None,
 ) -> Iterator[_Batch]:
     """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels."""
     xp, dtype = of(up).xp, np.dtype(up.dtype)
@@ -233,6 +248,9 @@ def _swept(
     labels, climbs = xp.empty((kept, pitch), dtype), xp.empty((pitch, height), dtype)
     some, arrived = xp.empty(pitch, np.int32), xp.zeros(1, np.uint32)
     turns = xp.empty((len(stages), pitch // 32), np.int32)
+    bound = _bound(limit, up, down)
+    # Sources that are near each other in the tree pass the same pieces over.
+    order = xp.argsort(sources).astype(np.int32)
     none = np.intp(0)
     last = asked or _Asked(none, dtype.type(0), none, np.int32(0), none, none, none, none, none)
     lengths = xp.append(down, dtype.type(kernel_infinity(dtype)))[entry]
@@ -246,13 +264,14 @@ def _swept(
         where = xp.empty(len(tree.depth), np.int32)
         where[vertices] = xp.arange(len(vertices), dtype=np.int32)
     for first in range(0, len(sources), pitch):
-        own = sources[first : first + pitch]
+        numbers = order[first : first + pitch]
+        own = sources[numbers]
         some.fill(-1)
         some[: len(own)] = own
         turns.fill(0)
         upward = some, np.int32(len(own)), tree.parent, tree.depth, entries.begin, entries.depth, up, climbs
         climb = cuda_function(SOURCE, f"climb<{t}>")
-        climb((-(-len(own) // _WARPS),), (_THREADS,), (*upward, np.int32(height)))
+        climb((-(-len(own) // _WARPS),), (_THREADS,), (*upward, np.int32(height), bound))
         of_sources = some, climbs, np.int32(height), labels, np.int32(pitch)
         if above:
             kernel = cuda_function(SOURCE, f"sweep<{t}, {_width(len(sources), dtype.itemsize)}, {m}>", cooperative=True)
@@ -263,9 +282,9 @@ def _swept(
             kernel = cuda_function(SOURCE, name.format(width), shared=cuda_attribute("MaxSharedMemoryPerBlockOptin"))
             kernel.preferred_shared_memory_carveout = 100
             of_stage = pieces[stage.piece :], np.int32(stage.pieces), outer, rows, lengths, turn, np.int32(stage.rows)
-            whole = *of_stage, np.int32(kept), spans, *of_sources, *last
+            whole = *of_stage, np.int32(kept), bound, spans, *of_sources, *last
             kernel((launched_blocks(blocks),), (32,), whole, shared_mem=shared)
-        yield _Batch(first, own, labels)
+        yield _Batch(numbers, labels)
 
 
 def sweep(
@@ -286,14 +305,13 @@ def sweep(
     kernel = cuda_function(SOURCE, f"gather<{_TYPES[dtype]}>")
     bounds = dtype.type(limit), dtype.type(infinity(dtype))
     leading = np.int64(D.strides[0] // D.itemsize)
-    for batch in _swept(tree, entries, up, down, sources, schedule, None):
-        rows = D[batch.first : batch.first + len(batch.sources)]
+    for numbers, labels in _swept(tree, entries, up, down, sources, schedule, limit, None):
         side = _TILE * _SQUARE
         for low in range(0, columns, _MOST_SQUARES * side):
             some = places[low : low + _MOST_SQUARES * side]
-            grid = _SQUARE * _SQUARE, -(-len(some) // side), -(-len(rows) // side)
-            from_labels = batch.labels, np.int32(batch.labels.shape[1]), some, np.int32(len(some))
-            kernel(grid, (_THREADS,), (*from_labels, np.int32(len(rows)), *bounds, rows[:, low:], leading))
+            grid = _SQUARE * _SQUARE, -(-len(some) // side), -(-len(numbers) // side)
+            from_labels = labels, np.int32(labels.shape[1]), some, np.int32(len(some))
+            kernel(grid, (_THREADS,), (*from_labels, numbers, np.int32(len(numbers)), *bounds, D[:, low:], leading))
 
 
 def measure(
@@ -343,15 +361,14 @@ def _measure(
     asked = _Asked(
         *(times, dtype.type(limit), radii, np.int32(len(radii)), greatest, reached, wanted[1], wanted[2], within)
     )
-    for batch in _swept(tree, entries, up, down, sources, schedule, asked):
-        count = len(batch.sources)
-        own = slice(batch.first, batch.first + count)
+    for numbers, _ in _swept(tree, entries, up, down, sources, schedule, limit, asked):
+        count = len(numbers)
         found = greatest.max(axis=0), *sums.sum(axis=1)
         for part, all_of_it in zip(found, measures[:4], strict=True):
             if len(all_of_it):
-                all_of_it[own] = part[:count]
+                all_of_it[numbers] = part[:count]
         if len(radii):
-            measures.within[own] = within.sum(axis=0).T[:count]
+            measures.within[numbers] = within.sum(axis=0).T[:count]
         greatest.fill(-np.inf)
         sums.fill(0)
         within.fill(0)
