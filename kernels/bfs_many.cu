@@ -6,7 +6,9 @@
 // frontiers: in `pull` each vertex gathers the words of its in-neighbours until all searches have seen it, in `push`
 // the vertices of a frontier send their words. The host chooses `push` where few vertices are in any frontier. The
 // second launch, `pull_hubs` or `push_hubs`, takes the rest of the hubs' edges, with all warps. The third, `settle`,
-// drops what was seen before from `next`, writes the distances, and makes the rest the new frontier.
+// drops what was seen before from `next`, writes the distances, and makes the rest the new frontier. Where only the
+// number of targets at each distance is wanted, `tally` takes its place: a warp transposes the bits of its 32 vertices,
+// so that each lane has those of a search, and counts them.
 //
 // Encoding. A batch is W words a vertex. A shard owns the vertices [lo, hi) and the edges into them, by target (in_*,
 // row v - lo) and by source (out_*, row u, only targets in the range). `frontier` has the words of all n vertices;
@@ -15,7 +17,7 @@
 // vertices for each search; `first` is the row of the batch's first bit.
 //
 // Cost. A level reads at most W words for each edge, at random, and passes over W words of each vertex three times.
-// Each distance is written once. `settle` takes the bits of a warp's vertices in turn, so that its writes are
+// Each distance is written once, or none. To transpose 32 x 32 bits takes five shuffles. `settle` takes the bits of a warp's vertices in turn, so that its writes are
 // contiguous.
 //
 // Sources. M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. Vo, "The more the
@@ -195,6 +197,21 @@ __global__ void __launch_bounds__(THREADS, 6)
     });
 }
 
+// Make what is new in a vertex's `next` its frontier, and return it; `next` is zero then.
+template <int W>
+__device__ __forceinline__ Words<W> settled(Words<W>& next, Words<W>& seen, Words<W>& frontier) {
+    Words<W> known = seen, fresh = next;
+#pragma unroll
+    for (int w = 0; w < W; ++w) fresh.at[w] &= ~known.at[w];
+    frontier = fresh;
+    if (next.any()) next = Words<W>{};
+    if (fresh.any()) {
+        known |= fresh;
+        seen = known;
+    }
+    return fresh;
+}
+
 // Make what is new in `next` the frontier, at distance `level`, and count its vertices; `next` is zero then.
 template <int W>
 __global__ void __launch_bounds__(THREADS)
@@ -202,18 +219,7 @@ __global__ void __launch_bounds__(THREADS)
            Word* active) {
     const int own = blockIdx.x * THREADS + threadIdx.x, lane = threadIdx.x % 32;
     Words<W> fresh{};
-    if (own < hi - lo) {
-        Words<W> known = seen[own];
-        fresh = next[own];
-#pragma unroll
-        for (int w = 0; w < W; ++w) fresh.at[w] &= ~known.at[w];
-        frontier[lo + own] = fresh;
-        if (next[own].any()) next[own] = Words<W>{};
-        if (fresh.any()) {
-            known |= fresh;
-            seen[own] = known;
-        }
-    }
+    if (own < hi - lo) fresh = settled(next[own], seen[own], frontier[lo + own]);
     const Words<W> all = fresh.together();
 #pragma unroll
     for (int w = 0; w < W; ++w)
@@ -224,4 +230,48 @@ __global__ void __launch_bounds__(THREADS)
         }
     const unsigned there = __ballot_sync(ALL, fresh.any());
     if (lane == 0 && there) atomicAdd(active, static_cast<Word>(__popc(there)));
+}
+
+// Bit k of lane l becomes bit l of lane k.
+__device__ __forceinline__ unsigned transposed(unsigned bits) {
+    unsigned low = 0x0000ffff;
+#pragma unroll
+    for (int far = 16; far; far >>= 1, low ^= low << far) {
+        const unsigned theirs = __shfl_xor_sync(ALL, bits, far);
+        bits = threadIdx.x & far ? (bits & ~low) | ((theirs & ~low) >> far) : (bits & low) | ((theirs & low) << far);
+    }
+    return bits;
+}
+
+// Settle the vertices of the whole graph, and add to counts[i] how many targets are new to search i.
+template <int W>
+__global__ void __launch_bounds__(THREADS)
+    tally(int n, const bool* __restrict__ targets, Words<W>* next, Words<W>* seen, Words<W>* frontier, unsigned* counts,
+          Word* active) {
+    __shared__ unsigned sums[64 * W];
+    for (int i = threadIdx.x; i < 64 * W; i += THREADS) sums[i] = 0;
+    __syncthreads();
+    const int lane = threadIdx.x % 32;
+    unsigned mine[2 * W] = {}, there = 0;
+    for (long long base = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x - lane; base < n;
+         base += static_cast<long long>(gridDim.x) * THREADS) {
+        const long long v = base + lane;
+        Words<W> fresh{};
+        if (v < n) fresh = settled(next[v], seen[v], frontier[v]);
+        there += __popc(__ballot_sync(ALL, fresh.any()));
+        if (v >= n || !targets[v]) fresh = Words<W>{};
+#pragma unroll
+        for (int w = 0; w < W; ++w) {
+            if (!__any_sync(ALL, fresh.at[w] != 0)) continue;
+            mine[2 * w] += __popc(transposed(static_cast<unsigned>(fresh.at[w])));
+            mine[2 * w + 1] += __popc(transposed(static_cast<unsigned>(fresh.at[w] >> 32)));
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < 2 * W; ++k)
+        if (mine[k]) atomicAdd(sums + 32 * k + lane, mine[k]);
+    __syncthreads();
+    for (int i = threadIdx.x; i < 64 * W; i += THREADS)
+        if (sums[i]) atomicAdd(counts + i, sums[i]);
+    if (lane == 0 && there) atomicAdd(active, static_cast<Word>(there));
 }

@@ -15,6 +15,8 @@ from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.many_levels import LevelCounts
+from mgraph.algorithms.many_sources import network
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.errors import InputError, MemoryLimitError
@@ -308,3 +310,41 @@ def test_paths():
             found.path(*ends)
     with pytest.raises(mgraph.InputError, match="predecessors=True"):
         mgraph.bfs_many(graph, [0], device="cpu").path(0, 1)
+
+
+@pytest.mark.parametrize("targets", [None, np.arange(0, 900, 7, dtype=np.int32)])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("words", [0, 1, 2, 4])
+def test_levels_are_counted_as_their_distances_say(device, words, directed, targets):
+    if not words and device != "cpu":
+        pytest.skip("a GPU has no queues")
+    random = np.random.default_rng(words)
+    path = np.arange(40)  # beside a random part, and vertices alone
+    src, dst = (np.append(random.integers(40, 700, 2000), part) for part in (path[:-1], path[1:]))
+    graph = mgraph.Graph.from_edges(src, dst, n=900, directed=directed)
+    sources = np.append(random.integers(0, 900, 297), [5, 5, 800]).astype(np.int32)
+    hops = mgraph.bfs_many(graph, sources, device="cpu").distances[:, slice(None) if targets is None else targets]
+    radii = np.array([0.0, 2.0, 1e9])
+    for limit in (np.inf, 3):
+        searches = LevelCounts(network(graph), devices.find(device), targets, limit, words)
+        counts = searches.counted(sources, radii)
+        near = (hops >= 0) & (hops <= limit)
+        assert np.array_equal(counts.reached, near.sum(axis=1))
+        assert np.array_equal(counts.total, np.where(near, hops, 0).sum(axis=1))
+        assert np.array_equal(counts.farthest, np.where(near, hops, 0).max(axis=1))
+        assert np.array_equal(counts.within.T, [(near & (hops <= radius)).sum(axis=1) for radius in radii])
+        with np.errstate(divide="ignore"):
+            np.testing.assert_allclose(counts.harmonic, np.where(near & (hops > 0), 1 / hops, 0).sum(axis=1))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_measures_of_a_social_graph(device, directed):
+    graph = rmat(9, seed=3, directed=directed)
+    asked = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", [1, 3])]
+    found = mgraph.distances(graph, reduce=asked, device=device)
+    rows = mgraph.distances(graph, method="sssp", reduce=asked, device="cpu")
+    assert found.plan.method == "bfs" and found.plan.detail.counted
+    for name in ("eccentricity", "reached", "within"):
+        assert np.array_equal(getattr(found, name), getattr(rows, name))
+    for name in ("mean", "closeness", "harmonic"):
+        np.testing.assert_allclose(getattr(found, name), getattr(rows, name))

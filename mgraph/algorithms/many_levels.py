@@ -5,6 +5,8 @@ look at an edge serves them all. Where levels are thin, as on roads, that look i
 in each level takes most of the time: then a CPU searches from one source after the other, each core with a queue.
 """
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 
 from .. import device as devices
@@ -23,6 +25,51 @@ PULL_SHARE = 16
 
 #: Assumed number of levels of a search on a GPU; the real one depends on the graph.
 DEPTH = 20
+
+#: Levels whose counts come to the host at a time.
+_LEVELS = 1 << 10
+
+
+class _Together:
+    """Searches from as many sources as a vertex's words have bits, level by level."""
+
+    def __init__(self, piece: Network, device: devices.Device, words: int) -> None:
+        xp = device.xp
+        self.device = device
+        self.by_target = indptr, indices = tuple(map(device.asarray, piece.incoming[:2]))
+        self.by_source = tuple(map(device.asarray, piece.outgoing or (indptr, indices)))
+        self.n = len(indptr) - 1
+        self.kernels = bfs_many_kernels.on(device)
+        self.most = 64 * words
+        shape = self.n, words
+        self.words = SearchWords(xp.empty(shape, np.uint64), xp.empty(shape, np.uint64), xp.zeros(shape, np.uint64))
+        hubs = bfs_kernels.on(device).hub_capacity(len(indices))
+        self.hubs = xp.empty(hubs, np.int32), xp.empty(1, np.uint64)
+        self._active = xp.zeros(1, np.int64)
+
+    def clear(self, searches: int) -> None:
+        """Make the words those of a number of searches that have seen nothing."""
+        words = self.words
+        counts = [min(64, max(0, searches - bit)) for bit in range(0, self.most, 64)]
+        # Bits without a search count as seen.
+        words.seen[:] = self.device.xp.asarray([2**64 - 2**count for count in counts], np.uint64)
+        words.frontier.fill(0)
+
+    def search(self, size: int, most: int, settle: Callable[[int, Array], None]) -> None:
+        """Search from frontiers of `size` vertices, for so many levels at most.
+
+        ``settle(level, active)`` makes the vertices that were found the next frontiers, and adds their number.
+        """
+        k, words, level = self.kernels, self.words, 0
+        while size and level < most:
+            if size * PULL_SHARE < self.n:
+                k.push(self.by_source, 0, words, self.hubs)
+            else:
+                k.pull(self.by_target, words, self.hubs)
+            level += 1
+            self._active.fill(0)
+            settle(level, self._active)
+            size = int(self._active[0])
 
 
 class LevelSearches:
@@ -47,20 +94,12 @@ class LevelSearches:
     def __init__(
         self, piece: Network, device: devices.Device, batch: int, dtype: np.dtype, limit: float, words: int
     ) -> None:
-        xp = device.xp
         self.device = device
-        self._by_target = indptr, indices = tuple(map(device.asarray, piece.incoming[:2]))
-        self._by_source = tuple(map(device.asarray, piece.outgoing or (indptr, indices)))
-        self.n = len(indptr) - 1
+        self._searches = _Together(piece, device, words)
+        self.n = self._searches.n
         self._most = int(min(limit, self.n))
         self._kernels, self._parents = bfs_many_kernels.on(device), bfs_kernels.on(device).parents
-        self._words = words
-        shape = self.n, words
-        self._state = SearchWords(xp.empty(shape, np.uint64), xp.empty(shape, np.uint64), xp.zeros(shape, np.uint64))
-        self._active = xp.zeros(1, np.int64)
-        hubs = bfs_kernels.on(device).hub_capacity(len(indices))
-        self._hubs = xp.empty(hubs, np.int32), xp.empty(1, np.uint64)
-        self._found = None if dtype == np.int32 else xp.empty((batch, self.n), np.int32)
+        self._found = None if dtype == np.int32 else device.xp.empty((batch, self.n), np.int32)
 
     def write(self, sources: Array, D: Array, P: Array | None) -> None:
         """Write the distances from some sources, int32 on the device, to the rows of D, and predecessors to those of P.
@@ -70,73 +109,104 @@ class LevelSearches:
         found = D if self._found is None else self._found[: len(sources)]
         found.fill(-1)
         starts = devices.to_host(sources).tolist()
-        together = 64 * self._words
+        together, by_target, hubs = self._searches.most, self._searches.by_target, self._searches.hubs
         if not together:
-            self._kernels.one_by_one(self._by_source, sources, self._most, found)
+            self._kernels.one_by_one(self._searches.by_source, sources, self._most, found)
         for row in range(0, len(starts) if together else 0, max(1, together)):
             self._search(sources[row : row + together], starts[row : row + together], row, found)
         if P is not None:
             for source, distances, before in zip(starts, found, P, strict=True):
-                self._parents(self._by_target, 0, self.n, distances, source, before, self._hubs)
+                self._parents(by_target, 0, self.n, distances, source, before, hubs)
         if found is not D:
             D[...] = found
         D[found < 0] = infinity(np.dtype(D.dtype))
 
     def _search(self, sources: Array, starts: list[int], row: int, found: Array) -> None:
         """Search from as many sources as there are bits; their distances are in `found` from a row on."""
-        k, words = self._kernels, self._state
-        searches = [min(64, max(0, len(starts) - bit)) for bit in range(0, 64 * self._words, 64)]
-        # Bits without a search count as seen.
-        words.seen[:] = self.device.xp.asarray([2**64 - 2**count for count in searches], np.uint64)
-        words.frontier.fill(0)
+        searches = self._searches
+        k, words = searches.kernels, searches.words
+        searches.clear(len(starts))
         k.plant(sources, 0, self.n, words, row, found)
-        level, size = 0, len(set(starts))
-        while size and level < self._most:
-            if size * PULL_SHARE < self.n:
-                k.push(self._by_source, 0, words, self._hubs)
-            else:
-                k.pull(self._by_target, words, self._hubs)
-            level += 1
-            self._active.fill(0)
-            k.settle(0, self.n, words, level, row, found, self._active)
-            size = int(self._active[0])
+
+        def settle(level: int, active: Array) -> None:
+            k.settle(0, self.n, words, level, row, found, active)
+
+        searches.search(len(set(starts)), self._most, settle)
 
 
 class LevelCounts:
-    """Searches on a CPU that only count the targets of each level: nothing is written for a pair of vertices.
+    """Searches that only count the targets of each level: nothing is written for a pair of vertices.
 
     Searches share the look at an edge as in Then et al., "The more the merrier: efficient multi-source graph
-    traversal", 2014; each core has 64 of them, with a queue.
+    traversal", 2014. On a CPU, each core may have 64 of them, with a queue.
 
     Parameters
     ----------
     piece : Network
-        The graph.
+        The graph, which is brought to the device.
     device : Device
-        A CPU.
+        Where to search.
     targets : array of int32, shape (t,), or None
         The vertices that count; None is all.
     limit : float
         The greatest distance to search to.
+    words : int
+        Words of 64 searches that share the look at an edge; 0 where 64 have a queue.
     """
 
-    def __init__(self, piece: Network, device: devices.Device, targets: np.ndarray | None, limit: float) -> None:
-        self._edges = tuple(map(device.asarray, (piece.outgoing or piece.incoming)[:2]))
-        n = len(self._edges[0]) - 1
-        self._kernels = bfs_many_kernels.on(device)
+    def __init__(
+        self, piece: Network, device: devices.Device, targets: np.ndarray | None, limit: float, words: int
+    ) -> None:
+        self._searches = _Together(piece, device, words)
+        n = self._searches.n
+        self._degrees = np.diff(devices.to_host(self._searches.by_source[0]))
         self._most = int(min(limit, n))
         self._targets = np.ones(n, bool)
         if targets is not None:
             self._targets = np.zeros(n, bool)
             self._targets[targets] = True
+        self._targets_there = device.asarray(self._targets)
 
     def counted(self, sources: np.ndarray, radii: np.ndarray) -> Counts:
         """Return what is counted from each source, int32; `radii` are float64."""
         k = len(sources)
         reached, total, farthest = (np.zeros(k, np.int64) for _ in range(3))
         counts = Counts(reached, total, np.zeros(k), farthest, np.zeros((k, len(radii)), np.int64))
-        self._kernels.count_levels(self._edges, sources, self._most, self._targets, radii, counts)
+        together, searches = self._searches.most, self._searches
+        if not together:
+            searches.kernels.count_levels(searches.by_source, sources, self._most, self._targets, radii, counts)
+            return counts
+        itself = self._targets[sources]
+        reached += itself
+        counts.within[:] = itself[:, None]
+        lead_on = np.flatnonzero(self._degrees[sources])
+        for first in range(0, len(lead_on), together):
+            some = lead_on[first : first + together]
+            for level, found in self._levels(sources[some]):
+                reached[some] += found
+                total[some] += level * found
+                counts.harmonic[some] += found / level
+                farthest[some[found > 0]] = level
+                counts.within[some] += found[:, None] * (level <= radii)
         return counts
+
+    def _levels(self, sources: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the levels of the searches from some sources, and how many targets each search finds there."""
+        searches = self._searches
+        k, words, xp = searches.kernels, searches.words, searches.device.xp
+        searches.clear(len(sources))
+        k.plant(searches.device.asarray(sources), 0, 0, words, 0, xp.empty((0, 0), np.int32))
+        words.seen[:] |= words.frontier
+        levels: list[Array] = []
+
+        def settle(level: int, active: Array) -> None:
+            levels.append(xp.zeros(searches.most, np.uint32))
+            k.tally(words, self._targets_there, levels[-1], active)
+
+        searches.search(len(np.unique(sources)), self._most, settle)
+        for first in range(0, len(levels), _LEVELS):
+            some = devices.to_host(xp.stack(levels[first : first + _LEVELS])).astype(np.int64)
+            yield from enumerate(some[:, : len(sources)], 1 + first)
 
 
 def words_for(batch: int, kind: str) -> int:
@@ -155,14 +225,17 @@ def levels_bytes(
     return lists + hubs + state + (dtype != np.int32) * batch * n * 4 + batch * n
 
 
-def counts_bytes(n: int, m: int, batch: int, *, directed: bool, cores: int) -> int:
-    """Return the bytes that `LevelCounts` allocates with some cores."""
+def counts_bytes(n: int, m: int, batch: int, words: int, *, kind: str, directed: bool, cores: int) -> int:
+    """Return the bytes that `LevelCounts` allocates on its device, with some cores."""
     lists = (2 if directed else 1) * ((n + 1) * offset_type(m).itemsize + 4 * m)
-    return lists + n + 32 * n * cores + 64 * batch
+    hubs = 4 * int(bfs_kernels.of_kind(kind).hub_capacity(m))
+    return lists + hubs + n + (24 * words if words else 32 * cores) * n + 64 * batch
 
 
-def counts_seconds(n: int, m: int, sources: int, spec: DeviceSpec, shape: Shape) -> float:
-    """Predict the seconds in which a CPU counts the levels of searches from a batch of sources."""
+def counts_seconds(n: int, m: int, sources: int, words: int, spec: DeviceSpec, shape: Shape) -> float:
+    """Predict the seconds in which a device counts the levels of searches from a batch of sources."""
+    if words:
+        return -(-sources // (64 * words)) * _turn_seconds(n, m, words, spec)
     rates, rounds = rates_of(spec), -(-sources // (64 * spec.cores))
     # In few levels, the 64 searches reach a vertex in about three of them; on roads, each in another one.
     looks = min(64.0, max(3.0, shape.levels / 4))
@@ -179,6 +252,12 @@ def levels_seconds(n: int, m: int, sources: int, words: int, spec: DeviceSpec, s
     if spec.kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
         touches = words * (3 * m + 2 * shape.levels * n) + 38 * words * n
         return turns * (touches / (rates.search * spec.cores) + shape.levels * per_level)
-    # An edge is read in some levels, the words of a vertex in all; a distance is written once.
-    passes = DEPTH * (24 * words * n / rates.memory + per_level)
-    return turns * (3 * m / (rates.search * spec.cores) + passes) + 8 * sources * n / rates.memory
+    return turns * _turn_seconds(n, m, words, spec) + 8 * sources * n / rates.memory  # a distance is written once
+
+
+def _turn_seconds(n: int, m: int, words: int, spec: DeviceSpec) -> float:
+    """Predict the seconds in which a GPU searches from 64 sources for each word, but for writing distances."""
+    rates = rates_of(spec)
+    # An edge is read in some levels, the words of a vertex in all.
+    passes = DEPTH * (24 * words * n / rates.memory + EXCHANGE["solo"] + 3 * rates.launch)
+    return 3 * m / (rates.search * spec.cores) + passes

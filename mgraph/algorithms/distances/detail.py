@@ -25,7 +25,8 @@ class DistancesDetail(Detail):
     computed : str
         The type that the search computes in.
     words : int
-        Of ``"bfs"``, words of 64 searches that share a look at an edge; 0 where each search has a queue.
+        Of ``"bfs"``, words of 64 searches that share a look at an edge; 0 where each search, or 64 of them, have a
+        queue.
     counted : bool
         Whether searches of ``"bfs"`` count the targets of each level, for measures; otherwise rows are written.
     apart : bool

@@ -39,8 +39,8 @@ METHODS = ("sssp", "johnson", "bfs", "blocked", "hierarchy")
 #: The types to compute in: searches do not compute in int16.
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
 
-#: Sources of which each core of a CPU counts levels at a time.
-COUNTED = 1024
+#: Sources of which each core of a CPU, or a GPU, counts levels at a time.
+COUNTED = {"cpu": 1024, "cuda": 8192}
 
 #: "auto" takes a hierarchy, its preparation counted, or all pairs, if they are predicted faster than searches by this
 #: factor and these seconds.
@@ -296,13 +296,13 @@ def _searching(request: _Request, method: str) -> Plan:
     together = relaxing_seconds(n, m, share, specs[0], request.weighted, shape)
     # Sources that are few, or lie apart in a road network, are searched from one by one.
     apart = kind == "cpu" and method != "bfs" and apart_seconds(n, m, share, specs[0], shape) < together
-    counted = kind == "cpu" and method == "bfs" and request.measured
+    counted = method == "bfs" and request.measured
 
     def words_of(batch: int) -> int:
         """Return how many words to search by at a time; none on a CPU where a queue for each search is faster."""
         shared = words_for(batch, kind) if method == "bfs" else 0
-        if counted:
-            return 1
+        if counted and kind == "cpu":
+            return 0
         if kind == "cpu" and shared:
             return min((shared, 0), key=lambda words: levels_seconds(n, m, batch, words, specs[0], shape))
         return shared
@@ -311,7 +311,9 @@ def _searching(request: _Request, method: str) -> Plan:
         batch, directed = min(batch, rows), request.directed
         if counted:
             held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
-            return held + counts_bytes(n, m, batch, directed=directed, cores=specs[0].cores) + rows * 64
+            words = words_of(batch)
+            found = counts_bytes(n, m, batch, words, kind=kind, directed=directed, cores=specs[0].cores)
+            return held + found + rows * 64
         if method == "bfs":
             found = words_of(batch)
             searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
@@ -322,14 +324,14 @@ def _searching(request: _Request, method: str) -> Plan:
         return held + searched + request.kept_bytes(rows, n, batch)
 
     if counted:
-        best = COUNTED * specs[0].cores
+        best = COUNTED[kind] * specs[0].cores
     else:
         best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
     dealt = request.dealt(best, 1 if apart else SLICE[kind], peak)
     taken = dealt.taken
     words = words_of(taken)
     if counted:
-        passed = counts_seconds(n, m, taken, specs[0], shape)
+        passed = counts_seconds(n, m, taken, words, specs[0], shape)
     elif method == "bfs":
         passed = levels_seconds(n, m, taken, words, specs[0], shape)
     elif apart:
@@ -345,7 +347,7 @@ def _searching(request: _Request, method: str) -> Plan:
         computed.name,
         words=words,
         counted=counted,
-        apart=apart or (method == "bfs" and not words),
+        apart=apart or (method == "bfs" and not words and not counted),
     )
 
 

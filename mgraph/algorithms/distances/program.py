@@ -2,7 +2,7 @@
 
 A shard has the whole graph and a range of the sources; shards do not communicate. A superstep takes the next batch of
 them, searches from it (`Searches` or `LevelSearches`) or sweeps down a hierarchy (`Sweeps`), and keeps what the call
-wants of its rows (`keepers`). Sweeps make measures themselves, and searches on a CPU without weights count levels
+wants of its rows (`keepers`). Sweeps make measures themselves, and searches without weights count levels
 (`LevelCounts`), so that there are no rows then.
 """
 
@@ -153,7 +153,7 @@ class FromSources:
     def _counting(self, sources: np.ndarray, piece: Network, device: devices.Device) -> Counting:
         """Return searches from some sources that count levels."""
         wanted, n, dtype = self.wanted, self.plan.n, np.dtype(self.plan.dtype)
-        searches = LevelCounts(piece, device, wanted.targets, self.limit)
+        searches = LevelCounts(piece, device, wanted.targets, self.limit, self.plan.detail.words)
         return Counting(searches, sources, wanted, n, dtype, unmeasured(wanted, len(sources), dtype))
 
     def _sweeping(self, sources: np.ndarray, piece: Prepared, device: devices.Device) -> Searching | Measuring:

@@ -21,12 +21,12 @@ INSTANCES = (
         for offset in ("int", "long long")
         for w in WORDS
     ),
-    *(f"{kernel}<{w}>" for kernel in ("plant", "settle") for w in WORDS),
+    *(f"{kernel}<{w}>" for kernel in ("plant", "settle", "tally") for w in WORDS),
 )
 
 _THREADS = 256
 
-#: Blocks per multiprocessor for the pieces of hubs.
+#: Blocks per multiprocessor for the pieces of hubs, and to count.
 _TAKING = 8
 
 
@@ -63,8 +63,16 @@ def settle(first: int, last: int, words: SearchWords, level: int, row: int, dist
     _launch(f"settle<{frontier.shape[1]}>", last - first, arguments)
 
 
+def tally(words: SearchWords, targets: Array, counts: Array, active: Array) -> None:
+    """Make the new vertices the frontiers, add their number to `active`, and to `counts` that of targets."""
+    frontier, seen, following = words
+    n = len(seen)
+    arguments = _int(n), targets, following, seen, frontier, counts, active
+    _launch(f"tally<{frontier.shape[1]}>", min(n, _all(n)), arguments)
+
+
 def _all(vertices: int) -> int:
-    """Return the threads of a launch for the pieces of hubs; only the device knows how many pieces there are."""
+    """Return the threads of a launch of all warps, as for the pieces of hubs, whose number only the device knows."""
     return _TAKING * cuda_attribute("MultiProcessorCount") * _THREADS if vertices else 0
 
 

@@ -87,6 +87,26 @@ def settle(first, last, words, level, row, distances, active):
 
 
 @njit(nogil=True, cache=True)
+def tally(words, targets, counts, active):
+    """Make `following` the frontiers, without seen vertices, and count the new ones and the targets among them."""
+    frontier = words.frontier
+    seen = words.seen
+    following = words.following
+    for v in range(len(seen)):
+        new = False
+        for w in range(frontier.shape[1]):
+            bits = following[v, w] & ~seen[v, w]
+            following[v, w] = _NONE
+            seen[v, w] |= bits
+            frontier[v, w] = bits
+            new |= bits != _NONE
+            while targets[v] and bits:
+                counts[64 * w + trailing_zeros(bits)] += np.uint32(1)
+                bits &= bits - _ONE
+        active[0] += new
+
+
+@njit(nogil=True, cache=True)
 def _settle(begin, end, level, following, seen, frontier, distances):
     """Settle the vertices from `begin` to `end`; return how many are new to any search."""
     words = np.uint64(frontier.shape[1])

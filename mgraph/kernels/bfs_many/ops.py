@@ -89,6 +89,14 @@ class Operations(Protocol):
         """
         ...
 
+    def tally(self, words: SearchWords, targets: Array, counts: Array, active: Array) -> None:
+        """Settle the vertices of a whole graph as `settle` does, and count targets instead of writing distances.
+
+        The number of targets that are new to search i is added to ``counts[i]``, uint32 of shape (64 * words,).
+        `targets` is bool of shape (n,).
+        """
+        ...
+
     def one_by_one(self, edges: Adjacency, sources: Array, limit: int, distances: Array) -> None:
         """Search from each of `sources`, int32, by a queue: one core for each search.
 
