@@ -53,8 +53,6 @@ def same(found, expected):
 @pytest.mark.parametrize("options", ASKED)
 def test_the_same_as_direct(options, client):
     for graph in graphs():
-        if options.get("method") == "hierarchy" and options.get("predecessors") and not graph.nonnegative:
-            continue  # which searches find alone
         expected = mgraph.distances(graph, **options, device="cpu")
         found = mgraph.distances(graph, **options, client=client, device="cpu")
         same(found, expected)

@@ -122,6 +122,42 @@ def test_predecessors(weights, options, directed, device):
     )
 
 
+def of_other_weights(graph, kind):
+    """Return a directed graph of the same edges, with weights whose sums round, or some of which are negative."""
+    src, dst, weights = graph.coo()
+    if kind == "thirds":
+        return mgraph.Graph.from_edges(src, dst, weights / np.float32(3), n=graph.n)
+    heights = np.random.default_rng(3).integers(0, 60, graph.n)
+    return mgraph.Graph.from_edges(src, dst, weights + heights[src] - heights[dst], n=graph.n)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("kind", ["thirds", "negative"])
+def test_predecessors_by_entries(kind, reverse, device):
+    graph = of_other_weights(grid(directed=True), kind)
+    src, dst, weights = (graph.reversed() if reverse else graph).coo()
+    length = np.full((graph.n, graph.n), np.inf)
+    np.minimum.at(length, (src, dst), weights)
+    asked = {"predecessors": True, "method": "hierarchy", "reverse": reverse, "device": device}
+    found = mgraph.distances(graph, range(0, 900, 90), **asked)
+    expected = mgraph.distances(graph, range(0, 900, 90), reverse=reverse, method="johnson", device="cpu")
+    np.testing.assert_allclose(found.distances, expected.distances, rtol=1e-5)
+    for row, source in enumerate(range(0, 900, 90)):
+        D, P = found.distances[row].astype(np.float64), found.predecessors[row]
+        assert P[source] == -9999
+        others = np.flatnonzero(np.arange(graph.n) != source)
+        np.testing.assert_allclose(D[P[others]] + length[P[others], others], D[others], rtol=1e-5)
+        path = found.path(source, 450)
+        assert path[0] == source and path[-1] == 450 and len(set(path)) == len(path)
+    if kind == "thirds":
+        near = mgraph.distances(graph, [7, 8], [3, 5, 3], limit=900, **asked)
+        every = mgraph.distances(graph, [7, 8], limit=900, **asked)
+        assert np.array_equal(near.distances, every.distances[:, [3, 5, 3]])
+        assert np.array_equal(near.predecessors, every.predecessors[:, [3, 5, 3]])
+        closest = mgraph.distances(graph, [7, 8], nearest=3, **asked)
+        assert np.array_equal(closest.predecessors, np.take_along_axis(every.predecessors, closest.nearest, 1))
+
+
 @pytest.mark.parametrize("options", ASKED)
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_same_as_searches(options, directed, device):
@@ -191,10 +227,6 @@ def test_what_is_refused():
     graph = grid()
     with pytest.raises(InputError, match="method='blocked' finds no predecessors: leave out predecessors=True"):
         mgraph.distances(graph, [0], method="blocked", predecessors=True, device="cpu")
-    src, dst, weights = graph.coo()
-    thirds = mgraph.Graph.from_edges(src, dst, weights / 3, n=graph.n)
-    with pytest.raises(InputError, match="sums of weights are exact: leave out predecessors=True, or call Hierarchy"):
-        mgraph.distances(thirds, [0], method="hierarchy", predecessors=True, device="cpu")
     with pytest.raises(InputError, match=r"dtype must be int32, which Hierarchy\(n=900"):
         mgraph.distances(mgraph.Hierarchy(graph, device="cpu"), [0], dtype="float64")
     random = np.random.default_rng(3)

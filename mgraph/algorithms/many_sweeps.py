@@ -16,6 +16,9 @@ from ..graph.potentials import edge_lengths
 from ..graph.vertex_range import VertexRange
 from ..hierarchy import Hierarchy, sweeps
 from ..hierarchy.hierarchy import elimination_of, prepared
+from ..hierarchy.lengths import on_host
+from ..hierarchy.placed import placed
+from ..hierarchy.predecessors import by_entries
 from ..hierarchy.prepared import Prepared
 from ..hierarchy.structure import AN_ENTRY, Fill
 from ..kernels import sssp_many as sssp_many_kernels
@@ -75,7 +78,9 @@ class Sweeps:
         rank = self._structure.rank
         self._ends = rank if targets is None else rank[targets]
         self._sweep = sweeps.sweep_to(self._structure, self._on, self._ends)
-        self._by_target: tuple[Array, Array, Array] | None = None
+        self._lasts, self._by_target = piece.lasts, None
+        if self._lasts is not None:
+            self._here, self._lengths_here = placed(self._structure, devices.find("cpu")), on_host(self._lengths)
         if piece.by_target is not None:
             indptr, indices = (device.asarray(part) for part in piece.by_target[:2])
             edges = Compressed(indptr, indices, piece.by_target.weights)
@@ -84,11 +89,15 @@ class Sweeps:
     def write(self, sources: np.ndarray, D: Array, P: Array | None = None) -> None:
         """Write the distances from some sources to the targets to the rows of D, and predecessors to those of P.
 
-        Both are arrays on the device. Predecessors follow from the distances to all vertices, by the rule of searches.
+        Both are arrays on the device. Predecessors are found with the distances to all vertices: from these by the rule
+        of searches, or by entries on the host, as the hierarchy was prepared.
         """
         starts, device = self._structure.rank[sources], self._on.device
         sweeps.distances(self._structure, self._on, device, self._lengths, starts, self._sweep, self._limit, D)
-        if P is not None and self._by_target is not None:
+        if P is not None and self._lasts is not None:
+            known, every = (self._structure, self._here, self._lengths_here, self._lasts), np.arange(len(self._ends))
+            P[...] = device.asarray(by_entries(*known, lambda *_: devices.to_host(D), sources, every).predecessors)
+        elif P is not None and self._by_target is not None:
             kernels = sssp_many_kernels.on(device)
             kernels.predecessors(D, device.asarray(sources), self._by_target, P)
             P[infinity(np.dtype(D.dtype)) == D] = NO_PREDECESSOR
@@ -117,10 +126,11 @@ def gathered_hierarchy(
     *,
     reverse: bool = False,
     predecessors: bool = False,
+    rounding: bool = False,
 ) -> Prepared:
     """Return the hierarchy of a graph that lies in ranges, on every shard; the first one finds the order.
 
-    In `reverse`, edges are turned round. For `predecessors` it has the edges, too.
+    In `reverse`, edges are turned round. It has what `predecessors` need, by entries if there is `rounding`.
     """
     graph = whole.graph(part, device, comm)
     order = device.xp.empty(graph.n, np.int32)
@@ -129,7 +139,16 @@ def gathered_hierarchy(
     comm.broadcast(order, 0, range(comm.size))
     found = prepared(Hierarchy(graph, order, dtype=dtype, device=device.name), device)
     found = found.reversed if reverse else found
-    return found.with_edges(graph.reversed() if reverse else graph) if predecessors else found
+    return with_predecessors(found, graph, reverse, rounding) if predecessors else found
+
+
+def with_predecessors(piece: Prepared, graph: Graph, reverse: bool, rounding: bool) -> Prepared:
+    """Return the hierarchy of a graph with what predecessors need.
+
+    With `rounding`, sums of lengths may round, or lengths are negative: then no rule that compares sums finds them, but
+    the entries do.
+    """
+    return piece.with_lasts if rounding else piece.with_edges(graph.reversed() if reverse else graph)
 
 
 def may_have_small_separators(graph: Graph) -> bool:

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from .. import device as devices
 from ..graph import Compressed, Graph
-from .lengths import Lengths
+from .lengths import Lengths, on_host
 from .placed import OnDevice, placed
+from .predecessors import Lasts, last_vertices
 from .structure import Structure
 
 
@@ -24,7 +25,9 @@ class Prepared:
     there : OnDevice or None
         The structure on a device; None where it is to be sent.
     by_target : Compressed or None
-        The edges by target, where predecessors are to be found.
+        The edges by target, where predecessors are to be found from distances.
+    lasts : Lasts or None
+        Where the paths of all entries end, where predecessors are to be found by entries.
     """
 
     #: It is sent to a worker once, and stays there as long as the caller has it.
@@ -34,15 +37,25 @@ class Prepared:
     lengths: Lengths
     there: OnDevice | None = None
     by_target: Compressed | None = None
+    lasts: Lasts | None = None
 
     @cached_property
     def reversed(self) -> "Prepared":
-        """Return the hierarchy of the edges turned round."""
-        up, down = self.lengths.up, self.lengths.down
-        return replace(self, lengths=self.lengths._replace(up=down, down=up))
+        """Return the hierarchy of the edges turned round, for sweeps."""
+        structure, lengths = self.structure, self.lengths
+        return replace(
+            self,
+            structure=structure._replace(upward=structure.downward, downward=structure.upward),
+            lengths=lengths._replace(up=lengths.down, down=lengths.up),
+        )
+
+    @cached_property
+    def with_lasts(self) -> "Prepared":
+        """Return the hierarchy with the ends of its entries' paths, for predecessors of lengths whose sums round."""
+        return replace(self, lasts=last_vertices(self.structure, on_host(self.lengths)))
 
     def with_edges(self, graph: Graph) -> "Prepared":
-        """Return the hierarchy with the edges of its graph, for predecessors."""
+        """Return the hierarchy with the edges of its graph, for predecessors of lengths whose sums are exact."""
         edges = graph.csc()
         if self.there is None:
             edges = Compressed(*(None if part is None else devices.to_host(part) for part in edges))

@@ -44,7 +44,7 @@ from ...runtime.select import checked_memory_limit, checked_span, runner_of, spe
 from .. import bellman
 from ..certificates import distances as certificate
 from ..many_sources import Network, gathered_network, network
-from ..many_sweeps import gathered_hierarchy, may_have_small_separators
+from ..many_sweeps import gathered_hierarchy, may_have_small_separators, with_predecessors
 from .by_matrix import kept_of_all_pairs
 from .plan import METHODS, TYPES, UNKNOWN, Preparation, planned
 from .program import FromSources
@@ -129,11 +129,10 @@ def distances(
         search [4]_, or on a CPU by a queue for each where that is faster. ``"blocked"`` computes all pairs by the
         method of `mgraph.apsp` on the matrix, on one device. ``"hierarchy"`` prepares the graph as
         `mgraph.Hierarchy` does, unless the graph keeps a hierarchy of an earlier call, and sweeps down from many
-        sources at a time: for road networks and meshes. It finds predecessors if no weight is negative and all sums of
-        weights are exact, as of integers. ``"auto"`` takes ``"bfs"`` for an
-        unweighted graph, and ``"johnson"`` if a weight is negative. It takes ``"blocked"`` or ``"hierarchy"`` where
-        that is predicted clearly faster, preparation counted, and all sums of weights are exact, so that the result is
-        the same.
+        sources at a time: for road networks and meshes. If sums of weights round, or a weight is negative, its
+        predecessors need not be those of searches. ``"auto"`` takes ``"bfs"`` for an unweighted graph, and
+        ``"johnson"`` if a weight is negative. It takes ``"blocked"`` or ``"hierarchy"`` where that is predicted clearly
+        faster, preparation counted, and all sums of weights are exact, so that the result is the same.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     ids : bool
@@ -166,8 +165,8 @@ def distances(
     InputError
         If a source or target is not an integer in [0, n) or no id of the graph, for negative weights with
         ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, for `sparse` or `out` together with
-        any of the three or each other, for ``method="hierarchy"`` if there would be too many entries, or with
-        `predecessors` if sums may round, for ``"blocked"`` with `predecessors` or on workers, and for invalid input.
+        any of the three or each other, for ``method="hierarchy"`` if there would be too many entries, for ``"blocked"``
+        with `predecessors` or on workers, and for invalid input.
     OutputExistsError
         If the file `out` exists, and `overwrite` is false.
     {common errors}
@@ -355,9 +354,6 @@ def _solved(
         fill = found_fill(graph, computed)
         full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
         plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
-    if plan.method == "hierarchy" and predecessors and not (graph.nonnegative and _is_exact(graph, computed)):
-        advice = " finds predecessors where no weight is negative and sums of weights are exact: leave out "
-        raise InputError(Given("method", method), advice, Given("predecessors", True), ", or call Hierarchy.distances")
     if isinstance(graph, Graph) and plan.method == "blocked":
         where = {"device": runner.specs[0].name, "progress": progress}
         where |= {name: options.get(name) for name in ("memory_limit", "span")}
@@ -367,10 +363,10 @@ def _solved(
         check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
     program = FromSources(plan, starts, wanted, limit)
     if isinstance(graph, PlacedGraph):
-        gather = _gather(graph, plan, computed, reverse)
+        gather = _gather(graph, plan, computed, reverse, known.rounding)
         return plan, runner.run(program, lambda _: gather, plan, progress)
     # Every shard needs the same piece, so it is prepared once, before shards are loaded.
-    piece = _piece(graph, plan, computed, runner.place, reverse)
+    piece = _piece(graph, plan, computed, runner.place, reverse, known.rounding)
     seconds, compiled = time.perf_counter() - started, clock().seconds() - compiled
     outcome = runner.run(program, lambda _: piece, plan, progress)
     outcome.timings["load"] += seconds - compiled
@@ -426,22 +422,23 @@ def _planner(
     )
 
 
-def _gather(graph: PlacedGraph, plan: Plan, computed: np.dtype, reverse: bool) -> Gather:
+def _gather(graph: PlacedGraph, plan: Plan, computed: np.dtype, reverse: bool, rounding: bool) -> Gather:
     """Return how a shard gathers its piece of a graph on workers: the whole graph, or a hierarchy of it."""
     whole = Whole(graph.placed, graph.nonnegative, weighted=graph.weighted and plan.method != "bfs")
     if plan.method == "hierarchy":
-        return partial(gathered_hierarchy, whole, computed, reverse=reverse, predecessors=plan.predecessors)
+        parents = plan.predecessors
+        return partial(gathered_hierarchy, whole, computed, reverse=reverse, predecessors=parents, rounding=rounding)
     return partial(gathered_network, whole, _shifts(graph, plan), reverse=reverse)
 
 
 def _piece(
-    graph: Graph, plan: Plan, computed: np.dtype, place: devices.Device | None, reverse: bool
+    graph: Graph, plan: Plan, computed: np.dtype, place: devices.Device | None, reverse: bool, rounding: bool
 ) -> Network | Prepared:
     """Return what each shard needs of a graph: a hierarchy of it, or its edges and potentials."""
     if plan.method == "hierarchy":
         piece = prepared(hierarchy_of(graph, computed, place or devices.find("cpu")), place)
         piece = piece.reversed if reverse else piece
-        return piece.with_edges(graph.reversed() if reverse else graph) if plan.predecessors else piece
+        return with_predecessors(piece, graph, reverse, rounding) if plan.predecessors else piece
     graph = graph.reversed() if reverse else graph
     return network(graph, potentials(graph) if _shifts(graph, plan) else None)
 
@@ -472,14 +469,15 @@ def _of_hierarchy(hierarchy: Hierarchy, dtype: Any, device: str | None, client: 
 
 def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype) -> Preparation:
     """Return what is known of a graph's hierarchy, and whether ``"auto"`` may take one."""
+    rounding = not (graph.nonnegative and _is_exact(graph, dtype))
     if isinstance(graph, PlacedGraph):
-        return Preparation(why_not=UNKNOWN)
+        return Preparation(rounding=rounding, why_not=UNKNOWN)
     done, fill, why_not = is_prepared(graph, dtype), known_fill(graph, dtype), ""
     if fill is None and not lazy.installed("pymetis"):
         why_not = "pymetis is not installed"
     elif fill is None and not may_have_small_separators(graph):
         why_not = "the graph does not look like a road network or a mesh"
-    return Preparation(fill, done, why_not)
+    return Preparation(fill, done, rounding, why_not)
 
 
 def _searches_only(graph: Graph | PlacedGraph, dtype: np.dtype, limit: float, predecessors: bool) -> str:

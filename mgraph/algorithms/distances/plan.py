@@ -62,12 +62,15 @@ class Preparation(NamedTuple):
         How much the graph fills in, if the vertices have been ordered.
     done : bool
         Whether the graph keeps a hierarchy.
+    rounding : bool
+        Whether predecessors are found by entries, as sums of weights may round, or weights are negative.
     why_not : str
         Why ``"auto"`` must not take one; empty if it may.
     """
 
     fill: Fill | None = None
     done: bool = False
+    rounding: bool = False
     why_not: str = ""
 
 
@@ -354,15 +357,17 @@ def _searching(request: _Request, method: str) -> Plan:
 def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     """Return the plan of sweeps down a hierarchy."""
     n, m, specs, made = request.n, request.m, request.specs, request.dtype
-    # Predecessors follow from the distances to all vertices, and the edges.
+    # Predecessors follow from the distances to all vertices, and the edges or the ends of the entries' paths.
     targets = n if request.targets is None or request.predecessors else request.targets
-    edges = request.predecessors * m * (8 + made.itemsize)
     fill = preparation.fill or expected_fill(n, m)
+    by_entries = request.predecessors and preparation.rounding
+    edges = 8 * fill.entries if by_entries else request.predecessors * m * (8 + made.itemsize)
 
     def peak(rows: int, batch: int) -> int:
         batch = min(batch, rows)
         kept = rows * 64 if request.measured else request.kept_bytes(rows, targets, batch)
-        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0], request.measured) + edges + kept
+        marks = 5 * batch * n if by_entries else 0  # predecessors before they are kept, and whether they close cycles
+        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0], request.measured) + edges + marks + kept
 
     dealt = request.dealt(batch_of(specs[0], request.measured), LEAST, peak)
     taken = dealt.taken
