@@ -28,7 +28,7 @@ from ..planning.shape import FEW, shape_on_host
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
 
-#: Sources of a batch whose rows are wanted, and of one that a GPU measures.
+#: Sources of a batch whose rows are wanted, at least, and of one that a GPU measures.
 BATCH, MEASURED = 1024, 1 << 15
 
 #: The least number of sources that share a sweep on a core, and the most.
@@ -43,8 +43,9 @@ _ORDER = 0.34e-6
 #: Seconds in which an entry is found and placed, and in which customization reads a pair of entries on a core.
 _FILL, _PAIR = 0.2e-6, 10e-9
 
-#: Share of the rate of (min, +) products at which a core reads entries for a batch of sources.
-_ENTRIES = 0.5
+#: Share of the rate of (min, +) products at which a core reads entries for `LANES` sources; and for how many sources it
+#: would read one in the time that it takes besides.
+_ENTRIES, _FETCH = 0.5, 100
 
 #: Bytes that a CPU moves for a distance that is stored.
 _STORED = 36
@@ -77,7 +78,7 @@ class Sweeps:
         self._on, self._lengths = piece.on(device)
         rank = self._structure.rank
         self._ends = rank if targets is None else rank[targets]
-        self._sweep = sweeps.sweep_to(self._structure, self._on, self._ends)
+        self._sweep = piece.sweep_to(self._on, None if targets is None else self._ends)
         self._lasts, self._by_target = piece.lasts, None
         if self._lasts is not None:
             self._here, self._lengths_here = placed(self._structure, devices.find("cpu")), on_host(self._lengths)
@@ -172,26 +173,29 @@ def preparation_seconds(n: int, fill: Fill, host: DeviceSpec, ordered: bool) -> 
     return order + (_FILL * fill.entries + _PAIR * fill.pairs / host.cores) / speed_of(host).arithmetic
 
 
-def sweeps_seconds(
-    n: int, sources: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measured: bool
-) -> float:
-    """Predict the seconds in which a device sweeps from a batch of sources to some targets, and measures them or not.
+def sweeps_seconds(sources: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measures: int) -> float:
+    """Predict the seconds in which a device sweeps from a batch of sources to some targets, and makes some measures.
 
-    A sweep passes what is above the targets.
+    A sweep passes what is above the targets. A further measure takes as long as an entry. Without any, distances are
+    stored.
     """
     rates = rates_of(spec)
-    each = fill.climb + min(float(fill.entries), targets * fill.climb)
-    stored = 0 if measured else sources * targets
+    each = fill.climb + min(float(fill.entries), targets * fill.climb) + max(0, measures - 1) * targets
+    stored = 0 if measures else sources * targets
     if spec.kind == "cuda":
         read = sources * each / (_READS * rates.minplus[dtype.name])
         return fill.height * _LEVEL + read + _MOVED * stored * dtype.itemsize / rates.memory
-    read = max(sources, LEAST) * each  # from fewer sources, the other lanes of a sweep are passed in vain
-    return (read / (_ENTRIES * rates.minplus[dtype.name]) + stored * _STORED / rates.memory) / spec.cores
+    # A core takes up to LANES sources at a time. From fewer than LEAST, the other lanes are passed in vain.
+    rounds, lanes = -(-sources // (LANES * spec.cores)), min(LANES, max(sources, LEAST))
+    read = rounds * LANES * (lanes + _FETCH) / (LANES + _FETCH) * each
+    return read / (_ENTRIES * rates.minplus[dtype.name]) + stored * _STORED / (rates.memory * spec.cores)
 
 
 def batch_of(spec: DeviceSpec, measured: bool) -> int:
-    """Return how many sources a device takes at a time: to measure, a GPU keeps few labels of each."""
-    return MEASURED if measured and spec.kind == "cuda" else BATCH
+    """Return how many sources a device takes at a time: enough for all cores; to measure, a GPU keeps few labels."""
+    if spec.kind == "cpu":
+        return max(BATCH, (4 if measured else 1) * LANES * spec.cores)
+    return MEASURED if measured else BATCH
 
 
 def sweeps_bytes(

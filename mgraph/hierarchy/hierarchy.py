@@ -237,10 +237,8 @@ class Hierarchy:
             return self._paths(starts, ends, most)
         if targets is not None:
             sweep = sweeps.sweep_to(self._structure, self._on, ends)
-        elif "all" in self._sweeps:
-            sweep = self._sweeps["all"]
         else:
-            sweep = self._sweeps["all"] = sweeps.sweep_to(self._structure, self._on, ends)
+            sweep = sweeps.sweep_to_all(self._structure, self._on, self._sweeps)
         if measures or radii:
             known = self._structure, self._on, self._lengths
             return sweeps.measured(*known, starts, ends, sweep, most, measures, radii)
@@ -579,7 +577,7 @@ def prepared(hierarchy: Hierarchy, place: devices.Device | None) -> Prepared:
     """Return what a device needs of a hierarchy, or workers if `place` is None."""
     if place is None:
         return hierarchy._to_send
-    return Prepared(hierarchy._structure, hierarchy._lengths, hierarchy._on)
+    return Prepared(hierarchy._structure, hierarchy._lengths, hierarchy._on, kept=hierarchy._sweeps)
 
 
 def is_prepared(graph: Graph, dtype: np.dtype) -> bool:

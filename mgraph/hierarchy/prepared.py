@@ -1,8 +1,10 @@
 """What a device needs of a hierarchy to sweep: it is used where it lies, or sent to workers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
+
+import numpy as np
 
 from .. import device as devices
 from ..graph import Compressed, Graph
@@ -10,6 +12,7 @@ from .lengths import Lengths, on_host
 from .placed import OnDevice, placed
 from .predecessors import Lasts, last_vertices
 from .structure import Structure
+from .sweeps import Sweep, sweep_to, sweep_to_all
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,8 @@ class Prepared:
         The edges by target, where predecessors are to be found from distances.
     lasts : Lasts or None
         Where the paths of all entries end, where predecessors are to be found by entries.
+    kept : dict
+        Sweeps to all vertices that were made where `there` is.
     """
 
     #: It is sent to a worker once, and stays there as long as the caller has it.
@@ -38,6 +43,7 @@ class Prepared:
     there: OnDevice | None = None
     by_target: Compressed | None = None
     lasts: Lasts | None = None
+    kept: dict[str, Sweep] = field(default_factory=dict)
 
     @cached_property
     def reversed(self) -> "Prepared":
@@ -60,6 +66,12 @@ class Prepared:
         if self.there is None:
             edges = Compressed(*(None if part is None else devices.to_host(part) for part in edges))
         return replace(self, by_target=edges)
+
+    def sweep_to(self, on: OnDevice, ranks: np.ndarray | None) -> Sweep:
+        """Return the sweep to some ranks, or to all vertices in the order of their numbers."""
+        if ranks is None and on is self.there:
+            return sweep_to_all(self.structure, on, self.kept)
+        return sweep_to(self.structure, on, self.structure.rank if ranks is None else ranks)
 
     def on(self, device: devices.Device) -> tuple[OnDevice, Lengths]:
         """Return the structure and the lengths on a device."""

@@ -100,6 +100,14 @@ def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sweep:
     return Sweep(schedule, moved(place[targets]), moved(times))
 
 
+def sweep_to_all(structure: Structure, on: OnDevice, kept: dict[str, Sweep]) -> Sweep:
+    """Return the sweep to all vertices in the order of their numbers, which is kept by the name of the device."""
+    name = on.device.name
+    if name not in kept:
+        kept[name] = sweep_to(structure, on, structure.rank)
+    return kept[name]
+
+
 def distances(
     structure: Structure,
     on: OnDevice,

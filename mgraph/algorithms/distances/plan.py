@@ -104,7 +104,7 @@ class _Request:
     sources: int
     targets: int | None
     nearest: int | None
-    measured: bool
+    measures: int
     sparse: bool
     span: int | None
     memory_limit: int | None
@@ -120,6 +120,11 @@ class _Request:
     def kind(self) -> str:
         """The kind of the devices."""
         return self.specs[0].kind
+
+    @property
+    def measured(self) -> bool:
+        """Whether measures of rows are kept, and no distances."""
+        return self.measures > 0
 
     @property
     def wide(self) -> int:
@@ -218,8 +223,8 @@ def planned(
     searches; it is empty if the other methods are open to choice.
     """
     checked_choice("method", method, ("auto", *METHODS))
-    measured = any(checked_reduce(reduce))
-    if measured and (nearest is not None or predecessors):
+    measures = sum(map(len, checked_reduce(reduce)))
+    if measures and (nearest is not None or predecessors):
         other = Given("predecessors", True) if nearest is None else Given("nearest", nearest)
         raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
     if method == "blocked" and predecessors:
@@ -233,7 +238,7 @@ def planned(
         sources=n if sources is None else sources,
         targets=targets,
         nearest=nearest,
-        measured=measured,
+        measures=measures,
         sparse=sparse,
         span=span,
         memory_limit=memory_limit,
@@ -371,7 +376,7 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
 
     dealt = request.dealt(batch_of(specs[0], request.measured), LEAST, peak)
     taken = dealt.taken
-    passed = sweeps_seconds(n, taken, targets, fill, made, specs[0], request.measured)
+    passed = sweeps_seconds(taken, targets, fill, made, specs[0], request.measures)
     if not request.measured:
         passed = max(passed, request.moving_seconds(taken, targets))
     if request.predecessors:
