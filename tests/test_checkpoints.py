@@ -29,6 +29,7 @@ import mgraph
 from mgraph.algorithms.apsp import candidates
 from mgraph.algorithms.apsp import plan as all_pairs
 from mgraph.algorithms.apsp.detail import COMPONENTS_FIRST
+from mgraph.algorithms.distances import plan as distances_plan
 from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
@@ -443,6 +444,77 @@ def test_a_tree_of_any_predecessors_is_kept(tmp_path):
     found = mgraph.bfs(GRAPH, 5, resume=True, **options)
     found.verify()
     assert (found.predecessors[np.arange(400) != 5] >= 0).all()
+
+
+MEASURES = ["eccentricity", "mean", "reached", ("within", [3, 30.5])]
+
+#: Questions of distances from 400 sources, and the names of the result's arrays.
+DISTANCES = {
+    "rows": ({"predecessors": True, "limit": 60}, ("distances", "predecessors")),
+    "nearest": ({"nearest": 3, "targets": range(0, 400, 5)}, ("distances", "nearest")),
+    "measures": ({"reduce": MEASURES}, ("eccentricity", "mean", "reached", "within")),
+    "levels": ({"reduce": MEASURES, "method": "bfs"}, ("eccentricity", "mean", "reached", "within")),
+    "hops": ({"method": "bfs", "targets": [3, 7]}, ("distances",)),
+    "hierarchy": ({"method": "hierarchy", "predecessors": True}, ("distances", "predecessors")),
+    "hierarchy, measures": ({"method": "hierarchy", "reduce": MEASURES}, ("eccentricity", "mean", "reached", "within")),
+}
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """Let `mgraph.distances` take some 64 sources at a time."""
+    monkeypatch.setattr(distances_plan, "batch_size", lambda n, dtype, kind: 64)
+    monkeypatch.setattr(distances_plan, "batch_of", lambda spec, measured: 64)
+    monkeypatch.setattr(distances_plan, "COUNTED", {"cpu": 1, "cuda": 64})
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("case", DISTANCES)
+def test_distances_go_on_from_the_last_checkpoint(tmp_path, small_batches, case, device):
+    pytest.importorskip("pymetis")
+    options, names = DISTANCES[case]
+    on = {"device": device, "span": 1, **options}
+    with pytest.raises(Stopped):
+        mgraph.distances(GRAPH, checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path), **on)
+    whole, again = Steps(), Steps()
+    wanted = mgraph.distances(GRAPH, progress=whole, **on)
+    del on["method" if "method" in options else "span"]  # which is the checkpoint's
+    found = mgraph.distances(GRAPH, checkpoint=tmp_path, resume=True, progress=again, **on)
+    equal(found, wanted, names)
+    assert found.plan.method == wanted.plan.method
+    assert len(whole.seen) > len(again.seen) and whole.seen[-1] == again.seen[-1]
+    for other, text in (
+        ({"sources": [5]}, "its sources"),
+        ({"limit": 7}, "its limit"),
+        ({"targets": [8]}, "its targets"),
+    ):
+        with pytest.raises(CheckpointError, match=text):
+            mgraph.distances(GRAPH, checkpoint=tmp_path, resume=True, **on | other)
+    with pytest.raises(CheckpointError, match="another input"):
+        mgraph.distances(mgraph.generate.grid(10, 40), checkpoint=tmp_path, resume=True, **on)
+
+
+@pytest.mark.parametrize("case", ["nearest", "measures", "levels", "hierarchy"])
+def test_distances_go_on_with_another_number_of_workers(tmp_path, small_batches, case):
+    pytest.importorskip("pymetis")
+    options, names = DISTANCES[case]
+    wanted = mgraph.distances(GRAPH, device="cpu", **options)
+    with cluster(3, processes=False) as client, pytest.raises(Stopped):
+        on = {"client": client, "device": "cpu", "checkpoint": str(tmp_path), "checkpoint_every": 0, "span": 1}
+        mgraph.distances(GRAPH, progress=written(tmp_path), **on, **options)
+    with cluster(2, processes=False) as client:
+        on = {"checkpoint": tmp_path, "resume": True}
+        equal(mgraph.distances(GRAPH, client=client, device="cpu", **on, **options), wanted, names)
+        with mgraph.DistributedGraph.from_graph(GRAPH, client, device="cpu") as placed:
+            found = mgraph.distances(placed, **on, **options).at_home()
+            equal(found, wanted, names)
+    equal(mgraph.distances(GRAPH, device="cpu", **on, **options), wanted, names)
+
+
+def test_distances_that_are_not_kept(tmp_path):
+    for options in ({"sparse": True}, {"out": tmp_path / "rows.npy"}, {"method": "blocked"}):
+        with pytest.raises(InputError, match="checkpoint= keeps rows of results in memory: leave out"):
+            mgraph.distances(GRAPH, device="cpu", checkpoint=tmp_path / "kept", **options)
 
 
 @pytest.mark.parametrize("case", ["wyllie", "splitter64"])

@@ -12,12 +12,14 @@ import numpy as np
 from .. import device as devices
 from ..arrays import Array
 from ..dtypes import infinity, offset_type
+from ..graph import Compressed
 from ..kernels import bfs as bfs_kernels
 from ..kernels import bfs_many as bfs_many_kernels
 from ..kernels.bfs_many.ops import Counts, SearchWords
 from ..planning.devices import DeviceSpec, rates_of
 from ..planning.rates import EXCHANGE
 from ..planning.shape import Shape
+from ..runtime.checkpoints import fingerprint_of_edges
 from .many_sources import Network
 
 #: Pull if more than one in `PULL_SHARE` vertices is in a frontier.
@@ -46,6 +48,12 @@ class _Together:
         hubs = bfs_kernels.on(device).hub_capacity(len(indices))
         self.hubs = xp.empty(hubs, np.int32), xp.empty(1, np.uint64)
         self._active = xp.zeros(1, np.int64)
+
+    def fingerprint(self, first: int, last: int) -> int:
+        """Return that of the edges into some vertices."""
+        indptr, indices = self.by_target
+        own = slice(int(indptr[first]), int(indptr[last]))
+        return fingerprint_of_edges(first, Compressed(indptr[first : last + 1] - indptr[first], indices[own], None))
 
     def clear(self, searches: int) -> None:
         """Make the words those of a number of searches that have seen nothing."""
@@ -96,7 +104,7 @@ class LevelSearches:
     ) -> None:
         self.device = device
         self._searches = _Together(piece, device, words)
-        self.n = self._searches.n
+        self.n, self.fingerprint = self._searches.n, self._searches.fingerprint
         self._most = int(min(limit, self.n))
         self._kernels, self._parents = bfs_many_kernels.on(device), bfs_kernels.on(device).parents
         self._found = None if dtype == np.int32 else device.xp.empty((batch, self.n), np.int32)
@@ -158,7 +166,8 @@ class LevelCounts:
         self, piece: Network, device: devices.Device, targets: np.ndarray | None, limit: float, words: int
     ) -> None:
         self._searches = _Together(piece, device, words)
-        n = self._searches.n
+        self.n, self.fingerprint = self._searches.n, self._searches.fingerprint
+        n = self.n
         self._degrees = np.diff(devices.to_host(self._searches.by_source[0]))
         self._most = int(min(limit, n))
         self._targets = np.ones(n, bool)

@@ -27,6 +27,7 @@ from ..graph.weights import decode
 from ..kernels import sssp_many as sssp_many_kernels
 from ..planning.devices import DeviceSpec, rates_of
 from ..planning.shape import Shape
+from ..runtime.checkpoints import Piece, fingerprint_of, fingerprint_of_edges
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
 from .one_source import near_width, reads
@@ -152,6 +153,14 @@ class Searches:
         window = near_width(self.n, len(weights), mean, weights.dtype)
         return lambda D, sources: kernels.one_by_one(D, sources, edges, window, end)
 
+    def fingerprint(self, first: int, last: int) -> int:
+        """Return that of the edges into some vertices, and of what their weights were shifted by."""
+        indptr, indices, weights = self.by_target
+        own = slice(int(indptr[first]), int(indptr[last]))
+        edges = Compressed(indptr[first : last + 1] - indptr[first], indices[own], weights[own])
+        shifts = [] if self.h is None else [Piece("potentials", self.h[first:last], (first,))]
+        return fingerprint_of_edges(first, edges) + fingerprint_of(shifts)
+
     def write(self, sources: Array, D: Array, P: Array | None) -> None:
         """Write the distances from some sources, int32 on the device, to the rows of D, and predecessors to those of P.
 
@@ -178,6 +187,18 @@ def _transposed(edges: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]
     n = len(indptr) - 1
     found = lazy.sparse().csc_array((weights, indices, indptr), shape=(n, n)).tocsr()
     return found.indptr, found.indices, found.data
+
+
+def rows_left(known: Iterable[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
+    """Return the ranges from `first` to `last` that no known one covers, less `first`."""
+    left, end = [], first
+    for top, bottom in sorted(known):
+        if top >= last:
+            break
+        if top > end:
+            left.append((end - first, top - first))
+        end = max(end, min(bottom, last))
+    return [*left, (end - first, last - first)] if end < last else left
 
 
 def batches_of(rows: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:

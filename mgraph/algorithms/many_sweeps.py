@@ -25,6 +25,7 @@ from ..kernels import sssp_many as sssp_many_kernels
 from ..kernels.hierarchy.ops import LABELS
 from ..planning.devices import DeviceSpec, rates_of, speed_of
 from ..planning.shape import FEW, shape_on_host
+from ..runtime.checkpoints import Piece, fingerprint_of
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
 
@@ -77,6 +78,7 @@ class Sweeps:
         self._structure, self._limit = piece.structure, limit
         self._on, self._lengths = piece.on(device)
         rank = self._structure.rank
+        self.n = len(rank)
         self._ends = rank if targets is None else rank[targets]
         self._sweep = piece.sweep_to(self._on, None if targets is None else self._ends)
         self._lasts, self._by_target = piece.lasts, None
@@ -86,6 +88,14 @@ class Sweeps:
             indptr, indices = (device.asarray(part) for part in piece.by_target[:2])
             edges = Compressed(indptr, indices, piece.by_target.weights)
             self._by_target = indptr, indices, edge_lengths(edges, None, self._lengths.dtype, device)
+
+    def fingerprint(self, first: int, last: int) -> int:
+        """Return that of some vertices in the order of elimination, and of the lengths of their entries."""
+        begin, up, down = self._structure.entries.begin, self._lengths.up, self._lengths.down
+        low, high = int(begin[first]), int(begin[last])
+        order = Piece("order", self._structure.order[first:last], (first,))
+        lengths = Piece("up", up[low:high], (low,)), Piece("down", down[low:high], (len(up) + low,))
+        return fingerprint_of([order, *lengths])
 
     def write(self, sources: np.ndarray, D: Array, P: Array | None = None) -> None:
         """Write the distances from some sources to the targets to the rows of D, and predecessors to those of P.

@@ -5,7 +5,6 @@ Shards do not communicate. The rows of a batch are final once written, so they a
 may be far larger than the GPU's memory.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,11 +12,10 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...graph import Compressed
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of, fingerprint_of_edges
+from ...runtime.checkpoints import Piece, Resumable, Saved
 from ...runtime.communicator import Communicator
-from ..many_sources import Network, Searches, batches_of
+from ..many_sources import Network, Searches, batches_of, rows_left
 from .detail import SourcesDetail
 
 
@@ -101,12 +99,7 @@ class FromEverySource(Resumable):
     def fingerprint(self, state: SourcesShard, shard: int) -> int:
         """Return that of the edges into the shard's sources, and of what their weights were shifted by."""
         first, last = self.plan.ranges[shard]
-        h = state.searches.h
-        indptr, indices, weights = state.searches.by_target
-        own = slice(int(indptr[first]), int(indptr[last]))
-        edges = Compressed(indptr[first : last + 1] - indptr[first], indices[own], weights[own])
-        shifts = [] if h is None else [Piece("potentials", h[first:last], (first,))]
-        return fingerprint_of_edges(first, edges) + fingerprint_of(shifts)
+        return state.searches.fingerprint(first, last)
 
     def pieces(self, state: SourcesShard, shard: int) -> list[Piece]:
         """Return the rows that are done since the call began, which are final."""
@@ -124,14 +117,14 @@ class FromEverySource(Resumable):
     def resumed(self, state: SourcesShard, shard: int, saved: Saved) -> int:
         """Fill the rows that are done, and search from the other sources only, in the last supersteps."""
         known = saved.rows("distances", self.plan.n)
-        left = [_left(known, *own) for own in self.plan.ranges]
+        left = [rows_left(known, *own) for own in self.plan.ranges]
         batches = [batches_of(rows, self.detail.batch) for rows in left]
         assert self.plan.steps is not None
         state.batches, rounds = batches[shard], max(map(len, batches))
         state.begun = max(0, self.plan.steps - rounds)  # so progress ends at the plan's number of supersteps
         state.rounds = state.begun + rounds
         first, last = self.plan.ranges[shard]
-        for top, bottom in _left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
+        for top, bottom in rows_left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
             for name, stream in state.streams.items():
                 saved.fill(Piece(name, stream.whole[top:bottom], (first + top, 0)))
         return state.begun
@@ -142,15 +135,3 @@ class FromEverySource(Resumable):
         if state.P is not None:
             results["predecessors"] = state.P.complete()
         return results
-
-
-def _left(known: Iterable[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
-    """Return the ranges from `first` to `last` that no known one covers, less `first`."""
-    left, end = [], first
-    for top, bottom in sorted(known):
-        if top >= last:
-            break
-        if top > end:
-            left.append((end - first, top - first))
-        end = max(end, min(bottom, last))
-    return [*left, (end - first, last - first)] if end < last else left

@@ -1,5 +1,6 @@
 """Distances from many sources to many targets: the public call and its result; `program` has the program."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +38,7 @@ from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...planning.shape import shape_beside
 from ...results import MatrixResult, Solved, on_workers, solved_graph
+from ...runtime.checkpoints import Checkpoints, checked_checkpoints, plan_with_copies
 from ...runtime.gathering import Gather, Whole
 from ...runtime.program import Executor, Outcome, Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -86,6 +88,9 @@ def distances(
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
     retries: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float | str | None = None,
+    resume: bool = False,
 ) -> "DistancesResult":
     """Return the lengths of the shortest paths from some vertices to some vertices, or what is computed from them.
 
@@ -151,6 +156,7 @@ def distances(
     overwrite : bool
         Replace the file `out` if there is one.
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -166,10 +172,12 @@ def distances(
         If a source or target is not an integer in [0, n) or no id of the graph, for negative weights with
         ``method="sssp"``, for `reduce` together with `nearest` or `predecessors`, for `sparse` or `out` together with
         any of the three or each other, for ``method="hierarchy"`` if there would be too many entries, for ``"blocked"``
-        with `predecessors` or on workers, and for invalid input.
+        with `predecessors`, on workers or with `checkpoint`, for `checkpoint` with `sparse` or `out`, and for invalid
+        input.
     OutputExistsError
         If the file `out` exists, and `overwrite` is false.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -219,6 +227,13 @@ def distances(
             raise InputError(Given(name), " takes distances to all targets: leave out ", other)
     wanted = Wanted(ends, nearest, measures, radii, sparse)
     checked_choice("method", method, ("auto", *METHODS))
+    kept = checked_checkpoints(checkpoint, checkpoint_every, resume)
+    if kept is not None:
+        others = {"sparse": sparse or None, "out": out, "method": method if method == "blocked" else None}
+        other = next((Given(key, value) for key, value in others.items() if value is not None), None)
+        if other is not None:
+            raise InputError(Given("checkpoint"), " keeps rows of results in memory: leave out ", other)
+        method = kept.method("distances", method, METHODS)
     computed = distance_dtype(None if method == "bfs" else given.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
@@ -232,7 +247,7 @@ def distances(
     runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
     bounds = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
     asked = wanted, most, method, computed, predecessors, progress, reverse, {"reduce": reduce, **bounds}
-    plan, outcome = _solved(given, runner, starts, *asked)
+    plan, outcome = _solved(given, runner, starts, *asked, kept)
     arrays = outcome.arrays
     if sparse:
         parts = arrays.pop(DATA), arrays.pop(INDICES), np.append(0, arrays.pop(COUNTS).cumsum())
@@ -341,9 +356,11 @@ def _solved(
     progress: Progress | None,
     reverse: bool,
     options: dict[str, Any],
+    checkpoints: Checkpoints | None = None,
 ) -> tuple[Plan, Outcome]:
     """Plan the searches, with further `options` of the planner, and run them."""
-    plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, options)
+    here = runner.place is not None and checkpoints is None
+    plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, {**options, "here": here})
     only = _searches_only(graph, computed, limit, predecessors)
     plan_with = partial(plan_with, searches_only=only if method == "auto" else "")
     known = _preparation(graph, computed) if method in ("auto", "hierarchy") else Preparation()
@@ -362,13 +379,15 @@ def _solved(
     if graph.weighted and plan.method not in ("bfs", "hierarchy"):
         check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
     program = FromSources(plan, starts, wanted, limit)
+    if checkpoints is not None:
+        plan = plan_with_copies(plan, program, options.get("memory_limit"))
     if isinstance(graph, PlacedGraph):
         gather = _gather(graph, plan, computed, reverse, known.rounding)
-        return plan, runner.run(program, lambda _: gather, plan, progress)
+        return plan, runner.run(program, lambda _: gather, plan, progress, checkpoints)
     # Every shard needs the same piece, so it is prepared once, before shards are loaded.
     piece = _piece(graph, plan, computed, runner.place, reverse, known.rounding)
     seconds, compiled = time.perf_counter() - started, clock().seconds() - compiled
-    outcome = runner.run(program, lambda _: piece, plan, progress)
+    outcome = runner.run(program, lambda _: piece, plan, progress, checkpoints)
     outcome.timings["load"] += seconds - compiled
     outcome.timings["compile"] += compiled
     return plan, outcome
@@ -415,7 +434,6 @@ def _planner(
         weighted=not hops,
         directed=graph.directed,
         gathered=placed,
-        here=runner.place is not None,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         shape=shape_beside(graph, runner.specs),
         **options,

@@ -6,7 +6,8 @@ wants of its rows (`keepers`). Sweeps make measures themselves, and searches wit
 (`LevelCounts`), so that there are no rows then.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from ...arrays import Array
 from ...dtypes import infinity
 from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Piece, Resumable, Saved, vertices_in_short
 from ...runtime.communicator import Communicator
 from ..many_levels import LevelCounts, LevelSearches
-from ..many_sources import Network, Searches, batches_of
+from ..many_sources import Network, Searches, batches_of, rows_left
 from ..many_sweeps import Sweeps
 from .detail import DistancesDetail
 from .keepers import Keeper, combined, greatest_within, keeper, unmeasured
@@ -47,14 +49,14 @@ class Searching:
 class Measuring:
     """Sweeps that measure the rows of a shard's sources, which are never stored."""
 
-    sweeps: Sweeps
+    searches: Sweeps
     sources: np.ndarray
     wanted: Wanted
     found: dict[str, np.ndarray]
 
     def take(self, top: int, bottom: int) -> None:
         """Sweep from sources number `top` to `bottom`."""
-        measured = self.sweeps.measured(self.sources[top:bottom], self.wanted.measures, self.wanted.radii)
+        measured = self.searches.measured(self.sources[top:bottom], self.wanted.measures, self.wanted.radii)
         for name in self.wanted.measures:
             self.found[name][top:bottom] = getattr(measured, name)
         if measured.within is not None:
@@ -98,11 +100,13 @@ class Shard:
     """A shard's state: what takes its sources, and the batches of them."""
 
     taking: Searching | Counting | Measuring
-    batches: list[tuple[int, int]]
-    rounds: int  # batches that the shard with most of them has
+    batches: list[tuple[int, int]]  # of sources that are left to search from, as rows of the shard
+    rounds: int  # the superstep after the last batch of the shard with most of them
+    begun: int = 0  # the superstep of the first batch
+    done: list[tuple[int, int]] = field(default_factory=list)
 
 
-class FromSources:
+class FromSources(Resumable):
     """Shortest paths from some vertices over ranges of the list of these.
 
     Parameters
@@ -174,9 +178,64 @@ class FromSources:
         """Search from one batch of sources, and keep what is wanted of it."""
         if first >= state.rounds:
             return 0
-        if first < len(state.batches):
-            state.taking.take(*state.batches[first])
+        number = first - state.begun
+        if number < len(state.batches):
+            state.taking.take(*state.batches[number])
+            state.done.append(state.batches[number])
         return 1
+
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        wanted = self.wanted
+        return super().described() | {
+            "computed": self.plan.detail.computed,
+            "sources": vertices_in_short(self.sources.tolist()),
+            "targets": None if wanted.targets is None else vertices_in_short(wanted.targets.tolist()),
+            "nearest": wanted.nearest,
+            "measures": list(wanted.measures),
+            "radii": list(wanted.radii),
+            "limit": None if self.limit == float("inf") else self.limit,
+        }
+
+    def fingerprint(self, state: Shard, shard: int) -> int:
+        """Return that of a shard's share of the vertices and of their edges, which every shard has."""
+        n, shards = state.taking.searches.n, len(self.plan.ranges)
+        return state.taking.searches.fingerprint(n * shard // shards, n * (shard + 1) // shards)
+
+    def pieces(self, state: Shard, shard: int) -> list[Piece]:
+        """Return what was kept of the sources since the call began, which is final."""
+        first = self.plan.ranges[shard][0]
+        return [
+            Piece(name, array[top:bottom], (first + top, 0), final=True)
+            for name, array in self._kept(state).items()
+            for top, bottom in state.done
+        ]
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return 0: rows that are done do not change, so they are not copied."""
+        return 0
+
+    def resumed(self, state: Shard, shard: int, saved: Saved) -> int:
+        """Fill the rows that are done, and search from the other sources only, in the last supersteps."""
+        kept = self._kept(state)
+        known = saved.rows(next(iter(kept)), len(self.sources))
+        left = [rows_left(known, *own) for own in self.plan.ranges]
+        batches = [batches_of(rows, self.plan.detail.batch) for rows in left]
+        assert self.plan.steps is not None
+        state.batches, rounds = batches[shard], max(map(len, batches))
+        state.begun = max(0, self.plan.steps - rounds)  # so progress ends at the plan's number of supersteps
+        state.rounds = state.begun + rounds
+        first, last = self.plan.ranges[shard]
+        for top, bottom in rows_left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
+            for name, array in kept.items():
+                saved.fill(Piece(name, array[top:bottom], (first + top, 0)))
+        return state.begun
+
+    def _kept(self, state: Shard) -> dict[str, Array]:
+        """Return the results as matrices, by names of letters alone."""
+        found = state.taking.results()
+        letters = str.maketrans("0123456789", "abcdefghij", " ")
+        return {name.translate(letters): a if a.ndim == 2 else a[:, None] for name, a in found.items()}
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return what was kept of the rows of the shard's sources."""
