@@ -1447,6 +1447,23 @@ def test_a_command_whose_files_follow_two_dashes(with_command, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), mgraph.apsp(GRAPH, device="cpu").distances)
 
 
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [(["distances", "--nearest", "3"], {"nearest": 3}), (["measures", "--eccentricity"], {"reduce": "eccentricity"})],
+)
+def test_commands_of_distances(tmp_path, small_batches, words, options):
+    edges = GRAPH.to_scipy().tocoo()
+    np.savetxt(tmp_path / "grid.txt", np.column_stack([edges.row, edges.col, edges.data]), fmt="%d")
+    graph, folder = mgraph.read(tmp_path / "grid.txt"), tmp_path / "kept"
+    on = {"device": "cpu", "span": 1, **options}
+    with pytest.raises(Stopped):
+        mgraph.distances(graph, checkpoint=folder, checkpoint_every=0, progress=written(folder), **on)
+    note(folder, *words, "--device", "cpu", "grid.txt", ran_in=tmp_path)
+    mgraph_command("resume", folder, "--out", tmp_path / "found.npy")
+    wanted = next(iter(mgraph.distances(graph, **on).arrays.values()))
+    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), wanted)
+
+
 def test_resuming_in_another_folder_is_refused(with_command, tmp_path):
     for words in (["--checkpoint", "other"], ["--checkpoint=other"]):
         said = mgraph_command("resume", with_command, *words, code=2).stderr

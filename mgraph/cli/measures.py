@@ -9,7 +9,7 @@ from ..algorithms.distances.entry import DISTANCES, MEASURED
 from ..arguments import MEASURES, WITHIN
 from .algorithms import option
 from .commands import Command, main
-from .options import hierarchy_option, input_options, method_option, run_options
+from .options import checkpoint_options, hierarchy_option, input_options, method_option, run_options
 from .run import run_on_graph
 
 _WORDS = {
@@ -45,6 +45,7 @@ def _command() -> click.Command:
         ),
         *map(option, MEASURED.options),
         method_option(*DISTANCES.methods),
+        checkpoint_options,
         run_options,
     ]
     run: Any = _measures
