@@ -492,22 +492,24 @@ def schedule(tree, entries, chosen):
     return Schedule(np.flatnonzero(chosen)[::-1].astype(np.int32))
 
 
-def _units(sources):
+def _units(sources, measured):
     """Return the tuple that says how many lanes a slice has: whichever takes less time on all cores.
 
-    A sweep of four times as many lanes takes two and a half times as long (benchmarks/NOTES.md).
+    A sweep of four times as many lanes takes one and a half times as long to measure, and two and a half times as long
+    to store (benchmarks/NOTES.md).
     """
+    besides = 5 if measured else 1
 
     def time(units):
         rounds = -(-sources // (_LANES * len(units) * numba.get_num_threads()))
-        return rounds * (1 + len(units))
+        return rounds * (besides + len(units))
 
     return min(_FEW, _MANY, key=time)
 
 
 def workspace_bytes(tree, entries, schedule, sources, itemsize, measured):
     """Return the bytes that `sweep` or `measure` allocates."""
-    lanes = _LANES * len(_units(sources))
+    lanes = _LANES * len(_units(sources, measured))
     rows = (_TILE if measured else len(schedule.vertices) + 1) + 2 * tree.height
     return min(numba.get_num_threads(), -(-sources // lanes)) * rows * lanes * itemsize
 
@@ -652,7 +654,7 @@ def measure(tree, entries, up, down, sources, schedule, times, limit, radii, mea
             swept = tree, entries, down, lanes, climbs, vertices, pruning, infinity, units, stack, rows
             _measure(*swept, times, limit, radii, order, measures)
 
-    _in_slices(work, sources, tree, vertices, up.dtype, _TILE)
+    _in_slices(work, sources, tree, vertices, up.dtype, _TILE, measured=True)
 
 
 class _Pruning(NamedTuple):
@@ -701,14 +703,14 @@ def _is_negative(lengths):
     return least < 0
 
 
-def _in_slices(work, sources, tree, schedule, dtype, rows):
+def _in_slices(work, sources, tree, schedule, dtype, rows, measured=False):
     """Share slices of sources between the cores, each with its own climbs, stack and number of rows.
 
     A slice has the places of its sources, which descend: they are near each other in the tree, so that a sweep with a
     limit skips more of it.
     """
     height = 1 + max((int(tree.depth[some].max()) for some in (schedule, sources) if len(some)), default=0)
-    units = _units(len(sources))
+    units = _units(len(sources), measured)
     lanes = _LANES * len(units)
     order = np.argsort(sources)[::-1].copy()
     firsts = range(0, len(sources), lanes)
@@ -753,9 +755,10 @@ def _sweep(tree, entries, down, sources, climbs, schedule, pruning, infinity, un
         if active:
             far = v > below[0]
             if not far and not (reached < len(sources) and sources[reached] > lowest):
-                far = True
-                for k in range(e, end + 1):
-                    far &= beyond[depth[k]]
+                far, k = True, e
+                while far and k <= end:
+                    far = beyond[depth[k]]
+                    k += 1
                 if far:
                     below[0] = lowest
             skipped[p] = far
