@@ -94,8 +94,8 @@ class Search(FromSources):
         arrays = SearchArrays(
             first=first,
             last=last,
-            distances=xp.full(n, -1, np.int32),
-            parents=xp.full(last - first if tree else 0, NO_PREDECESSOR, np.int32),
+            distances=xp.empty(n, np.int32),
+            parents=xp.empty(last - first if tree else 0, np.int32),
             visited=visited.view(np.uint32),
             frontier=frontier.view(np.uint32),
             found=xp.empty(own_words, np.uint32),
@@ -104,6 +104,9 @@ class Search(FromSources):
             lists=lists.reshape(shards, listed),
             control=control,
         )
+        kernels.fill(arrays.distances, -1)
+        if tree:
+            kernels.fill(arrays.parents, NO_PREDECESSOR)
         # A single source is written by a kernel, without waiting for a copy from the host.
         alone = len(self.sources) == 1
         sources = xp.full(1, self.sources[0], np.int32) if alone else device.asarray(np.array(self.sources, np.int32))

@@ -59,6 +59,11 @@ def compile_ahead(indptr: Array, tree: bool) -> None:
     devices.compile_ahead(SOURCE, _levels(indptr, tree), cooperative=True)
 
 
+def fill(numbers: Array, value: int) -> None:
+    """Set all elements to a value."""
+    numbers.fill(value)
+
+
 def seed(sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
     """Give the sources distance 0, and set their bits in the bitmaps."""
     arguments = (sources, *map(np.int32, (len(sources), first, last)), distances, visited, frontier)

@@ -15,7 +15,7 @@ from ...device.numba import numba, prange
 from ...device.numba.atomics import compare_and_swap, fetch_and_add
 from ...device.numba.bits import population, trailing_zeros
 from ...device.numba.caching import njit
-from ...device.numba.small import is_small, unless
+from ...device.numba.small import VERTICES, is_small, unless
 
 #: Place of the frontier's level in the control words.
 LEVEL = 2
@@ -33,7 +33,7 @@ _THICK = (
 )  # edges of a queue from which on all cores push, and a quarter of the vertices from which all list them
 _CHUNK = 64  # vertices of a queue, or words of a bitmap, that a core takes at a time
 _HUB = 1 << 13  # edges of a vertex from which on the cores share it; and those of a piece
-_HELD = 1 << 12  # vertices that a core finds before it claims places for them
+_HELD = 1 << 14  # vertices that a core holds before it claims places for them
 
 # What `_levels` leaves to the caller.
 _END, _PUSH_ON_ALL, _PULL_ON_ALL, _LIST_ON_ALL = 0, 1, 2, 3
@@ -62,6 +62,13 @@ def quads(xp, indptr, indices):
 
 def compile_ahead(indptr, tree):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
+
+
+@unless(lambda numbers, value: len(numbers) <= VERTICES)
+def fill(numbers, value):
+    """Set all elements to a value."""
+    for i in prange(len(numbers)):
+        numbers[i] = value
 
 
 def seed(sources, first, last, distances, visited, frontier):
@@ -254,41 +261,37 @@ def _levels(
 
 @njit(parallel=True, nogil=True, cache=True)
 def _push(out_indptr, out_indices, first, distances, parents, queue, head, tail, level, hubs, threads, shared):
-    """Run a level by pushing from the queue's vertices from `head` to `tail`, on all cores."""
+    """Run a level by pushing from the queue's vertices from `head` to `tail`, on all cores.
+
+    A core first gathers the targets that look unvisited, of many vertices, and then takes them: the reads of memory
+    would not overlap across the atomic operations.
+    """
+    chunk = max(1, min(_CHUNK, (tail - head) // (8 * threads)))
     for _ in prange(threads):
-        held = np.empty(_HELD, np.int32)
+        held, above = np.empty(_HELD, np.int32), np.empty(_HELD, np.int32)
         kept = 0
         while True:
-            start = head + _CHUNK * fetch_and_add(shared, _TURN, 1)
+            start = head + chunk * fetch_and_add(shared, _TURN, 1)
             if start >= tail:
                 break
-            for q in range(start, min(tail, start + _CHUNK)):
+            seen = kept
+            for q in range(start, min(tail, start + chunk)):
                 u = np.uint64(queue[q])
                 begin, end = np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])
                 if end - begin >= np.uint64(_HUB):
                     hubs[fetch_and_add(shared, _HUBS, 1)] = u
-                else:
-                    kept = _push_edges(
-                        out_indptr,
-                        out_indices,
-                        begin,
-                        end,
-                        u,
-                        first,
-                        distances,
-                        parents,
-                        queue,
-                        tail,
-                        level,
-                        held,
-                        kept,
-                        shared,
-                    )
+                    continue
+                if np.uint64(seen) + (end - begin) > np.uint64(_HELD):
+                    kept = _take(first, distances, parents, level, held, above, kept, seen)
+                    _add_to_queue(out_indptr, queue, tail, held, kept, shared)
+                    kept = seen = 0
+                seen = _gather(out_indices, begin, end, u, distances, held, above, seen)
+            kept = _take(first, distances, parents, level, held, above, kept, seen)
         _add_to_queue(out_indptr, queue, tail, held, kept, shared)
     if shared[_HUBS]:
         for _ in prange(threads):
-            held = np.empty(_HELD, np.int32)
-            kept, hub, before = 0, 0, 0  # the pieces before this hub's
+            held, above = np.empty(_HELD, np.int32), np.empty(_HELD, np.int32)
+            hub, before = 0, 0  # the pieces before this hub's
             while True:
                 piece = fetch_and_add(shared, _PIECE, 1)
                 while hub < shared[_HUBS]:
@@ -302,39 +305,30 @@ def _push(out_indptr, out_indices, first, distances, parents, queue, head, tail,
                 if hub == shared[_HUBS]:
                     break
                 begin += np.uint64((piece - before) * _HUB)
-                end = min(end, begin + np.uint64(_HUB))
-                kept = _push_edges(
-                    out_indptr,
-                    out_indices,
-                    begin,
-                    end,
-                    u,
-                    first,
-                    distances,
-                    parents,
-                    queue,
-                    tail,
-                    level,
-                    held,
-                    kept,
-                    shared,
-                )
-            _add_to_queue(out_indptr, queue, tail, held, kept, shared)
+                seen = _gather(out_indices, begin, min(end, begin + np.uint64(_HUB)), u, distances, held, above, 0)
+                kept = _take(first, distances, parents, level, held, above, 0, seen)
+                _add_to_queue(out_indptr, queue, tail, held, kept, shared)
 
 
 @njit(nogil=True, cache=True)
-def _push_edges(
-    out_indptr, out_indices, begin, end, u, first, distances, parents, queue, tail, level, held, kept, shared
-):
-    """Push along the edges from `begin` to `end`, out of u; return how many vertices are then held."""
+def _gather(out_indices, begin, end, u, distances, held, above, seen):
+    """Hold the targets of u's edges from `begin` to `end` that look unvisited; return how many are then held."""
     for e in range(begin, end):
         v = np.uint64(out_indices[e])
-        if distances[v] < 0 and compare_and_swap(distances, v, -1, level) < 0:
+        held[seen] = v
+        above[seen] = u
+        seen += distances[v] < 0
+    return seen
+
+
+@njit(nogil=True, cache=True)
+def _take(first, distances, parents, level, held, above, kept, seen):
+    """Give those held from `kept` to `seen` their distance, and keep those that no other core took before."""
+    for i in range(kept, seen):
+        v = np.uint64(held[i])
+        if compare_and_swap(distances, v, -1, level) < 0:
             if len(parents):
-                parents[v - np.uint64(first)] = u
-            if kept == len(held):
-                _add_to_queue(out_indptr, queue, tail, held, kept, shared)
-                kept = 0
+                parents[v - np.uint64(first)] = above[i]
             held[kept] = v
             kept += 1
     return kept
@@ -347,7 +341,7 @@ def _add_to_queue(out_indptr, queue, tail, held, kept, shared):
     edges = 0
     for i in range(kept):
         v = np.uint64(held[i])
-        queue[place + i] = held[i]
+        queue[place + i] = v
         edges += out_indptr[v + np.uint64(1)] - out_indptr[v]
     fetch_and_add(shared, _EDGES, edges)
 

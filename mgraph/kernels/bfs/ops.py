@@ -97,6 +97,10 @@ class Operations(Protocol):
         """Begin to compile `levels` for the type of `indptr`, with or without parents, and return at once."""
         ...
 
+    def fill(self, numbers: Array, value: int) -> None:
+        """Set all elements of an int32 array to a value; a CPU's cores share the pages of new memory."""
+        ...
+
     def seed(self, sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
         """Give the sources distance 0, and set their bits in the bitmaps.
 
