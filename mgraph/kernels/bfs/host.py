@@ -15,7 +15,7 @@ from ...device.numba import numba, prange
 from ...device.numba.atomics import compare_and_swap, fetch_and_add
 from ...device.numba.bits import population, trailing_zeros
 from ...device.numba.caching import njit
-from ...device.numba.small import VERTICES, is_small, unless
+from ...device.numba.small import GRAPH, is_small, unless
 
 #: Place of the frontier's level in the control words.
 LEVEL = 2
@@ -64,7 +64,7 @@ def compile_ahead(indptr, tree):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
-@unless(lambda numbers, value: len(numbers) <= VERTICES)
+@unless(lambda numbers, value: len(numbers) <= GRAPH)
 def fill(numbers, value):
     """Set all elements to a value."""
     for i in prange(len(numbers)):
