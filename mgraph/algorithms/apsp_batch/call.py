@@ -144,12 +144,12 @@ def apsp_batch(
         given.m,
         runner.specs,
         given_bytes=given.nbytes,
-        weighted=given.weights is not None,
+        weighted=given.weights_dtype is not None,
         predecessors=predecessors,
         memory_limit=limit,
     )
-    counts = given.weights is not None and given.weights.dtype.kind == "i"
-    exactly = isinstance(dtype, str) and dtype == "auto" and counts
+    kept = given.weights_dtype
+    exactly = isinstance(dtype, str) and dtype == "auto" and kept is not None and kept.kind == "i"
     for wanted, computed in types:
         try:
             check_sums(given, computed)
@@ -169,8 +169,8 @@ def apsp_batch(
 def _types(given: Batch, dtype: Any) -> list[tuple[np.dtype, np.dtype]]:
     """Return pairs of types: of the result, and to compute in; the first that holds every distance is to be taken."""
     automatic = isinstance(dtype, str) and dtype == "auto"
-    if given.weights is not None:
-        kept = given.weights.dtype
+    kept = given.weights_dtype
+    if kept is not None:
         if automatic:
             found = exact_types(kept, *given.extremes(), given.side, narrow=False)
         else:

@@ -62,7 +62,7 @@ class AllPairs:
         count, side, dtype = piece.count, piece.side, np.dtype(self.plan.detail.computed)
         lengths = device.asarray(piece.lengths)
         shape = count, side, side
-        weighted = piece.weights is not None
+        weighted = piece.weights_dtype is not None
         distances = xp.empty(shape, dtype)
         kernels.fill(distances, kernel_infinity(dtype) if weighted else infinity(dtype))
         predecessors = xp.empty(shape, np.int32) if self.plan.predecessors else None
@@ -74,10 +74,8 @@ class AllPairs:
             if bits is not None:
                 closure_kernels.on(device).pack(matrices, bits.reshape(count * side, bits.shape[2]))
             else:
-                present = device.asarray(piece.present).reshape(matrices.shape)
-                flat = distances.reshape(matrices.shape)
-                encode(xp.where(present, matrices, matrices.dtype.type(0)), flat, device)
-                flat[~present] = kernel_infinity(dtype)
+                # Their diagonals are no longer positive; that of all rows together lies beyond the columns.
+                encode(matrices, distances.reshape(matrices.shape), device, diagonal=side, result=self.plan.dtype)
         else:
             self._place(piece, device, bits, distances)
         flags = xp.full(count, NO_CYCLE, np.int32) if weighted else xp.zeros(1, np.int32)

@@ -41,13 +41,13 @@ class Batch:
     batch : array of int64, shape (vertices,), or None
         The graph of each vertex, ascending.
     matrices : array of shape (count, n, n), or None
-        Adjacency matrices of truth values, or lengths of edges.
-    present : array of bool, shape (count, n, n), or None
-        Where matrices of lengths have edges.
+        Adjacency matrices of truth values, or lengths of edges, infinity where there is none.
     weights : array of shape (m,), or None
-        The edges' weights; of matrices the lengths that are present. None of unweighted graphs.
-    least, most, whole
-        The least and the greatest weight, and whether all are whole numbers.
+        The edges' weights, if they have any.
+    weights_dtype : dtype or None
+        The type in which a graph would keep the weights; None of unweighted graphs.
+    least, most : float
+        The least and the greatest weight, and 0.
     """
 
     home: devices.Device
@@ -56,11 +56,7 @@ class Batch:
     dst: Array | None = None
     batch: Array | None = None
     matrices: Array | None = None
-    present: Array | None = None
     weights: Array | None = None
-    least: float = 0
-    most: float = 0
-    whole: bool = True
 
     def __post_init__(self) -> None:
         self.count = len(self.lengths)
@@ -74,16 +70,24 @@ class Batch:
                 f"graph {g} has {int(self.lengths[g])} vertices, and a batch takes graphs of at most {MOST}: "
                 "mgraph.apsp solves larger ones, one by one"
             )
-        if self.weights is not None and self.weights.size:
-            finite = self.weights[self.weights != np.inf] if self.weights.dtype.kind == "f" else self.weights
-            if finite.size:
-                self.least, self.most = finite.min().item(), finite.max().item()
-                self.whole = finite.dtype.kind == "i" or bool((finite % 1 == 0).all())
+        values = self._values()
+        self.weights_dtype = None if values is None else weight_dtype(np.dtype(values.dtype))
+        self.least: float = 0
+        self.most: float = 0
+        if self.weights_dtype is not None and values.size:
+            self.least, self.most = min(values.min().item(), 0), max(values.max().item(), 0)
+            none = infinity(np.dtype(values.dtype))
+            if self.most == none and (self.matrices is not None or none == np.inf):
+                self.most = self.home.xp.where(values == none, values.dtype.type(0), values).max().item()
+
+    def _values(self) -> Array:
+        """Return the weights of edges, or the matrices."""
+        return self.weights if self.matrices is None else self.matrices
 
     @property
     def m(self) -> int:
-        """The number of edges; 0 of matrices of truth values, which are not counted."""
-        return len(self.src) if self.src is not None else 0 if self.weights is None else int(self.weights.size)
+        """The number of edges; 0 of matrices, whose edges are not counted."""
+        return 0 if self.src is None else len(self.src)
 
     @property
     def n(self) -> int:
@@ -96,8 +100,10 @@ class Batch:
         return self.least >= 0
 
     def extremes(self) -> tuple[float, float, bool]:
-        """Return the least and the greatest weight, and whether all are whole numbers; 0 and 0 without edges."""
-        return self.least, self.most, self.whole
+        """Return the least and the greatest weight, or 0, and whether all are whole numbers."""
+        values = self._values()
+        counts = values is None or values.dtype.kind != "f"
+        return self.least, self.most, counts or bool((self.home.xp.rint(values) == values).all())
 
     def largest_sums(self, count: int) -> tuple[float, float]:
         """Return bounds of the magnitudes below and above zero that a sum of up to `count` weights may have."""
@@ -106,14 +112,14 @@ class Batch:
     @property
     def nbytes(self) -> int:
         """The bytes of the arrays."""
-        arrays = self.lengths, self.src, self.dst, self.batch, self.matrices, self.present, self.weights
+        arrays = self.lengths, self.src, self.dst, self.batch, self.matrices, self.weights
         return sum(int(array.nbytes) for array in arrays if array is not None)
 
     def graph(self, number: int) -> Graph:
         """Return one of the graphs, in host memory."""
         n = int(self.lengths[number])
         if self.matrices is not None:
-            return Graph.from_dense(devices.to_host(self.matrices[number, :n, :n]))
+            return Graph.from_distances(devices.to_host(self.matrices[number, :n, :n]))
         assert self.src is not None and self.dst is not None and self.batch is not None
         first = int((self.batch < number).sum())
         own = self.batch[self.src] == number
@@ -184,26 +190,24 @@ def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
         sizes = xp.full(count, side, np.int32) if lengths is None else _checked_lengths(lengths, count, side, xp)
         if weight_dtype(np.dtype(matrices.dtype)) is None:
             return Batch(home, sizes, matrices=xp.ascontiguousarray(matrices))
-        none = infinity(np.dtype(matrices.dtype))
-        if lengths is not None:
+        none = matrices.dtype.type(infinity(np.dtype(matrices.dtype)))
+        if lengths is None:
+            matrices = matrices.copy()
+        else:
             inside = xp.arange(side, dtype=np.int32) < sizes[:, None]
-            matrices = xp.where(inside[:, :, None] & inside[:, None, :], matrices, matrices.dtype.type(none))
+            matrices = xp.where(inside[:, :, None] & inside[:, None, :], matrices, none)
         _check_numbers(matrices, xp)
-        present = matrices != none
-        own = xp.arange(side)
-        if int(present.sum()) == int((sizes.astype(np.int64) ** 2).sum()):  # no infinity
-            between = present.copy()
-            between[:, own, own] = False
-            if bool((matrices[between] == 0).any()):
-                raise AmbiguousZerosError(
-                    "the matrices have zeros off their diagonals and no infinity: if zeros mean no edge, give "
-                    "matrices != 0 for graphs without weights, or put inf (of integers the type's largest value) "
-                    "there; if they are edges of weight zero, give the edges as ",
-                    Given("edge_index"),
-                )
-        present[:, own, own] &= matrices[:, own, own] < 0
-        kept = weight_dtype(np.dtype(matrices.dtype))
-        return Batch(home, sizes, matrices=matrices, present=present, weights=matrices[present].astype(kept))
+        own, beyond = xp.arange(side), count * side**2 - int((sizes.astype(np.int64) ** 2).sum())
+        diagonal = matrices[:, own, own]
+        if int((matrices == none).sum()) == beyond and bool((matrices == 0).sum() > (diagonal == 0).sum()):
+            raise AmbiguousZerosError(
+                "the matrices have zeros off their diagonals and no infinity: if zeros mean no edge, give "
+                "matrices != 0 for graphs without weights, or put inf (of integers the type's largest value) there; if "
+                "they are edges of weight zero, give the edges as ",
+                Given("edge_index"),
+            )
+        matrices[:, own, own] = xp.where(diagonal == none, none, xp.minimum(diagonal, diagonal.dtype.type(0)))
+        return Batch(home, sizes, matrices=matrices)
 
 
 def _check_numbers(matrices: Array, xp: Any) -> None:

@@ -195,17 +195,16 @@ def _solve(order, lengths, distances, predecessors, cycles, none):
         g = order[at]
         n = lengths[g]
         if predecessors is None:
-            cycle = _eliminate(distances[g, :n, :n], None, none)
+            cycle = _eliminate(distances[g], None, n, none)
         else:
-            cycle = _eliminate(distances[g, :n, :n], predecessors[g, :n, :n], none)
+            cycle = _eliminate(distances[g], predecessors[g], n, none)
         if cycle >= 0:
             cycles[g] = cycle
 
 
 @njit(nogil=True, cache=True)
-def _eliminate(D, P, none):
-    """Solve one graph; return the first pivot on a negative cycle, or -1."""
-    n = len(D)
+def _eliminate(D, P, n, none):
+    """Solve one graph, in the first n rows and columns; return the first pivot on a negative cycle, or -1."""
     for i in range(n):
         if not D[i, i] < 0:
             D[i, i] = 0
@@ -216,10 +215,11 @@ def _eliminate(D, P, none):
     for k in range(n):
         if D[k, k] < 0:
             return k
+        row = D[k, :n]  # rows in one piece, which LLVM vectorises
         for i in range(n):
             if D[i, k] < none:
                 if P is None:
-                    relax_line(D[i], None, D[i, k], D[k], None, np.int64(0))
+                    relax_line(D[i, :n], None, D[i, k], row, None, np.int64(0))
                 else:
-                    relax_line(D[i], P[i], D[i, k], D[k], P[k], np.int64(0))
+                    relax_line(D[i, :n], P[i, :n], D[i, k], row, P[k, :n], np.int64(0))
     return -1
