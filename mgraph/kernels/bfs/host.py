@@ -5,8 +5,8 @@ along the queue of a thin frontier, as in road networks, many levels in one call
 cores, which claim chunks of it in turn. In a push the core that first swaps a vertex's distance owns the vertex. It
 holds what it finds and then claims places in the queue for all of it (Luo, Wong and Hwu 2010). Hubs are dealt in
 pieces, after the other vertices. The cores do not mark what they push: the bitmaps follow from the distances, before
-the next pull. In a pull, a core takes a chunk of the bitmap, so no two cores write to the same place. In a small graph
-one core does all.
+the next pull. In a pull, a core takes a chunk of the bitmap, so no two cores write to the same place. One core does all
+in a small graph, and where there is no other: atomic operations would make its pushes half as long again.
 """
 
 import numpy as np
@@ -99,7 +99,7 @@ def levels(edges, arrays, limit, method, shard, listed):
     out_indptr, out_indices, in_indptr, in_indices, heads, _ = edges
     first, last, distances, parents, visited, frontier, found, queue, _, lists, control = arrays
     by_target = in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found
-    whole, alone = len(found) == len(frontier), is_small(in_indptr)
+    whole, alone = len(found) == len(frontier), is_small(in_indptr) or numba.get_num_threads() == 1
     limit = limit if whole else 1
     most_edges, most_vertices = _most(method, int(out_indptr[-1]), len(distances))
     tail = _queue_up_lists(lists, queue) if listed else 0
