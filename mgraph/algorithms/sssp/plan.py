@@ -25,6 +25,10 @@ METHODS = ("nearfar", "bellman-ford", "mask")
 #: Assumed number of rounds; the real one depends on the graph.
 _ROUNDS = 65
 
+#: The least work of a search on a CPU, and of a level times the cores, in edges and vertices, that all cores share; and
+#: what each core after the first adds to the speed: 2 are 1.4 times as fast as one, 4 are 2.7 and 16 are 9 times.
+_SHARED, _SHARED_LEVEL, _ANOTHER_CORE = 1 << 21, 1 << 16, 0.5
+
 #: Seconds of a GPU for an edge while the distances lie in its cache, the bytes of distances from which on they do not,
 #: and how much longer each doubling takes: measured on Kronecker 22 to 26.
 _AN_EDGE, _CACHED, _SLOWER = 2.57e-11, 45e6, 0.3
@@ -79,6 +83,7 @@ def planned(
     listed = list_length(n, shards, dtype.itemsize, kind) > 0
     rounds = Exchanged(_ROUNDS, _WIDE * whole + _FALLS * n * (dtype.itemsize + 4) if listed else _ROUNDS * whole)
     between = traffic(shards, kind, network, gpus_per_node, gathered(rounds), rounds)
+    rate = rates_of(specs[0]).search * _speedup(n, m, specs[0], shape)
     made = Plan(
         algorithm="sssp",
         method=method,
@@ -91,7 +96,7 @@ def planned(
         steps=None,
         span=span or span_of(per_round),
         peak_bytes=peaks,
-        seconds=_passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / (rates_of(specs[0]).search * shards)
+        seconds=_passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / (rate * shards)
         + _ROUNDS * per_round
         + (between.seconds if between else 0),
         detail=Detail(traffic=between),
@@ -142,6 +147,13 @@ def device_bytes(
     # In addition to the second search: the first results, and the vertices that the second one starts from.
     more = 4 * own + 4 * n + search(4) if predecessors else 0
     return lists + max(encoding, search(dtype.itemsize) + more)
+
+
+def _speedup(n: int, m: int, spec: DeviceSpec, shape: Shape) -> float:
+    """Return how many times faster the cores of a device are together than one of them."""
+    if spec.kind == "cuda" or n + m <= _SHARED or (n + m) / shape.levels * spec.cores < _SHARED_LEVEL:
+        return 1
+    return 1 + _ANOTHER_CORE * (spec.cores - 1)
 
 
 def _passed(n: int, m: int, own: float, method: str, kind: str, shape: Shape) -> float:

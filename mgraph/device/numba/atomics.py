@@ -10,7 +10,7 @@ def compare_and_swap(typing, array, index, expected, value):
     """Set an element to `value` if it equals `expected`; return its value before."""
 
     def build(context, builder, signature, arguments):
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         swapped = builder.cmpxchg(place, arguments[2], arguments[3], "monotonic", "monotonic")
         return builder.extract_value(swapped, 0)
 
@@ -38,13 +38,14 @@ def fetch_and_or(typing, array, index, value):
 
 def _read_modify_write(operation):
     def build(context, builder, signature, arguments):
-        place = _place(context, builder, signature, arguments)
+        place = place_of(context, builder, signature, arguments)
         return builder.atomic_rmw(operation, place, arguments[2], "monotonic")
 
     return build
 
 
-def _place(context, builder, signature, arguments):
+def place_of(context, builder, signature, arguments):
+    """Return a pointer to an element, in an intrinsic whose first two arguments are an array and an index."""
     kind = signature.args[0]
     made = context.make_array(kind)(context, builder, arguments[0])
     return cgutils.get_item_pointer(context, builder, kind, made, [arguments[1]], wraparound=False)

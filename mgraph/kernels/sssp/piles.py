@@ -1,13 +1,16 @@
 """The near-far search of ``kernels/sssp.cu`` for the CPU: one core takes thin piles, all cores take thick ones.
 
 Thin piles are those of road networks, and of the first and last rounds elsewhere: one core is through with them before
-others would be awake. In a thick round the cores take vertices of the near pile from a common counter, as many as fit
-a short time, and lower distances by atomic minima. A hub's edges are dealt out in pieces, in a second pass. Each core
-gathers what it finds in a buffer of its own, and appends a full one to the pile in one step. The old value of a stamp,
-or of a bit of `waits`, decides which core appends a vertex, so that no pile has a vertex twice.
+others would be awake. In a thick round the cores take a few vertices of the near pile at a time from a common counter.
+A hub's edges are dealt out in pieces, in a second pass. As rows and distances lie anywhere in memory, a core requests
+the rows of its vertices before it reads them. It then gathers the sums that are less than their ends' distances,
+without a branch, which it would guess wrong and find out only when the distance arrives. Of what it has gathered it
+lowers the distances, by atomic minima. The old value of a stamp, or of a bit of `waits`, decides which core appends a
+vertex to a pile, so that no pile has a vertex twice.
 
-A vertex whose distance falls after a core has read it is stamped for the next round, so a stale read costs work only.
-The distances are the least ones whatever the order, so they do not depend on the number of cores; the rounds may.
+A vertex whose distance falls after a core has read it is stamped for the next round, so a stale read costs work only;
+and one that is stamped already waits for that round. The distances are the least ones whatever the order, so they do
+not depend on the number of cores; the rounds may.
 """
 
 import numpy as np
@@ -15,20 +18,23 @@ import numpy as np
 from ...device.numba import prange
 from ...device.numba.atomics import compare_and_swap, fetch_and_add, fetch_and_min, fetch_and_or
 from ...device.numba.caching import njit
+from ...device.numba.prefetching import prefetch
 from ...dtypes import kernel_infinity
 
 #: Places of the control words: the rounds run, the sizes of the piles, and the half of `far` in use.
 ROUND, NEAR, FAR, SIDE = range(4)
 
-#: Edges and vertices of a round from which on all cores relax them, and waiting vertices that they look through.
-THICK = 1 << 15
+#: Edges and vertices of a round from which on all cores relax them, and waiting vertices that they look through, times
+#: the number of cores.
+THICK = 1 << 16
 
 #: Edges of a hub that a core takes at a time.
 PIECE = 1 << 10
 
 _NEVER = np.int64(2**62)
 _CHUNK, _FAR_CHUNK = 16, 1024  # vertices that a core takes at a time: of the near pile, and of the far one
-_HELD = 512  # vertices that a core holds before it appends them
+_LINE = 16  # numbers of four bytes in a cache line
+_HELD = 2048  # sums that a core holds before it lowers distances to them
 
 #: Places of the counters, each in a cache line of its own: what has been taken, and the sizes of what is appended to.
 _TAKEN, _COMING, _LATER, _PIECES = range(0, 64, 16)
@@ -53,7 +59,7 @@ def search(edges, arrays, control, bounds, rounds, cores):
     left = rounds
     while True:
         begun = int(control[ROUND])
-        thick = THICK if cores > 1 else _NEVER
+        thick = THICK // cores if cores > 1 else _NEVER
         piles = distances, near, far, stamps, waits, frame, control
         _thin(*edges, *piles, limit, target, left, infinity, floor, thick)
         left -= int(control[ROUND]) - begun
@@ -196,17 +202,20 @@ def _relax(edges, distances, pile, cut, found, bounds, cores):
 @njit(nogil=True, cache=True)
 def _relax_share(edges, distances, pile, cut, found, bounds):
     indptr, indices, weights = edges
-    coming, later, stamps, waits, pieces, counters, number = found
-    bound, most, floor = bounds
-    fallen, far = np.empty(_HELD, np.int32), np.empty(_HELD, np.int32)
-    held, held_far = 0, 0
+    stamps, pieces, counters, number = found[2], found[4], found[5], found[6]
+    most, floor = bounds[1], bounds[2]
+    ends, sums = np.empty(_HELD, np.int32), np.empty(_HELD, distances.dtype)
     size = len(pile) // 2 if cut else len(pile)
     chunk = 1 if cut else _CHUNK
     while True:
         taken = fetch_and_add(counters, _TAKEN, chunk)
         if taken >= size:
-            break
-        for q in range(taken, min(size, taken + chunk)):
+            return
+        held = np.uint64(0)
+        last = min(size, taken + chunk)
+        if not cut:
+            _prefetch_rows(indptr, indices, weights, distances, pile[taken:last])
+        for q in range(taken, last):
             u = np.uint64(pile[2 * q] if cut else pile[q])
             if stamps[u] == number:  # fell in this round, and is in the next one's pile
                 continue
@@ -222,38 +231,66 @@ def _relax_share(edges, distances, pile, cut, found, bounds):
                     pieces[place + i, 1] = i
                 continue
             d = distances[u]
-            for e in range(begin, end):
+            for e in range(begin, end):  # few edges lower a distance: without a branch no core guesses which
                 x = max(d + weights[e], floor)
-                v = np.uint64(indices[e])
-                if x >= distances[v] or x > most:
-                    continue
-                if x >= fetch_and_min(distances, v, x):
-                    continue
-                if x < bound:
-                    stamp = stamps[v]
-                    if stamp != number and compare_and_swap(stamps, v, stamp, number) == stamp:
-                        fallen[held] = v
-                        held += 1
-                        if held == _HELD:
-                            held = _append(fallen, held, coming, counters, _COMING)
-                    continue
-                word, bit = v >> np.uint64(5), _ONE << np.uint32(v & np.uint64(31))
-                if not waits[word] & bit and not fetch_and_or(waits, word, bit) & bit:
-                    far[held_far] = v
-                    held_far += 1
-                    if held_far == _HELD:
-                        held_far = _append(far, held_far, later, counters, _LATER)
-    _append(fallen, held, coming, counters, _COMING)
-    _append(far, held_far, later, counters, _LATER)
+                v = indices[e]
+                ends[held] = v
+                sums[held] = x
+                held += np.uint64((x < distances[np.uint64(v)]) & (x <= most))
+            if held > np.uint64(_HELD - PIECE):
+                _lower(ends, sums, held, distances, found, bounds)
+                held = np.uint64(0)
+        _lower(ends, sums, held, distances, found, bounds)
+
+
+@njit(nogil=True, cache=True)
+def _prefetch_rows(indptr, indices, weights, distances, vertices):
+    """Request the rows of some vertices, or of long ones the first two cache lines."""
+    for u in vertices:
+        prefetch(indptr, u)
+    for u in vertices:
+        prefetch(distances, u)
+        begin = indptr[u]
+        for e in range(begin, begin + 2 * _LINE, _LINE):
+            prefetch(indices, e)
+            prefetch(weights, e)
+
+
+@njit(nogil=True, cache=True)
+def _lower(ends, sums, count, distances, found, bounds):
+    """Lower the distances of `ends` to `sums`; append the vertices whose distance fell to the piles."""
+    coming, later, stamps, waits, _, counters, number = found
+    bound = bounds[0]
+    near, far = np.empty(count, np.int32), np.empty(count, np.int32)
+    held, held_far = 0, 0
+    for i in range(count):
+        prefetch(stamps, ends[i])
+    for i in range(count):
+        x, v = sums[i], np.uint64(ends[i])
+        if x >= distances[v] or x >= fetch_and_min(distances, v, x):
+            continue
+        if x < bound:
+            stamp = stamps[v]
+            if stamp != number and compare_and_swap(stamps, v, stamp, number) == stamp:
+                near[held] = v
+                held += 1
+            continue
+        word, bit = v >> np.uint64(5), _ONE << np.uint32(v & np.uint64(31))
+        if not waits[word] & bit and not fetch_and_or(waits, word, bit) & bit:
+            far[held_far] = v
+            held_far += 1
+    if held:
+        _append(near, held, coming, counters, _COMING)
+    if held_far:
+        _append(far, held_far, later, counters, _LATER)
 
 
 @njit(nogil=True, cache=True)
 def _append(vertices, count, pile, counters, counter):
-    """Append vertices to a pile; return 0, the number that is still held."""
+    """Append vertices to a pile."""
     place = fetch_and_add(counters, counter, count)
     for i in range(count):
         pile[place + i] = vertices[i]
-    return 0
 
 
 @njit(parallel=True, nogil=True, cache=True)
