@@ -40,7 +40,7 @@ SLICE = {"cpu": 64, "cuda": 128}
 
 #: Levels between sources up to which they share reads, how many more take as long again as the first ones, and how
 #: often a row is relaxed if they share none; measured (benchmarks/NOTES.md).
-_NEAR_BY, _A_LEVEL, _ALONE = 10, 8, 25
+_NEAR_BY, _A_LEVEL, _ALONE = 10, 8, {"cpu": 25, "cuda": 58}
 
 
 class Network(NamedTuple):
@@ -252,14 +252,14 @@ def relaxing_seconds(
     seldom relax an edge at the same time. Without a shape they count as neighbours, and reads as near ones.
     """
     sweeps = 2 * math.log2(max(2, n)) / math.log2(max(2, m / max(1, n)))
-    if spec.kind != "cpu":
-        return sources * sweeps * max(m, n) / (rates_of(spec).relaxations * spec.cores)
-    if not weighted:
-        sweeps *= 0.35  # without weights the first distance of a vertex is final
-    slices = max(1, -(-sources // SLICE["cpu"]))
+    slices = max(1, -(-sources // SLICE[spec.kind]))
     # The sources of a slice lie in a part of the graph that is as large as theirs is of all sources.
     levels = 0.0 if shape is None else shape.levels / math.sqrt(slices)
-    alone = min(_ALONE, 1 + max(0.0, levels - _NEAR_BY) / _A_LEVEL)
+    alone = min(_ALONE[spec.kind], 1 + max(0.0, levels - _NEAR_BY) / _A_LEVEL)
+    if spec.kind != "cpu":
+        return sources * sweeps * alone * max(m, n) / (rates_of(spec).relaxations * spec.cores)
+    if not weighted:
+        sweeps *= 0.35  # without weights the first distance of a vertex is final
     read = 1.0 if shape is None else shape.reads(SLICE["cpu"] * n, 1.2)
     each = SLICE["cpu"] * sweeps * alone * read * max(m, n) / rates_of(spec).relaxations
     return -(-slices // spec.cores) * each

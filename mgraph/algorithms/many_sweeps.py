@@ -24,7 +24,7 @@ from ..hierarchy.structure import AN_ENTRY, Fill
 from ..kernels import sssp_many as sssp_many_kernels
 from ..kernels.hierarchy.ops import LABELS
 from ..planning.devices import DeviceSpec, rates_of, speed_of
-from ..planning.shape import FEW, shape_on_host
+from ..planning.shape import FEW, measured_shape
 from ..runtime.checkpoints import Piece, fingerprint_of
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
@@ -51,9 +51,16 @@ _ENTRIES, _FETCH = 0.5, 100
 #: Bytes that a CPU moves for a distance that is stored.
 _STORED = 36
 
-#: Seconds of a level of the tree in a GPU's sweep, which bound that from few sources; the share of the rate of (min, +)
-#: products at which a GPU reads entries; and how often it moves a distance that is stored.
-_LEVEL, _READS, _MOVED = 9e-6, 0.13, 4
+#: Seconds of a level of the tree in a GPU's sweep, which bound that from few sources, and how often it moves a distance
+#: that is stored.
+_LEVEL, _MOVED = 11e-6, 4
+
+#: Share of the rate of (min, +) products at which a GPU reads as many entries of a vertex as roads have, that number,
+#: and the share for further entries: fewer warps have room for the larger stacks of meshes.
+_READS, _SHALLOW, _DEEP = 0.17, 6, 0.06
+
+#: Entries that are read in the time of a further measure.
+_MEASURE = {"cpu": 1, "cuda": 2}
 
 #: Share of the vertices whose labels a GPU keeps to measure the others' distances.
 _KEPT = 1 / 16
@@ -166,7 +173,7 @@ def may_have_small_separators(graph: Graph) -> bool:
     """Return whether a graph may be a road network or a mesh: sparse, and with more levels than a random graph."""
     if graph.m > _SPARSE * graph.n:
         return False
-    shape = shape_on_host(graph) if graph.m >= FEW else None
+    shape = measured_shape(graph) if graph.m >= FEW else None
     return shape is None or shape.levels > 2 * math.log2(max(2, graph.n))
 
 
@@ -183,17 +190,21 @@ def preparation_seconds(n: int, fill: Fill, host: DeviceSpec, ordered: bool) -> 
     return order + (_FILL * fill.entries + _PAIR * fill.pairs / host.cores) / speed_of(host).arithmetic
 
 
-def sweeps_seconds(sources: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measures: int) -> float:
+def sweeps_seconds(
+    n: int, sources: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measures: int
+) -> float:
     """Predict the seconds in which a device sweeps from a batch of sources to some targets, and makes some measures.
 
-    A sweep passes what is above the targets. A further measure takes as long as an entry. Without any, distances are
-    stored.
+    A sweep passes what is above the targets. Without measures, distances are stored.
     """
     rates = rates_of(spec)
-    each = fill.climb + min(float(fill.entries), targets * fill.climb) + max(0, measures - 1) * targets
+    passed = min(float(fill.entries), targets * fill.climb)
+    further = _MEASURE[spec.kind] * max(0, measures - 1) * targets
+    each = fill.climb + passed + further
     stored = 0 if measures else sources * targets
     if spec.kind == "cuda":
-        read = sources * each / (_READS * rates.minplus[dtype.name])
+        deep = max(0.0, passed - _SHALLOW * n)
+        read = sources * ((each - deep) / _READS + deep / _DEEP) / rates.minplus[dtype.name]
         return fill.height * _LEVEL + read + _MOVED * stored * dtype.itemsize / rates.memory
     # A core takes up to LANES sources at a time. From fewer than LEAST, the other lanes are passed in vain.
     rounds, lanes = -(-sources // (LANES * spec.cores)), min(LANES, max(sources, LEAST))

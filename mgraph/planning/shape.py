@@ -1,4 +1,4 @@
-"""The shape of a graph, for plans on a CPU: two figures besides its size, measured in a few milliseconds.
+"""The shape of a graph, for plans: two figures besides its size, measured in a few milliseconds.
 
 In road networks, neighbours usually have near numbers, so a search finds them in its cache; in a random graph they are
 anywhere in memory. And road networks have hundreds of levels, where others have ten.
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
+from ..arrays import Array
 from ..graph import PlacedGraph
 from .devices import DeviceSpec
 
@@ -53,14 +54,12 @@ FEW = 1 << 16
 
 def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
     """Return the shape of a graph in host memory if the plan is for one CPU, measured once; otherwise None."""
-    return None if len(specs) > 1 or specs[0].kind != "cpu" else shape_on_host(graph)
+    return None if len(specs) > 1 or specs[0].kind != "cpu" else measured_shape(graph)
 
 
-def shape_on_host(graph: Any) -> Shape | None:
-    """Return the shape of a graph in the memory of hosts, measured once; None of a graph on a GPU."""
+def measured_shape(graph: Any) -> Shape:
+    """Return the shape of a graph, measured once."""
     there = isinstance(graph, PlacedGraph)
-    if not there and graph.device != "cpu":
-        return None
     found: Shape = graph.kept(
         "shape", devices.find("cpu"), lambda: graph.seen(shape_of) if there else shape_of(*graph.adjacency("csr"))
     )
@@ -71,21 +70,33 @@ def shape_of(indptr: Any, indices: Any) -> Shape:
     """Return the shape of a graph in CSR form, estimated from a sample of edges and a search from one vertex."""
     if len(indices) < FEW:
         return Shape(far=0.0)
+    xp = devices.of(indices).xp
     picked = np.linspace(0, len(indices) - 1, _EDGES).astype(indptr.dtype)  # of another type, indptr would be copied
-    ends = np.searchsorted(indptr, picked, "right") - 1, indices[picked].astype(np.int64)
+    picked = xp.asarray(picked)
+    ends = [devices.to_host(end) for end in (xp.searchsorted(indptr, picked, "right") - 1, indices[picked])]
+    ends[1] = ends[1].astype(np.int64)
     far = float((np.abs(ends[0] - ends[1]) > _APART).mean())
     return Shape(far, _levels(indptr, indices, int(ends[0][_EDGES // 2])))
 
 
-def _levels(indptr: np.ndarray, indices: np.ndarray, source: int) -> float:
+def _neighbours(indptr: Array, indices: Array, vertices: np.ndarray) -> np.ndarray:
+    """Return the first neighbours of some vertices."""
+    xp = devices.of(indices).xp
+    begin, end = (devices.to_host(indptr[xp.asarray(row)]) for row in (vertices, vertices + 1))
+    counts = np.minimum(end - begin, _NEIGHBOURS)
+    places = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    return devices.to_host(indices[xp.asarray(places)])
+
+
+def _levels(indptr: Array, indices: Array, source: int) -> float:
     """Return the approximate number of levels of a search, from how the ball around a vertex grows with its radius."""
     n = len(indptr) - 1
     seen = {source}
     frontier = np.array([source])
     volumes = [1]
     while len(frontier) and len(volumes) < _LEVELS and volumes[-1] < _VERTICES:
-        parts = [indices[indptr[v] : indptr[v + 1]][:_NEIGHBOURS] for v in frontier[:_NEIGHBOURS]]
-        frontier = np.array(sorted(set(np.concatenate(parts).tolist()) - seen), np.int64)
+        found = _neighbours(indptr, indices, frontier[:_NEIGHBOURS])
+        frontier = np.array(sorted(set(found.tolist()) - seen), np.int64)
         seen.update(frontier.tolist())
         volumes.append(len(seen))
     radius, volume = len(volumes) - 1, volumes[-1]

@@ -36,7 +36,7 @@ from ...hierarchy.prepared import Prepared
 from ...hierarchy.structure import is_worth
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
-from ...planning.shape import shape_beside
+from ...planning.shape import measured_shape, shape_beside
 from ...results import MatrixResult, Solved, on_workers, solved_graph
 from ...runtime.checkpoints import Checkpoints, checked_checkpoints, plan_with_copies
 from ...runtime.gathering import Gather, Whole
@@ -418,6 +418,9 @@ def _planner(
             f" requires non-negative weights; the least is {least}: use ",
             Given("method", "johnson"),
         )
+    shape = shape_beside(graph, runner.specs)
+    if shape is None and isinstance(graph, Graph) and len(runner.specs) == 1 and not hops:
+        shape = measured_shape(graph)  # a GPU's searches, too, take longer from sources that lie apart
     return partial(
         planned,
         graph.n,
@@ -435,7 +438,7 @@ def _planner(
         directed=graph.directed,
         gathered=placed,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
-        shape=shape_beside(graph, runner.specs),
+        shape=shape,
         **options,
     )
 

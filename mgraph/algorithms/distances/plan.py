@@ -376,7 +376,7 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
 
     dealt = request.dealt(batch_of(specs[0], request.measured), LEAST, peak)
     taken = dealt.taken
-    passed = sweeps_seconds(taken, targets, fill, made, specs[0], request.measures)
+    passed = sweeps_seconds(n, taken, targets, fill, made, specs[0], request.measures)
     if not request.measured:
         passed = max(passed, request.moving_seconds(taken, targets))
     if request.predecessors:
