@@ -440,6 +440,31 @@ def test_sizes_that_do_not_fit_are_refused_before_memory_is_taken(monkeypatch):
             mgraph.apsp_batch(**given, device="cpu")
 
 
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_the_plan_says_how_much_memory_is_taken(device, predecessors):
+    rng, there = np.random.default_rng(2), devices.find(device)
+    batch = np.repeat(np.arange(2000), 30)
+    src = rng.integers(0, 60_000, 150_000)
+    edges = {"edge_index": np.stack([src, src // 30 * 30 + rng.integers(0, 30, len(src))]), "batch": batch}
+    matrices = rng.random((1000, 30, 30))
+    for given in (
+        edges,
+        edges | {"weights": rng.random(len(src))},
+        edges | {"weights": rng.integers(0, 9, len(src)), "dtype": "int32"},
+        edges | {"dtype": "float64"},
+        {"graphs": matrices < 0.1},
+        {"graphs": np.where(matrices < 0.1, matrices, np.inf)},
+        {"graphs": np.where(matrices < 0.1, matrices, np.inf), "lengths": rng.integers(0, 31, 1000)},
+    ):
+        arrays = {
+            name: there.asarray(value) if isinstance(value, np.ndarray) else value for name, value in given.items()
+        }
+        mgraph.apsp_batch(**arrays, predecessors=predecessors, device=device)  # compiles
+        with there.peak_memory() as peak:
+            result = mgraph.apsp_batch(**arrays, predecessors=predecessors, device=device)
+        assert 0 < peak.bytes < result.plan.peak_bytes[0] + (1 << 20)
+
+
 def test_results():
     result = mgraph.apsp_batch([adjacency(5, 2), adjacency(3, 2)], predecessors=True, device="cpu")
     assert list(result.arrays) == ["distances", "predecessors", "lengths"]

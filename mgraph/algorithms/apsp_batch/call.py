@@ -216,8 +216,8 @@ class ApspBatchResult(Result):
     ----------
     distances : array of shape (count, n, n)
         ``distances[g, i, j]`` is the length of the shortest path from ``i`` to ``j`` in graph g; n is the most vertices
-        that a graph has. ``inf``, for integers the type's largest value, where there is no path, and beyond the graph's
-        own vertices.
+        that a graph has, or that of an array of matrices. ``inf``, for integers the type's largest value, where there
+        is no path, and beyond the graph's own vertices.
     predecessors : array of int32, shape (count, n, n), or None
         The vertex before ``j`` on the path from ``i`` to ``j``; -9999 where there is none and for ``i == j``. Of hop
         counts, the least such vertex; of weighted distances, the one that `mgraph.apsp` records with
