@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
 from mgraph.algorithms.distances import keepers
-from mgraph.planning.shape import Shape
+from mgraph.planning.shape import Shape, shape_of
 from tests.test_sources import as_floats, as_scipy, graphs
 
 nx = pytest.importorskip("networkx")
@@ -400,6 +400,32 @@ def test_sources_that_are_few_or_far_apart_are_searched_from_by_themselves():
     assert scattered.detail.apart and not dense.detail.apart
     together = mgraph.plan("distances", 10**6, 3 * 10**6, [cpu], sources=10**6, targets=9)
     assert scattered.seconds / 5000 < 2 * together.seconds / 10**6
+    gpu = mgraph.DeviceSpec("a GPU", "cuda", 1 << 40)
+    near, far = (
+        mgraph.plan("distances", 10**6, 4 * 10**6, [gpu], sources=1000, targets=9, shape=Shape(0.0, levels))
+        for levels in (8.0, 1000.0)
+    )
+    assert far.seconds > 20 * near.seconds and near.method == far.method == "sssp"
+
+
+def test_the_shape_of_a_graph(device):
+    xp = mgraph.device.find(device).xp
+    for graph, least, most in ((mgraph.generate.grid(300, 300), 200, 900), (mgraph.generate.rmat(14), 3, 12)):
+        found = shape_of(*map(xp.asarray, graph.adjacency("csr")))
+        assert found == shape_of(*graph.adjacency("csr")) and least < found.levels < most
+
+
+def test_predicted_sweeps():
+    cpu, gpu = mgraph.DeviceSpec("cpu", "cpu", 1 << 40, cores=4), mgraph.DeviceSpec("a GPU", "cuda", 1 << 40)
+
+    def seconds(device, sources, reduce, n=10**6):
+        asked = {"sources": sources, "reduce": reduce, "method": "hierarchy"}
+        return mgraph.plan("distances", n, 3 * n, [device], **asked).seconds
+
+    for device in (cpu, gpu):
+        assert seconds(device, 4096, "eccentricity") < seconds(device, 4096, ["eccentricity", "mean", "harmonic"])
+        assert seconds(device, 32, "mean") < seconds(device, 4096, "mean") < 128 * seconds(device, 32, "mean")
+    assert seconds(cpu, 128, "mean") == seconds(cpu, 512, "mean")  # each core takes 128
 
 
 @pytest.mark.gpu

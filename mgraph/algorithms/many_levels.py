@@ -165,10 +165,10 @@ class LevelCounts:
     def __init__(
         self, piece: Network, device: devices.Device, targets: np.ndarray | None, limit: float, words: int
     ) -> None:
-        self._searches = _Together(piece, device, words)
-        self.n, self.fingerprint = self._searches.n, self._searches.fingerprint
-        n = self.n
-        self._degrees = np.diff(devices.to_host(self._searches.by_source[0]))
+        self._searches = searches = _Together(piece, device, words)
+        n = self.n = searches.n
+        self.fingerprint = searches.fingerprint
+        self._degrees = np.diff(devices.to_host(searches.by_source[0]))
         self._most = int(min(limit, n))
         self._targets = np.ones(n, bool)
         if targets is not None:
