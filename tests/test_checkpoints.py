@@ -515,6 +515,8 @@ def test_distances_that_are_not_kept(tmp_path):
     for options in ({"sparse": True}, {"out": tmp_path / "rows.npy"}, {"method": "blocked"}):
         with pytest.raises(InputError, match="checkpoint= keeps rows of results in memory: leave out"):
             mgraph.distances(GRAPH, device="cpu", checkpoint=tmp_path / "kept", **options)
+    with pytest.raises(InputError, match="checkpoint= keeps the rows of one call"):
+        next(mgraph.distance_blocks(GRAPH, device="cpu", checkpoint=tmp_path / "kept"))
 
 
 @pytest.mark.parametrize("case", ["wyllie", "splitter64"])

@@ -168,7 +168,8 @@ class LevelCounts:
         self._searches = searches = _Together(piece, device, words)
         n = self.n = searches.n
         self.fingerprint = searches.fingerprint
-        self._degrees = np.diff(devices.to_host(searches.by_source[0]))
+        #: The number of edges from each vertex, where words are searched by.
+        self._degrees = np.diff(devices.to_host(searches.by_source[0])) if words else np.empty(0, np.int32)
         self._most = int(min(limit, n))
         self._targets = np.ones(n, bool)
         if targets is not None:

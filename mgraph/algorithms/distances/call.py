@@ -306,6 +306,10 @@ def distance_blocks(
     >>> [block.distances.tolist() for block in mgraph.distance_blocks(graph, targets=[0], rows=3, device="cpu")]
     [[[0.0], [1.0], [2.0]], [[3.0]]]
     """
+    if options.get("checkpoint") is not None:
+        raise InputError(
+            Given("checkpoint"), " keeps the rows of one call, mgraph.distances, and blocks are a call each"
+        )
     searched = once_read(graph)
     given = given_graph(searched)
     starts = vertices_of("sources", sources, given, checked_flag("ids", ids))
