@@ -2,11 +2,11 @@
 
 Thin piles are those of road networks, and of the first and last rounds elsewhere: one core is through with them before
 others would be awake. In a thick round the cores take a few vertices of the near pile at a time from a common counter.
-A hub's edges are dealt out in pieces, in a second pass. As rows and distances lie anywhere in memory, a core requests
-the rows of its vertices before it reads them. It then gathers the sums that are less than their ends' distances,
-without a branch, which it would guess wrong and find out only when the distance arrives. Of what it has gathered it
-lowers the distances, by atomic minima. The old value of a stamp, or of a bit of `waits`, decides which core appends a
-vertex to a pile, so that no pile has a vertex twice.
+A hub's edges are dealt out in pieces, in a second pass. A core gathers the sums that are less than their ends'
+distances without a branch, which it would guess wrong and find out only when the distance arrives. It then lowers these
+distances by atomic minima. The old value of a stamp, or of a bit of `waits`, decides which core appends a vertex to a
+pile, so that no pile has a vertex twice. In both kinds of rounds rows lie anywhere in memory, so a core requests those
+of its next vertices before it reads them.
 
 A vertex whose distance falls after a core has read it is stamped for the next round, so a stale read costs work only;
 and one that is stamped already waits for that round. The distances are the least ones whatever the order, so they do
@@ -33,6 +33,7 @@ PIECE = 1 << 10
 
 _NEVER = np.int64(2**62)
 _CHUNK, _FAR_CHUNK = 16, 1024  # vertices that a core takes at a time: of the near pile, and of the far one
+_AHEAD = 8  # vertices that one core requests ahead
 _LINE = 16  # numbers of four bytes in a cache line
 _HELD = 2048  # sums that a core holds before it lowers distances to them
 
@@ -154,6 +155,8 @@ def _thin(
         coming = near[(number + 1) % 2 * n :]
         found = 0
         for q in range(size):
+            if q + _AHEAD < size:
+                _request(indptr, indices, weights, distances, pile[q + _AHEAD], 1)
             u = np.uint64(pile[q])  # unsigned, or Numba would check each index for being negative
             if stamps[u] == number + 1:  # fell in this round, and is in the next one's pile
                 continue
@@ -192,6 +195,15 @@ def _work(indptr, pile, size):
     return work
 
 
+@njit(nogil=True, cache=True)
+def _request(indptr, indices, weights, distances, u, lines):
+    """Request the distance of a vertex, and the first cache lines of its row."""
+    prefetch(distances, u)
+    for e in range(indptr[u], indptr[u] + lines * _LINE, _LINE):
+        prefetch(indices, e)
+        prefetch(weights, e)
+
+
 @njit(parallel=True, nogil=True, cache=True)
 def _relax(edges, distances, pile, cut, found, bounds, cores):
     """Relax the edges out of the vertices of the pile, or out of hubs that are `cut` to pieces."""
@@ -214,7 +226,10 @@ def _relax_share(edges, distances, pile, cut, found, bounds):
         held = np.uint64(0)
         last = min(size, taken + chunk)
         if not cut:
-            _prefetch_rows(indptr, indices, weights, distances, pile[taken:last])
+            for q in range(taken, last):
+                prefetch(indptr, pile[q])
+            for q in range(taken, last):
+                _request(indptr, indices, weights, distances, pile[q], 2)
         for q in range(taken, last):
             u = np.uint64(pile[2 * q] if cut else pile[q])
             if stamps[u] == number:  # fell in this round, and is in the next one's pile
@@ -241,19 +256,6 @@ def _relax_share(edges, distances, pile, cut, found, bounds):
                 _lower(ends, sums, held, distances, found, bounds)
                 held = np.uint64(0)
         _lower(ends, sums, held, distances, found, bounds)
-
-
-@njit(nogil=True, cache=True)
-def _prefetch_rows(indptr, indices, weights, distances, vertices):
-    """Request the rows of some vertices, or of long ones the first two cache lines."""
-    for u in vertices:
-        prefetch(indptr, u)
-    for u in vertices:
-        prefetch(distances, u)
-        begin = indptr[u]
-        for e in range(begin, begin + 2 * _LINE, _LINE):
-            prefetch(indices, e)
-            prefetch(weights, e)
 
 
 @njit(nogil=True, cache=True)
