@@ -25,7 +25,11 @@ _HEADS_FROM = 8
 
 #: Edges per vertex that it then reads, whatever the degrees: fitted to measured times on Kronecker graphs, random
 #: graphs and dense graphs (benchmarks/NOTES.md).
-_LOOKS = {"cuda": 3.5, "cpu": 7.0}
+_LOOKS = {"cuda": 3.5, "cpu": 6.0}
+
+#: Vertices and edges up to which one core of a CPU searches alone, and the power of their number by which more cores
+#: are faster, measured with up to 16: they share the memory.
+_ALONE, _TOGETHER = 1 << 21, 0.75
 
 #: Levels of a search from which on a CPU pushes from every vertex, by lists, and what that takes in edges.
 _THIN, _A_THIN_VERTEX = 64, 2
@@ -132,9 +136,12 @@ def planned(
             per_level = EXCHANGE[kind] + _LAUNCH + n / 8 / rates_of(specs[0]).link
     if kind == "cpu" and method == "pull":  # each level reads all vertices that are not yet reached
         looked = depth * n * (0.7 + shape.far) / specs[0].cores
-    elif kind == "cpu" and not few:
-        looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
-        looked += _A_THIN_VERTEX * n * (shape.levels > _THIN)
+    elif kind == "cpu":
+        if not few:
+            looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
+            looked += _A_THIN_VERTEX * n * (shape.levels > _THIN)
+        if shape.levels <= _THIN and n + m > _ALONE:
+            looked /= specs[0].cores ** _TOGETHER
     seconds, level = looked / (search * len(specs)), per_level
     if level_by_level:  # two launches, and the host reads the size of the level
         per_level += (3 if kind == "cuda" else 1) * rates_of(specs[0]).launch * (method not in ("sequential", "scan"))
