@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, compress
-from operator import itemgetter, methodcaller
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,9 @@ from ..arguments import as_array
 from ..arrays import Array
 from ..errors import InputError
 from .compressed import Edges
-from .ids import as_ids, is_missing, numbered
+from .ids import as_ids, is_missing, numbered, numbers_of
+
+_VALUES = methodcaller("values")
 
 
 def networkx_graph(networkx: Any, n: int, edges: Edges, directed: bool, ids: np.ndarray | None) -> Any:
@@ -53,11 +55,11 @@ def networkx_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | 
     rows = [row for _, row in graph.adjacency()]
     nodes = list(graph)
     degrees = np.fromiter(map(len, rows), np.int64, len(rows))
-    ends: Iterable[int] = chain.from_iterable(rows)
-    in_order = nodes == list(range(len(nodes)))
-    if not in_order:
-        ends = map({node: number for number, node in enumerate(nodes)}.__getitem__, ends)
-    dst = np.fromiter(ends, np.int32, int(degrees.sum()))
+    ends, in_order = chain.from_iterable(rows), nodes == list(range(len(nodes)))
+    if in_order:
+        dst = np.fromiter(ends, np.int32, int(degrees.sum()))
+    else:
+        dst = numbers_of({node: number for number, node in enumerate(nodes)}, ends)
     src = np.repeat(np.arange(len(nodes), dtype=np.int32), degrees)
     counts: np.ndarray | None = None
     if graph.is_multigraph():
@@ -68,9 +70,9 @@ def networkx_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | 
         once = src <= dst
         src, dst, chosen = src[once], dst[once], once.tolist()
 
-    def attributes() -> Iterator[Any]:
-        each = _joined(rows) if counts is None else _joined(_joined(rows))
-        return each if chosen is None else compress(each, chosen)
+    def attributes() -> Iterable[Iterable[Any]]:
+        groups = map(_VALUES, rows if counts is None else _joined(rows))
+        return groups if chosen is None else [compress(chain.from_iterable(groups), chosen)]
 
     weights = None if weight is None else _weights(attributes, weight)
     return Edges(src, dst, weights), None if in_order else as_ids(nodes)
@@ -78,16 +80,19 @@ def networkx_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | 
 
 def _joined(rows: Iterable[Any]) -> Iterator[Any]:
     """Yield the values of all dictionaries."""
-    return chain.from_iterable(map(methodcaller("values"), rows))
+    return chain.from_iterable(map(_VALUES, rows))
 
 
-def _weights(attributes: Callable[[], Iterable[Any]], name: str) -> Array | None:
-    """Return an attribute of edges as an array, in which a missing one is 1; None if all are missing."""
+def _weights(attributes: Callable[[], Iterable[Iterable[Any]]], name: str) -> Array | None:
+    """Return an attribute of edges, whose attributes come in groups, as an array.
+
+    A missing one is 1; None if all are missing.
+    """
     with contextlib.suppress(KeyError):
-        found = as_array(list(map(itemgetter(name), attributes())), "weight")
+        found = as_array([each[name] for group in attributes() for each in group], "weight")
         if found.dtype.kind != "O":
             return found
-    return _with_ones([each.get(name) for each in attributes()])
+    return _with_ones([each.get(name) for group in attributes() for each in group])
 
 
 def _with_ones(values: list[Any]) -> Array | None:

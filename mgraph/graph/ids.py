@@ -5,7 +5,8 @@ met. An array of ids is of int64 if all are integers, else of Python's objects.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,16 @@ from ..errors import InputError
 _HASHABLE = "numbers, strings or other values that can be hashed"
 
 
+def numbers_of(numbers: Mapping[Any, int], ids: Iterable[Any]) -> np.ndarray:
+    """Return the numbers of ids, int32; KeyError for one that has none, TypeError for one that cannot be hashed.
+
+    `itemgetter` takes two thirds of the time of a `map`: it calls nothing for an id.
+    """
+    keys = tuple(ids)
+    found = itemgetter(*keys)(numbers) if len(keys) > 1 else [numbers[key] for key in keys]
+    return np.array(found, np.int32)
+
+
 class Numbers:
     """Numbers ids of any kind from 0, in the order in which they are met; equal ids have one number."""
 
@@ -26,9 +37,9 @@ class Numbers:
         self._numbers: defaultdict[Any, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
 
-    def of(self, ids: Collection[Any]) -> np.ndarray:
+    def of(self, ids: Iterable[Any]) -> np.ndarray:
         """Return the numbers of ids, int32; TypeError for one that cannot be a key of a dictionary."""
-        return np.fromiter(map(self._numbers.__getitem__, ids), np.int32, len(ids))
+        return numbers_of(self._numbers, ids)
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import InputError
 from ..graph import Compressed, Graph
 from ..graph.compressed import compress, rows_of
+from ..graph.ids import numbers_of
 
 #: Integers up to this magnitude are exact in float64, and below the other mgraph computes in int32.
 EXACT, NARROW = 2**53, 2**31 - 2
@@ -218,11 +219,8 @@ class ConvertedGraph:
         rows = [list(row) for _, row in self.original.adjacency()]  # the length of a view may be wrong
         indptr = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=indptr[1:])
-        ends: Iterable[int] = chain.from_iterable(rows)
-        numbers = self.numbers
-        if numbers is not None:
-            ends = map(numbers.__getitem__, ends)
-        indices = np.fromiter(ends, np.int32, int(indptr[-1]))
+        ends, numbers = chain.from_iterable(rows), self.numbers
+        indices = np.fromiter(ends, np.int32, int(indptr[-1])) if numbers is None else numbers_of(numbers, ends)
         if len(rows) != len(self) or (len(indices) and not 0 <= indices.min() <= indices.max() < len(self)):
             raise InputError("an edge leads to no node, or a node lacks its neighbours: the graph is inconsistent")
         return Rows(indptr, indices)
