@@ -223,20 +223,20 @@ __global__ void __launch_bounds__(SIDE* SIDE)
 }
 
 constexpr int PIVOTS = 16;             // eliminated at a time
-constexpr int DOWN = 8, ACROSS = 4;    // elements of a thread in a tile, whose columns are 32 apart
+constexpr int ACROSS = 4;              // columns of a thread in a tile, 32 apart
 constexpr int WARPS = 8;
 
 // The same of larger graphs, by one block each. `pitch` is the length of a row in shared memory: odd, and at least side
 // rounded up to whole tiles.
 template <typename T, bool PATHS>
-__global__ void __launch_bounds__(32 * WARPS, PATHS || sizeof(T) == 8 ? 1 : 2)
+__global__ void __launch_bounds__(32 * WARPS, 2)
     eliminate(const int* order, const int* lengths, int side, int pitch, T* distances, int* predecessors,
               int* cycles) {
     extern __shared__ __align__(16) char shared[];
     T* const R = reinterpret_cast<T*>(shared);
     T* const C = R + PIVOTS * pitch;
     short* const labels = reinterpret_cast<short*>(C + PIVOTS * pitch);
-    constexpr int THREADS = 32 * WARPS;
+    constexpr int THREADS = 32 * WARPS, DOWN = PATHS || sizeof(T) == 8 ? 4 : 8;  // rows of a tile: two blocks fit
     const long long g = order[blockIdx.x];
     const int n = lengths[g], lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     T* const D = distances + g * side * side;
