@@ -15,6 +15,7 @@ from ...device.numba import numba, prange
 from ...device.numba.atomics import compare_and_swap, fetch_and_add
 from ...device.numba.bits import population, trailing_zeros
 from ...device.numba.caching import njit
+from ...device.numba.prefetching import prefetch
 from ...device.numba.small import GRAPH, is_small, unless
 
 #: Place of the frontier's level in the control words.
@@ -34,6 +35,10 @@ _THICK = (
 _CHUNK = 64  # vertices of a queue, or words of a bitmap, that a core takes at a time
 _HUB = 1 << 13  # edges of a vertex from which on the cores share it; and those of a piece
 _HELD = 1 << 14  # vertices that a core holds before it claims places for them
+
+_AHEAD = 8  # vertices of a queue by which a core requests rows ahead, and
+_WORDS_AHEAD = 2  # words of a bitmap
+_FAR = 1 << 12  # vertices of a level from which on that pays: the rows of fewer may well be in the cache
 
 # What `_levels` leaves to the caller.
 _END, _PUSH_ON_ALL, _PULL_ON_ALL, _LIST_ON_ALL = 0, 1, 2, 3
@@ -216,13 +221,21 @@ def _levels(
             if not queued and count > _THICK >> 2:
                 return done, _LIST_ON_ALL, count, edges, tail
         if pulls:
-            count = 0
-            for w in range(len(found)):
-                new = _pull_word(
-                    in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, w, level + done
-                )
-                found[w] = new
-                count += population(new)
+            count = _pull_words(
+                in_indptr,
+                in_indices,
+                heads,
+                first,
+                last,
+                distances,
+                parents,
+                visited,
+                frontier,
+                found,
+                level + done,
+                0,
+                len(found),
+            )
             for w in range(len(found)):
                 frontier[(first >> 5) + w] = found[w]
             head = tail = 0
@@ -238,6 +251,8 @@ def _levels(
                         bits &= bits - _ONE
             end = tail
             for q in range(head, tail):
+                if count > _FAR and q + _AHEAD < tail:
+                    prefetch(out_indices, out_indptr[queue[q + _AHEAD]])
                 u = np.uint64(queue[q])  # unsigned, or Numba would check each index for being negative
                 for e in range(np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])):
                     v = np.uint64(out_indices[e])
@@ -275,6 +290,8 @@ def _push(out_indptr, out_indices, first, distances, parents, queue, head, tail,
             if start >= tail:
                 break
             seen = kept
+            for q in range(start, min(tail, start + chunk)):
+                prefetch(out_indices, out_indptr[queue[q]])
             for q in range(start, min(tail, start + chunk)):
                 u = np.uint64(queue[q])
                 begin, end = np.uint64(out_indptr[u]), np.uint64(out_indptr[u + np.uint64(1)])
@@ -393,29 +410,60 @@ def _pull(
             start = _CHUNK * fetch_and_add(shared, _TURN, 1)
             if start >= len(found):
                 break
-            for w in range(start, min(len(found), start + _CHUNK)):
-                new = _pull_word(
-                    in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, w, level
-                )
-                found[w] = new
-                count += population(new)
+            count += _pull_words(
+                in_indptr,
+                in_indices,
+                heads,
+                first,
+                last,
+                distances,
+                parents,
+                visited,
+                frontier,
+                found,
+                level,
+                start,
+                min(len(found), start + _CHUNK),
+            )
         fetch_and_add(shared, _FOUND, count)
 
 
 @njit(nogil=True, cache=True)
-def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, w, level):
-    """Return the bits of the unvisited vertices in word `w` that have an in-neighbour in the frontier.
+def _pull_words(
+    in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found, level, start, stop
+):
+    """Find the unvisited vertices of some words that have an in-neighbour in the frontier; return how many.
 
-    They are visited then, and so count those without in-neighbours, so that later pulls do not look at them. The heads
-    of a whole word are looked up without a branch, by vector instructions: branches took a quarter of the time.
+    They are visited then, and so count those without in-neighbours, so that later pulls do not look at them.
+    """
+    count = 0
+    for w in range(start, stop + _WORDS_AHEAD):
+        if w < stop:
+            found[w] = 0
+            if ~visited[w]:  # else without the call, which takes longer than all else of a word
+                _pull_by_heads(
+                    in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found, level, w
+                )
+        before = w - _WORDS_AHEAD
+        if before >= start:
+            if ~visited[before]:
+                _pull_by_rows(in_indptr, in_indices, first, distances, parents, visited, frontier, found, level, before)
+            count += population(found[before])
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _pull_by_heads(in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found, level, w):
+    """Find the unvisited vertices of a word whose heads are in the frontier, and request the rows of the others.
+
+    The heads are looked up without a branch, by vector instructions: branches took a quarter of the time.
     """
     base, size = np.uint64(w * 32), last - first - w * 32
-    left, new, none = ~visited[w], np.uint32(0), np.uint32(0)
+    new = none = np.uint32(0)
     if size < 32:
-        left &= (_ONE << np.uint32(size)) - _ONE
-    if left == 0:
-        return new
-    if len(heads) and size >= 32:
+        none = ~((_ONE << np.uint32(size)) - _ONE)  # beyond the last vertex
+    left = ~(visited[w] | none)
+    if len(heads) and size >= 32 and left:
         for b in range(32):
             head = heads[base + np.uint64(b)]
             missing = np.uint32(head) >> np.uint32(31)
@@ -423,6 +471,7 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, vi
             u = np.uint32(head) & (missing - _ONE)  # vertex 0 if missing
             new |= (frontier[u >> np.uint32(5)] >> (u & np.uint32(31)) & _ONE) << np.uint32(b)
         new &= left & ~none
+        left &= ~(new | none)
         bits = new
         while bits:
             v = base + np.uint64(trailing_zeros(bits))
@@ -430,7 +479,18 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, vi
             if len(parents):
                 parents[v] = heads[v]
             bits &= bits - _ONE
-        left &= ~(new | none)
+    found[w] = new
+    visited[w] |= new | none
+    while len(heads) and left:  # short rows come one after the other, which the core sees by itself
+        prefetch(in_indices, in_indptr[base + np.uint64(trailing_zeros(left))])
+        left &= left - _ONE
+
+
+@njit(nogil=True, cache=True)
+def _pull_by_rows(in_indptr, in_indices, first, distances, parents, visited, frontier, found, level, w):
+    """Find the other vertices of a word that have an in-neighbour in the frontier."""
+    base, left = np.uint64(w * 32), ~visited[w]
+    new = none = np.uint32(0)
     while left:
         bit, v = left & (~left + _ONE), base + np.uint64(trailing_zeros(left))
         begin, end = np.uint64(in_indptr[v]), np.uint64(in_indptr[v + np.uint64(1)])
@@ -445,7 +505,7 @@ def _pull_word(in_indptr, in_indices, heads, first, last, distances, parents, vi
                 break
         left ^= bit
     visited[w] |= new | none
-    return new
+    found[w] |= new
 
 
 @njit(inline="always")
