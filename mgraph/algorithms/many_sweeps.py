@@ -51,9 +51,9 @@ _ENTRIES, _FETCH = 0.5, 100
 #: Bytes that a CPU moves for a distance that is stored.
 _STORED = 36
 
-#: Seconds of a level of the tree in a GPU's sweep, which bound that from few sources, and how often it moves a distance
-#: that is stored.
-_LEVEL, _MOVED = 11e-6, 4
+#: Seconds of a level of the tree in a GPU's sweep and of an entry in a climb, which bound a sweep from few sources; and
+#: how often it moves a distance that is stored.
+_LEVEL, _CLIMB, _MOVED = 8e-6, 28e-9, 4
 
 #: Share of the rate of (min, +) products at which a GPU reads as many entries of a vertex as roads have, that number,
 #: and the share for further entries: fewer warps have room for the larger stacks of meshes.
@@ -205,7 +205,7 @@ def sweeps_seconds(
     if spec.kind == "cuda":
         deep = max(0.0, passed - _SHALLOW * n)
         read = sources * ((each - deep) / _READS + deep / _DEEP) / rates.minplus[dtype.name]
-        return fill.height * _LEVEL + read + _MOVED * stored * dtype.itemsize / rates.memory
+        return fill.height * _LEVEL + fill.climb * _CLIMB + read + _MOVED * stored * dtype.itemsize / rates.memory
     # A core takes up to LANES sources at a time. From fewer than LEAST, the other lanes are passed in vain.
     rounds, lanes = -(-sources // (LANES * spec.cores)), min(LANES, max(sources, LEAST))
     read = rounds * LANES * (lanes + _FETCH) / (LANES + _FETCH) * each
