@@ -20,6 +20,7 @@ COOPERATIVE = {
     "hierarchy.cu": ("eliminate<", "sweep<"),
     "list_rank.cu": "jump",
     "sssp_many.cu": "distances<",
+    "strong.cu": ("find_giant<", "colour<"),
     "sssp.cu": "",
 }
 

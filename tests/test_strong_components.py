@@ -39,7 +39,7 @@ def check(graph, device, methods=None):
     count, labels = scipys(graph, "strong")
     for method in methods or METHODS[device]:
         found = found_by(graph, method, device)
-        assert found.plan.method == method and found.labels.dtype == np.int32
+        assert method in ("auto", found.plan.method) and found.labels.dtype == np.int32
         assert found.count == count and np.array_equal(devices.to_host(found.labels), labels), (graph, method)
 
 
@@ -168,12 +168,11 @@ def test_arrays_of_cupy_give_cupys():
     assert count == same.count and np.array_equal(labels.get(), same.labels)
 
 
-@pytest.mark.parametrize("spans", [None, 1, 3])
-def test_progress_counts_the_rounds(spans, device):
+def test_progress_counts_the_supersteps(device):
     seen = []
     graph = directed(np.arange(299), np.arange(299) + 1)
-    found = found_by(graph, "colouring", device, span=spans, progress=lambda *now: seen.append(now))
-    assert found.iterations > 1 and seen[-1] == (found.iterations + 1, None)
+    found = found_by(graph, "colouring", device, span=1, progress=lambda *now: seen.append(now))
+    assert found.iterations > 1 and seen == [(1, 2), (2, 2), (2, 2)]
 
 
 def test_undirected_graphs_have_weak_components(device):

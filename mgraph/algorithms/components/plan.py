@@ -131,6 +131,7 @@ def _planned_strong(
     # Measured: a search on one core; passes by all, and a search of what is left; most of the rounds of colouring.
     search = (0.5 + 1.5 * shape.far) * (m + 4 * n)
     passes = {"sequential": search, "multistep": (m + 4 * n) / cores + search / 8, "colouring": 8 * (m + n) / cores}
+    seconds = passes[method] / able.search + (10 if kind == "cuda" else 50) * able.launch
     made = Plan(
         algorithm="components",
         method=method,
@@ -139,10 +140,10 @@ def _planned_strong(
         dtype="int32",
         ranges=((0, n),),
         devices=specs,
-        steps=None if method == "colouring" else 1,
-        span=span or 1,
+        steps=1 if method == "sequential" else 2,
+        span=span or span_of(seconds),
         peak_bytes=(peak,),
-        seconds=passes[method] / able.search + 60 * able.launch,
+        seconds=seconds,
         detail=ComponentsDetail(),
     )
     return fitted(made, memory_limit)

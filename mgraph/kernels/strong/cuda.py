@@ -1,24 +1,24 @@
 """Launches of the kernels of ``kernels/strong.cu``: the operations of `mgraph.kernels.strong.host`."""
 
-from typing import Any
-
 import numpy as np
 
 from ...arrays import Array
-from ...device import cuda_function, launched_blocks
+from ...device import cuda_attribute, cuda_function, launched_blocks
 
 SOURCE = "strong.cu"
 
 #: The methods of strong components that a GPU has.
 METHODS = ("colouring",)
 
-INSTANCES = (
-    *(f"{kernel}<{offset}>" for kernel in ("pivot", "push", "pull", "spread") for offset in ("int", "long long")),
-    *("divide", "start", "jump", "settle"),
-)
+INSTANCES = tuple(f"{kernel}<{o}>" for kernel in ("pivot", "find_giant", "colour") for o in ("int", "long long"))
+
+#: The words of `control`, and the place of the number of rounds.
+CONTROL_WORDS = 6
+ROUNDS = 5
 
 # As in the source.
 _THREADS = 256
+_BLOCKS = 5
 _PROBES = 1024
 
 
@@ -28,51 +28,34 @@ def pivot(indptr: Array, indices: Array, chosen: Array) -> None:
     kernel((1,), (_PROBES,), (indptr, indices, np.int64(len(indices)), chosen))
 
 
-def push(indptr: Array, indices: Array, level: int, forward: Array, active: Array) -> None:
-    """Mark what the vertices of a level have edges to with the next level; set `active` if there is any."""
-    _launch(_instance("push", indptr), len(forward), indptr, indices, _n(forward), np.int32(level), forward, active)
+def find_giant(
+    indptr: Array, indices: Array, chosen: Array, forward: Array, backward: Array, labels: Array, control: Array
+) -> None:
+    """Label the component of `chosen` with its least vertex, the other vertices with -1, in one launch."""
+    _launch("find_giant", indptr, indices, chosen, forward, backward, labels, control)
 
 
-def pull(indptr: Array, indices: Array, forward: Array, backward: Array, active: Array) -> None:
-    """Mark vertices that are marked in `forward` and have an edge to a marked one; set `active` if there is any."""
-    _launch(_instance("pull", indptr), len(forward), indptr, indices, _n(forward), forward, backward, active)
-
-
-def divide(forward: Array, backward: Array, giant: int, labels: Array) -> None:
-    """Label the vertices with both marks with `giant`, the others with -1."""
-    _launch("divide", len(labels), _n(labels), forward, backward, np.int32(giant), labels)
-
-
-def start(forward: Array, labels: Array, classes: Array, reached: Array, reaches: Array) -> None:
-    """Give every vertex its own key, and a class: 0 if it is labelled, else by its mark."""
-    _launch("start", len(labels), _n(labels), forward, labels, classes, reached, reaches)
-
-
-def spread(indptr: Array, indices: Array, classes: Array, reached: Array, reaches: Array, active: Array) -> None:
-    """Pass keys on along the edges within a class, in both directions; set `active` if a key changed."""
-    arguments = indptr, indices, _n(classes), classes, reached, reaches, active
-    _launch(_instance("spread", indptr), len(classes), *arguments)
-
-
-def jump(classes: Array, reached: Array, reaches: Array) -> None:
-    """Follow the vertices that the keys name to the greatest key."""
-    _launch("jump", len(classes), _n(classes), classes, reached, reaches)
-
-
-def settle(classes: Array, reached: Array, reaches: Array, labels: Array, active: Array) -> None:
-    """Label the vertices whose keys are the same; start again with the others, and set `active` if there are any."""
-    _launch("settle", len(classes), _n(classes), classes, reached, reaches, labels, active)
-
-
-def _n(array: Array) -> np.int32:
-    return np.int32(len(array))
+def colour(
+    indptr: Array,
+    indices: Array,
+    forward: Array,
+    labels: Array,
+    classes: Array,
+    reached: Array,
+    reaches: Array,
+    control: Array,
+) -> None:
+    """Label the vertices without a label, and write the number of rounds to `control`, in one launch."""
+    _launch("colour", indptr, indices, forward, labels, classes, reached, reaches, control)
 
 
 def _instance(kernel: str, indptr: Array) -> str:
     return f"{kernel}<{'int' if indptr.dtype == np.int32 else 'long long'}>"
 
 
-def _launch(name: str, threads: int, *arguments: Any) -> None:
-    """Launch a kernel with one thread per vertex, unless blocks are limited; do nothing for 0 threads."""
-    if threads > 0:
-        cuda_function(SOURCE, name)((launched_blocks(-(-threads // _THREADS)),), (_THREADS,), arguments)
+def _launch(kernel: str, indptr: Array, indices: Array, *arguments: Array) -> None:
+    """Launch a kernel cooperatively, with as many blocks as have work, and no more than are resident."""
+    n = len(indptr) - 1
+    blocks = launched_blocks(min(_BLOCKS * cuda_attribute("MultiProcessorCount"), -(-n // _THREADS)))
+    function = cuda_function(SOURCE, _instance(kernel, indptr), cooperative=True)
+    function((blocks,), (_THREADS,), (indptr, indices, np.int32(n), *arguments))

@@ -15,6 +15,10 @@ from ...device.numba.small import VERTICES, is_small, unless
 #: The methods of strong components that the CPU has.
 METHODS = ("sequential", "multistep", "colouring")
 
+CONTROL_WORDS = 6
+ROUNDS = 5
+
+_PUSHES, _PULLS = 64, 16  # the most rounds of the searches for the giant component
 _PROBES = 1024  # edges whose targets `pivot` looks at
 _GOLDEN = np.uint64(2654435769)  # 2^32 over the golden ratio: its multiples are spread evenly
 _CHUNK = 1024  # vertices that a core takes at a time
@@ -41,8 +45,39 @@ def pivot(indptr, indices, chosen):
     chosen[0] = targets[(degrees * counts).argmax()]
 
 
+def find_giant(indptr, indices, chosen, forward, backward, labels, control):
+    """Label the component of `chosen` with its least vertex, the other vertices with -1."""
+    first = int(chosen[0])
+    for marks in forward, backward:
+        marks.fill(0)
+        marks[first : first + 1] = 1  # none for -1
+    ends = any(not _changes(_push, indptr, indices, level, forward) for level in range(1, _PUSHES))
+    if not ends or all(_changes(_pull, indptr, indices, forward, backward) for _ in range(_PULLS)):
+        forward.fill(0)
+        backward.fill(0)
+    _divide(backward, backward.argmax(), labels)
+
+
+def colour(indptr, indices, forward, labels, classes, reached, reaches, control):
+    """Label the vertices without a label, and write the number of rounds to `control`."""
+    _start(forward, labels, classes, reached, reaches)
+    left = True
+    while left:
+        while _changes(_spread, indptr, indices, classes, reached, reaches):
+            _jump(classes, reached, reaches)
+        left = _changes(_settle, classes, reached, reaches, labels)
+        control[ROUNDS] += 1
+
+
+def _changes(operation, *arguments):
+    """Run an operation whose last argument is a flag; return whether it has set it."""
+    active = np.zeros(1, np.int32)
+    operation(*arguments, active)
+    return bool(active[0])
+
+
 @unless(is_small)
-def push(indptr, indices, level, forward, active):
+def _push(indptr, indices, level, forward, active):
     """Mark what the vertices of a level have edges to with the next level; set `active` if there is any."""
     for part in prange((len(forward) + _CHUNK - 1) // _CHUNK):
         found = 0
@@ -58,7 +93,7 @@ def push(indptr, indices, level, forward, active):
 
 
 @unless(is_small)
-def pull(indptr, indices, forward, backward, active):
+def _pull(indptr, indices, forward, backward, active):
     """Mark vertices that are marked in `forward` and have an edge to a marked one; set `active` if there is any."""
     for part in prange((len(forward) + _CHUNK - 1) // _CHUNK):
         found = 0
@@ -73,15 +108,31 @@ def pull(indptr, indices, forward, backward, active):
             active[0] = 1
 
 
-@unless(lambda forward, *_: len(forward) <= VERTICES)
-def divide(forward, backward, giant, labels):
-    """Label the vertices with both marks with `giant`, the others with -1."""
+@unless(lambda backward, *_: len(backward) <= VERTICES)
+def _divide(backward, giant, labels):
+    """Label the vertices with a mark with `giant`, the others with -1."""
     for v in prange(len(labels)):
-        labels[v] = giant if forward[v] != 0 and backward[v] != 0 else -1
+        labels[v] = giant if backward[v] != 0 else -1
+
+
+@unless(is_small)
+def trim(indptr, indices, labels):
+    """Label vertices without a label, whose edges all lead to labelled ones, with themselves."""
+    for part in prange((len(labels) + _CHUNK - 1) // _CHUNK):
+        for v in range(part * _CHUNK, min(len(labels), (part + 1) * _CHUNK)):
+            if labels[v] < 0:
+                alone = True
+                for e in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
+                    u = np.uint32(indices[e])
+                    if labels[u] < 0 and u != v:
+                        alone = False
+                        break
+                if alone:
+                    labels[v] = v
 
 
 @unless(lambda forward, *_: len(forward) <= VERTICES)
-def start(forward, labels, classes, reached, reaches):
+def _start(forward, labels, classes, reached, reaches):
     """Give every vertex its own key, and a class: 0 if it is labelled, else by its mark."""
     for v in prange(len(labels)):
         classes[v] = 0 if labels[v] >= 0 else (1 if forward[v] != 0 else 2)
@@ -89,7 +140,7 @@ def start(forward, labels, classes, reached, reaches):
 
 
 @unless(is_small)
-def spread(indptr, indices, classes, reached, reaches, active):
+def _spread(indptr, indices, classes, reached, reaches, active):
     """Pass keys on along the edges within a class, in both directions; set `active` if a key changed."""
     for part in prange((len(classes) + _CHUNK - 1) // _CHUNK):
         found = 0
@@ -119,7 +170,7 @@ def _last_key(keys, key):
 
 
 @unless(lambda classes, *_: len(classes) <= VERTICES)
-def jump(classes, reached, reaches):
+def _jump(classes, reached, reaches):
     """Follow the vertices that the keys name to the greatest key."""
     for v in prange(len(classes)):
         if classes[v] != 0:
@@ -128,7 +179,7 @@ def jump(classes, reached, reaches):
 
 
 @unless(lambda classes, *_: len(classes) <= VERTICES)
-def settle(classes, reached, reaches, labels, active):
+def _settle(classes, reached, reaches, labels, active):
     """Label the vertices whose keys are the same; start again with the others, and set `active` if there are any."""
     for part in prange((len(classes) + _CHUNK - 1) // _CHUNK):
         left = 0

@@ -5,55 +5,63 @@ from typing import Protocol
 from ...arrays import Array
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"complete", "reach_within", "peel"})
+HOST_ONLY = frozenset({"complete", "peel", "reach_within", "trim"})
 
 
 class Operations(Protocol):
     """The operations of both twins.
 
-    ``indptr`` (int32 or int64, shape (n + 1,)) and ``indices`` (int32) are the edges, by source or by target.
-    `forward` and `backward` are uint8, `labels` is int32, and `classes`, `reached` and `reaches` are uint32, all of
-    shape (n,); `chosen` and `active` are int32 of shape (1,).
+    ``indptr`` (int32 or int64, shape (n + 1,)) and ``indices`` (int32) are the edges, by source or by target; n is not
+    0. `forward` and `backward` are uint8, `labels` is int32, and `classes`, `reached` and `reaches` are uint32, all of
+    shape (n,). `chosen` is int32 of shape (1,). `control` is uint32 of shape (``CONTROL_WORDS``,), zeros before.
     """
 
     #: The methods that this device has.
     METHODS: tuple[str, ...]
 
+    #: The words of `control`, and the place of the number of rounds.
+    CONTROL_WORDS: int
+    ROUNDS: int
+
     def pivot(self, indptr: Array, indices: Array, chosen: Array) -> None:
         """Write a vertex that is likely to be in the giant component; there are edges."""
         ...
 
-    def push(self, indptr: Array, indices: Array, level: int, forward: Array, active: Array) -> None:
-        """Mark what the vertices of a level have edges to with the next level; set `active` if there is any."""
-        ...
-
-    def pull(self, indptr: Array, indices: Array, forward: Array, backward: Array, active: Array) -> None:
-        """Mark vertices that are marked in `forward` and have an edge to a marked one; set `active` if there is any."""
-        ...
-
-    def divide(self, forward: Array, backward: Array, giant: int, labels: Array) -> None:
-        """Label the vertices with both marks with `giant`, the others with -1."""
-        ...
-
-    def start(self, forward: Array, labels: Array, classes: Array, reached: Array, reaches: Array) -> None:
-        """Give every vertex its own key, and a class: 0 if it is labelled, else by its mark."""
-        ...
-
-    def spread(
-        self, indptr: Array, indices: Array, classes: Array, reached: Array, reaches: Array, active: Array
+    def find_giant(
+        self,
+        indptr: Array,
+        indices: Array,
+        chosen: Array,
+        forward: Array,
+        backward: Array,
+        labels: Array,
+        control: Array,
     ) -> None:
-        """Pass keys on along the edges within a class, in both directions; set `active` if a key changed."""
-        ...
+        """Label the component of the vertex `chosen` with its least vertex, the other vertices with -1.
 
-    def jump(self, classes: Array, reached: Array, reaches: Array) -> None:
-        """Follow the vertices that the keys name to the greatest key."""
-        ...
-
-    def settle(self, classes: Array, reached: Array, reaches: Array, labels: Array, active: Array) -> None:
-        """Label the vertices whose keys are the same; start again with the others, and set `active` if there are any.
-
-        The others get a class by both keys.
+        All with -1 if `chosen` is, or if there are long paths. `forward` marks what the vertex reaches.
         """
+        ...
+
+    def colour(
+        self,
+        indptr: Array,
+        indices: Array,
+        forward: Array,
+        labels: Array,
+        classes: Array,
+        reached: Array,
+        reaches: Array,
+        control: Array,
+    ) -> None:
+        """Label the vertices without a label, each with a vertex of its component; write the number of rounds.
+
+        No component has vertices with a mark in `forward` and others without.
+        """
+        ...
+
+    def trim(self, indptr: Array, indices: Array, labels: Array) -> None:
+        """Label vertices without a label, whose edges all lead to labelled ones, with themselves."""
         ...
 
     def complete(
