@@ -16,7 +16,8 @@
 // to their end. As keys are in random order, so is the greatest of each stretch of a path: a vertex learns the greatest
 // key of a path after about as many passes as a random binary search tree of its vertices is high, the logarithm of the
 // path's length, and not after as many as its length. Vertices' own numbers for keys would not do: those of a path
-// often ascend.
+// often ascend. What reaches v also reaches the vertex that reaches[v] names, so that vertex gets the key at once, and
+// with it all whose reached[] names it, as trees are hooked to each other for weak components.
 //
 // Encoding. Edges are by source or by target: the components are the same. forward[v] is 1 + the level of v, or 0, and
 // backward[v] is 1 or 0. labels[v] is a vertex of v's component, or -1. classes[v] is 0 for a labelled vertex. Classes
@@ -196,8 +197,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
                 indptr, indices, 0, n,
                 [=, &found](int v) {
                     if (!classes[v]) return false;
-                    found |= raise(reached + v, last_key(reached, reached[v]));
-                    found |= raise(reaches + v, last_key(reaches, reaches[v]));
+                    const unsigned from = last_key(reached, reached[v]), to = last_key(reaches, reaches[v]);
+                    found |= raise(reached + v, from) | raise(reaches + v, to);
+                    // The vertex that `from` names reaches v, which reaches the vertex that `to` names.
+                    found |= raise(reached + vertex_of(to), from) | raise(reaches + vertex_of(from), to);
                     return true;
                 },
                 [=, &found](int v, int u) {

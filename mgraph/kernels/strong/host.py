@@ -174,8 +174,12 @@ def _jump(classes, reached, reaches):
     """Follow the vertices that the keys name to the greatest key."""
     for v in prange(len(classes)):
         if classes[v] != 0:
-            reached[v] = _last_key(reached, reached[v])
-            reaches[v] = _last_key(reaches, reaches[v])
+            before = _last_key(reached, reached[v])
+            after = _last_key(reaches, reaches[v])
+            reached[v], reaches[v] = before, after
+            first, last = _vertex_of(before), _vertex_of(after)  # one reaches v, which reaches the other
+            reached[last] = max(reached[last], before)
+            reaches[first] = max(reaches[first], after)
 
 
 @unless(lambda classes, *_: len(classes) <= VERTICES)
