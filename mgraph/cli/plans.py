@@ -71,6 +71,9 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 )
 @click.option("--method", default="auto", metavar="NAME", help="auto, or one that the algorithm's own command lists.")
 @click.option(
+    "--connection", type=click.Choice(["weak", "strong"]), default="weak", show_default=True, help=_for("connection")
+)
+@click.option(
     "--dtype",
     type=click.Choice([dtype.name for dtype in DISTANCE_TYPES]),
     help="The type to compute in; by default float32. " + _for("dtype"),
