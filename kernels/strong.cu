@@ -104,25 +104,30 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (unsigned v = own(); v < n; v += stride()) forward[v] = backward[v] = v == first;
     grid_barrier(control);
     int pass = 0;
-    bool active = true;
 
-    // What the vertices of one level have edges to is the next level.
-    for (int level = 1; active && level < PUSHES; ++level) {
-        bool found = false;
-        each_edge(
-            indptr, indices, 0, n, [=](int v) { return forward[v] == level; },
-            [=, &found](int, int u) {
-                if (forward[u]) return;
-                forward[u] = level + 1;
-                found = true;
-            });
+    // What the vertices of one level have edges to is the next level. All blocks share the edges of the first vertex,
+    // which may be most of all.
+    bool found = false;
+    int level = 1;
+    const auto mark = [&](int, int u) {
+        if (forward[u]) return;
+        forward[u] = level + 1;
+        found = true;
+    };
+    if (first >= 0)
+        for (long long e = indptr[first] + static_cast<long long>(own()); e < indptr[first + 1]; e += stride())
+            mark(first, indices[e]);
+    bool active = any_in_grid(found, control, pass++);
+    for (level = 2; active && level < PUSHES; ++level) {
+        found = false;
+        each_edge(indptr, indices, 0, n, [=](int v) { return forward[v] == level; }, mark);
         active = any_in_grid(found, control, pass++);
     }
     bool ends = !active;
     active = ends;
     // Of these vertices, those with an edge to a marked one are marked.
     for (int i = 0; active && i < PULLS; ++i) {
-        bool found = false;
+        found = false;
         each_edge(
             indptr, indices, 0, n,
             [=, &found](int v) {
