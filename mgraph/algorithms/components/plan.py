@@ -128,10 +128,9 @@ def _planned_strong(
     # Labels and two marks; then keys and classes, or what a search on one core keeps of each vertex.
     peak = 4 * m + offset * (n + 1) + (4 + 2 + (12 if method == "colouring" else 8 + offset)) * n
     able = rates_of(specs[0])
-    # Measured: a search on one core; passes by all, and a search of what is left; most of the rounds of colouring.
-    search = (0.5 + 1.5 * shape.far) * (m + 4 * n)
-    passes = {"sequential": search, "multistep": (m + 4 * n) / cores + search / 8, "colouring": 8 * (m + n) / cores}
-    seconds = passes[method] / able.search + (10 if kind == "cuda" else 50) * able.launch
+    # Measured on R-MAT graphs; long paths take colouring longer.
+    factors = {"sequential": 0.4 + 0.8 * shape.far, "multistep": 1.5 / cores, "colouring": 3 / cores}
+    seconds = factors[method] * (m + 4 * n) / able.search + (10 if kind == "cuda" else 50) * able.launch
     made = Plan(
         algorithm="components",
         method=method,
