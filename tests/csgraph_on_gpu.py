@@ -1,6 +1,7 @@
 """`mgraph.csgraph` on a GPU: a matrix of NumPy or SciPy is taken there, and what is found is brought back.
 
-A matrix stays where it is if CuPy has none of its kind: masked arrays, objects, and formats such as LIL.
+A matrix stays where it is if CuPy has none of its kind: masked arrays, objects, and formats such as LIL; and if the
+function is SciPy's own.
 """
 
 import functools
@@ -53,4 +54,5 @@ def on_gpu(name, function):
 
 for _name in csgraph.__all__:
     _value = getattr(csgraph, _name)
-    globals()[_name] = _value if isinstance(_value, type) else on_gpu(_name, _value)
+    _own = not isinstance(_value, type) and _value.__module__.startswith("mgraph.")
+    globals()[_name] = on_gpu(_name, _value) if _own else _value

@@ -134,6 +134,20 @@ def texts(rng):
     value = {"real": lambda: f" {rng.choice([0.5, -2.0, 1e300, 3.0])!r}", "integer": lambda: f" {rng.randint(-9, 99)}"}
     entries = "".join(f"{u + 1} {v + 1}{value.get(field, str)()}\n" for u, v in edges)
     yield "mtx", f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% made\n{n} {n} {m}\n{entries}"
+    pairs = {(min(u, v), max(u, v)): rng.randint(0, 9) for u, v in edges if u != v}
+    fmt = rng.choice(["", "0", "1", "10", "011", "111", "101"])
+    before = (len(fmt) == 3 and fmt[0] == "1") + 2 * (fmt[-2:-1] == "1")
+    rows = [
+        ["7"] * before
+        + [
+            f"{a + b - u + 1}" + (f"{between.replace(',', ' ')}{w}" if fmt[-1:] == "1" else "")
+            for (a, b), w in pairs.items()
+            if u in (a, b)
+        ]
+        for u in range(n)
+    ]
+    ncon = " 2" if fmt[-2:-1] == "1" else ""
+    yield "metis", f"% metis\n{n} {len(pairs)} {fmt}{ncon}\n" + "".join(" ".join(row) + end for row in rows)
     yield "list", "# a list\n" + "".join(f"{rng.randrange(n)}\n" for _ in range(n))
 
 
@@ -162,6 +176,23 @@ def dense(rng):
     kind = rng.choice([np.float64, np.float32, np.float16, ">f8", np.int32, np.int16])
     array = np.where(np.isinf(array), 99, array).astype(kind) if np.dtype(kind).kind == "i" else array.astype(kind)
     return saved(np.asfortranarray(array) if rng.random() < 0.3 else array)
+
+
+def serialized(rng, weighted):
+    """Return a serialized graph of GAP."""
+    n, m = rng.randint(1, 9), rng.randint(0, 12)
+    directed = rng.random() < 0.5
+    edges = [(rng.randrange(n), rng.randrange(n), rng.randint(-9, 99)) for _ in range(m)]
+    if not directed:
+        edges += [(v, u, w) for u, v, w in edges if u != v]
+
+    def rows(edges):
+        offsets = [sum(u < v for u, *_ in edges) for v in range(n + 1)]
+        numbers = [number for _, v, w in sorted(edges) for number in ((v, w) if weighted else (v,))]
+        return np.array(offsets, "<i8").tobytes() + np.array(numbers, "<i4").tobytes()
+
+    turned = rows([(v, u, w) for u, v, w in edges]) if directed else b""
+    return bytes([directed]) + np.array([len(edges), n], "<i8").tobytes() + rows(edges) + turned
 
 
 def saved(array):
@@ -387,7 +418,7 @@ PACK = {
 def case(seed: int, index: int) -> Case:
     """Return the file of a number."""
     rng = random.Random(f"{seed}:{index}")
-    format = rng.choice(["edges", "edges", "gr", "mtx", "npz", "npz", "npy", "list"])
+    format = rng.choice(["edges", "edges", "gr", "mtx", "metis", "sg", "wsg", "npz", "npz", "npy", "list"])
     suffix = rng.choice(["", "", "", ".gz", ".bz2", ".xz"])
     options: dict = {}
     mutations = TEXT
@@ -403,6 +434,8 @@ def case(seed: int, index: int) -> Case:
             (*BINARY, header, header),
         )
         changes = rng.choice([0, 1, 1, 2])
+    elif format in ("sg", "wsg"):
+        data, mutations, changes = serialized(rng, format == "wsg"), BINARY, rng.choice([0, 1, 1, 2])
     else:
         data = rng.choice([text for name, text in texts(rng) if name == format]).encode()
         changes = rng.choice([0, 1, 1, 1, 2, 3])
@@ -414,7 +447,7 @@ def case(seed: int, index: int) -> Case:
         options = rng.choice([{}, {}, {"relabel": True}, {"weighted": False}, {"n": 9}])
     elif format == "npy":
         options = rng.choice([{}, {"dense": "distances"}])
-    elif format in ("gr", "mtx", "npz"):
+    elif format in ("gr", "mtx", "metis", "sg", "wsg", "npz"):
         options = rng.choice([{}, {}, {"directed": True}, {"weighted": False}])
     data = PACK[suffix](data)
     if suffix and rng.random() < 0.2:
@@ -599,10 +632,75 @@ def expected_mtx(content: bytes, options: dict) -> Expected:
     if symmetry == "skew-symmetric":
         if any(w == float("inf") for u, v, w in edges if u != v):
             raise Bad("the opposite of inf")
+        if any(isinstance(w, int) and w == -(2**63) for *_, w in edges):
+            raise Bad("the opposite of the least integer")
         edges += [(v, u, -w) for u, v, w in edges if u != v]
     elif symmetry != "general":
         edges = both(edges)
     return Expected(rows, edges)
+
+
+def expected_metis(content: bytes, options: dict) -> Expected:
+    if set(content) & (set(range(32)) - set(b"\t\r\n") | {127}):
+        raise Bad("control character")
+    lines = content.removesuffix(b"\n").split(b"\n")
+    lines = [line for line in lines if not line.lstrip(b" \t\r").startswith(b"%")]
+    while lines and not lines[0].strip(b" \t\r"):
+        lines.pop(0)
+    start = lines.pop(0).strip(b" \t\r") if lines else b""
+    found = re.fullmatch(rb"([0-9]{1,18})[ \t]+([0-9]{1,18})([ \t]+[01]{1,3}([ \t]+[0-9]{1,9})?)?", start)
+    if found is None or int(found[1]) > MAX_VERTICES:
+        raise Bad("first line")
+    n, m, *rest = start.split()
+    n, m, fmt = int(n), int(m), (rest[0] if rest else b"").rjust(3, b"0")
+    before = (fmt[:1] == b"1") + (fmt[1:2] == b"1") * (int(rest[1]) if rest[1:] else 1)
+    if not before and len(lines) == n - 1:
+        lines.append(b"")
+    if len(lines) < n:
+        raise Bad("lines")
+    edges = []
+    for u, line in enumerate(lines):
+        tokens = re.split(rb"[ \t\r]+", line.strip(b" \t\r")) if line.strip(b" \t\r") else []
+        if any(not re.fullmatch(rb"[0-9]{1,18}", token) for token in tokens):
+            raise Bad("no integer")
+        if (u >= n and tokens) or (u < n and len(tokens) < before):
+            raise Bad("numbers")
+        numbers = list(map(int, tokens[before:]))
+        if fmt[2:] == b"1" and len(numbers) % 2:
+            raise Bad("weight")
+        pairs = zip(*[iter(numbers)] * 2, strict=True) if fmt[2:] == b"1" else ((v, None) for v in numbers)
+        edges += [(u, v - 1, w) for v, w in pairs]
+    if len(edges) != 2 * m or any(u == v or not 0 <= v < n for u, v, _ in edges):
+        raise Bad("edges")
+    return Expected(n, edges if options.get("directed") else symmetric(edges))
+
+
+def symmetric(edges: list) -> list:
+    """Return the edges, if each between two vertices is there in both directions."""
+    if Counter((u, v, w) for u, v, w in edges if u != v) != Counter((v, u, w) for u, v, w in edges if u != v):
+        raise Bad("one direction")
+    return edges
+
+
+def expected_serialized(content: bytes, options: dict, width: int) -> Expected:
+    directed, (m, n) = content[0], np.frombuffer(content[1:17], "<i8").tolist()
+    if directed > 1 or m < 0 or not 0 <= n <= MAX_VERTICES:
+        raise Bad("header")
+    part = 8 * (n + 1) + 4 * width * m
+    if len(content) != 17 + part * (1 + directed):
+        raise Bad("size")
+    offsets = np.frombuffer(content[17 : 17 + 8 * (n + 1)], "<i8").tolist()
+    entries = np.frombuffer(content[17 + 8 * (n + 1) : 17 + part], "<i4").reshape(m, width).tolist()
+    if offsets[0] != 0 or offsets[-1] != m or any(a > b for a, b in pairwise(offsets)):
+        raise Bad("offsets")
+    edges = [
+        (u, entry[0], entry[1] if width == 2 else None)
+        for u, (a, b) in enumerate(pairwise(offsets))
+        for entry in entries[a:b]
+    ]
+    if any(not 0 <= v < n for _, v, _ in edges):
+        raise Bad("vertex")
+    return Expected(n, edges if directed or options.get("directed") else symmetric(edges))
 
 
 def expected_npz(content: bytes, options: dict) -> Expected:
@@ -726,8 +824,18 @@ def reference(case: Case):
         if not case.options and (array[~np.eye(len(array), dtype=bool)] == 0).any() and not (array == infinity).any():
             raise Bad("ambiguous")
         return array
-    expected = {"edges": expected_edges, "gr": expected_gr, "mtx": expected_mtx, "npz": expected_npz}[case.format]
-    return expected(content if case.format == "npz" else content.removeprefix(BYTE_ORDER_MARK), case.options)
+    if case.format in ("sg", "wsg"):
+        return expected_serialized(content, case.options, 1 + (case.format == "wsg"))
+    readers = {
+        "edges": expected_edges,
+        "gr": expected_gr,
+        "mtx": expected_mtx,
+        "metis": expected_metis,
+        "npz": expected_npz,
+    }
+    return readers[case.format](
+        content if case.format == "npz" else content.removeprefix(BYTE_ORDER_MARK), case.options
+    )
 
 
 def disagreement(case: Case, found, expected) -> str:

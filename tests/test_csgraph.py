@@ -50,6 +50,8 @@ def scipys_tests(module, prefix):
         if path.exists():  # some distributions leave the tests out
             made = ModuleType(stem)
             exec(compile(text_on(module, path.read_text()), path, "exec"), vars(made))
+            if "csgraph" in vars(made):  # however it was imported
+                made.csgraph = importlib.import_module(module)
             for name, value in vars(made).items():
                 if name.startswith("test_"):
                     yield f"test_{prefix}_{stem}_{name.removeprefix('test_')}", value
@@ -77,6 +79,11 @@ def test_nearly_all_of_scipys_cases_pass():
     count = sum(map(cases, SCIPYS.values()))
     assert count > 90
     assert len(EXPECTED) <= 0.03 * count
+    theirs = {getattr(scipy_csgraph, name) for name in csgraph.__all__ if hasattr(scipy_csgraph, name)}
+    theirs -= {getattr(csgraph, name) for name in csgraph.__all__}
+    for function in [*SCIPYS.values(), *ON_GPU.values()]:
+        assert not any(value is scipy_csgraph for value in function.__globals__.values())
+        assert not theirs & {value for value in function.__globals__.values() if callable(value)}
 
 
 @st.composite

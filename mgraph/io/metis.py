@@ -25,7 +25,7 @@ from .symmetric import once
 _HEADER = re.compile(rb"([0-9]{1,18})[ \t]+([0-9]{1,18})(?:[ \t]+([01]{1,3})(?:[ \t]+([0-9]{1,9}))?)?")
 
 #: A line that is a comment.
-_COMMENT = re.compile(rb"^[ \t]*%[^\n]*", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t\r]*%[^\n]*", re.MULTILINE)
 
 #: What a byte is: part of a number, a blank, or neither. A ``%`` is what is left of a comment.
 _DIGIT, _BLANK = 1, 2
@@ -116,6 +116,7 @@ class _Lines:
             If the edges so far are more than can be sorted.
         """
         n, _, before, weighted = self.header
+        check_text(self._path, self._line, block)
         if b"%" in block:
             block = _COMMENT.sub(b"%", block)
         text = np.frombuffer(block, np.uint8)
@@ -157,7 +158,6 @@ class _Lines:
         if len(strange):
             place = int(strange.min())
             line = int(np.searchsorted(ends, place))
-            check_text(self._path, self._line + line, text[place : place + 1].tobytes())
             raise self._wrong(line, f"expected integers of 0 or more, got {chr(text[place])!r}")
         edges = np.diff((kinds == _DIGIT).astype(np.int8), prepend=0, append=0)
         starts = np.flatnonzero(edges == 1)
