@@ -11,8 +11,9 @@ from ..planning.shape import CACHED, Shape
 #: from counted work (benchmarks/NOTES.md).
 _NEAR, _SPARSE = 4, 25
 
-#: What a single CPU searches with, as its rounds cost little: half of that window.
-_ALONE = 0.5
+#: The share of that window with which a CPU by itself searches, as its rounds cost little; and from which degree on. At
+#: lower ones, where roads and grids have many rounds, it takes twice the share.
+_ALONE, _FROM = 0.25, 5
 
 
 def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
@@ -29,9 +30,10 @@ def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
     return width if tiny < width < largest else float("inf")
 
 
-def alone_width(width: float, dtype: np.dtype) -> float:
+def alone_width(n: int, m: int, width: float, dtype: np.dtype) -> float:
     """Return the best width of the window on one CPU, where `width` is best elsewhere."""
-    return max(_ALONE * width, 1.0 if dtype.kind == "i" else 0.0)
+    share = _ALONE if m >= _FROM * n else 2 * _ALONE
+    return max(share * width, 1.0 if dtype.kind == "i" else 0.0)
 
 
 def reads(n: int, m: int, shape: Shape) -> float:

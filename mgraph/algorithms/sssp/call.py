@@ -164,7 +164,7 @@ def sssp(
     if plan.method == "nearfar":
         width = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
         if [spec.kind for spec in plan.devices] == ["cpu"]:
-            width = alone_width(width, computed)
+            width = alone_width(graph.n, graph.m, width, computed)
     request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
     pieces = parts(runner, graph, plan)
