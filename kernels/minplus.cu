@@ -14,7 +14,7 @@
 // These are exactly the sums that the unblocked algorithm compares. So the result is the same to the last bit for any
 // block size and any number of devices. A recorded predecessor is the one that the unblocked algorithm records, which
 // is correct with cycles of weight zero. Only `update` writes the matrix. `through` is the unblocked algorithm, which
-// Harish and Narayanan (2007) brought to GPUs, in one launch.
+// Harish and Narayanan (2007) brought to GPUs, in one launch. `eliminate` solves a small matrix in one launch.
 //
 // Encoding. The matrix is row-major; its rows start at multiples of 16 bytes. It may be a part of a larger matrix:
 // rows and columns count from its own corner, `pivot` from the corner of the whole. The panels R and C are both stored
@@ -469,6 +469,129 @@ __global__ void __launch_bounds__(32 * THROUGH_WARPS, THROUGH_RESIDENT)
             if (fell) *reinterpret_cast<Row*>(own) = d;
         }
         if (t + 1 < count) grid_barrier(arrived);
+    }
+}
+
+// A small matrix from beginning to end, in one cooperative launch. A block holds a tile of SQUARE x SQUARE elements of D
+// in registers, a thread QUAD of them, one below the other. In a round the blocks take SQUARE pivots one after the
+// other. Each block carries copies of the three tiles on which its own depends: the pivots' diagonal tile K, and the
+// tiles R and C of the pivots' rows and columns that meet its own. So a pivot costs a barrier of the block, not of the
+// grid. Then the blocks that have the next pivots' rows or columns put their tiles on the board, and the grid waits.
+// The board has room for two rounds, as tiles of the next one are written while those of this one are read.
+//
+// `board` and `labels` have room for 4 tiles per row of tiles. With `paths`, a label is the predecessor.
+// `cycle` becomes the first pivot of negative weight; results after that are not used.
+//
+// Cost. Four times the n^3 additions and minima. A round's pivots wait for shared memory: 32 x 50 ns.
+constexpr int SQUARE = 32;
+constexpr int QUAD = 4;
+
+template <typename T, bool LABELLED>
+__global__ void __launch_bounds__(SQUARE* SQUARE / QUAD, 2)
+    eliminate(T* D, int* P, long long ld, long long ldp, int n, bool paths, T* board, int* labels, int* cycle,
+              unsigned* arrived) {
+    using Value = typename Element<T>::Value;
+    using Quad = Vector<Value, QUAD>;
+    // What a pivot needs of the tiles K, C and R: its columns of K and C, its rows of K and R.
+    __shared__ __align__(32) Value left[2][2][SQUARE];
+    __shared__ Value right[2][2][SQUARE];
+    __shared__ int vias[2][SQUARE];
+    const int x = threadIdx.x % SQUARE, warp = threadIdx.x / SQUARE, top = QUAD * warp;
+    const int tiles = (n + SQUARE - 1) / SQUARE, row = blockIdx.x / tiles, column = blockIdx.x % tiles;
+    auto load = [&](Value(&tile)[QUAD], int i, int j) {  // from the matrix
+#pragma unroll
+        for (int s = 0; s < QUAD; ++s) {
+            const int v = i * SQUARE + top + s, w = j * SQUARE + x;
+            tile[s] = v < n && w < n ? Element<T>::value(D[v * ld + w]) : infinity<T>();
+        }
+    };
+    auto place = [&](int round, int side, int t) {  // a thread's place on the board, in a tile of rows (0) or columns
+        return ((round % 2 * 2 + side) * tiles + t) * SQUARE * SQUARE + top * SQUARE + x;
+    };
+    auto post = [&](const Value(&tile)[QUAD], const int(&label)[QUAD], int to) {
+#pragma unroll
+        for (int s = 0; s < QUAD; ++s) {
+            board[to + s * SQUARE] = Element<T>::stored(tile[s]);
+            if constexpr (LABELLED) labels[to + s * SQUARE] = label[s];
+        }
+    };
+    auto fetch = [&](Value(&tile)[QUAD], int(&label)[QUAD], int from) {
+#pragma unroll
+        for (int s = 0; s < QUAD; ++s) {
+            tile[s] = Element<T>::value(__ldcg(board + from + s * SQUARE));
+            if constexpr (LABELLED) label[s] = __ldcg(labels + from + s * SQUARE);
+        }
+    };
+
+    Value own[QUAD], K[QUAD], R[QUAD], C[QUAD];
+    int label[QUAD], via[QUAD];
+    load(own, row, column);
+    load(K, 0, 0);
+    load(R, 0, column);
+    load(C, row, 0);
+    if constexpr (LABELLED) {
+#pragma unroll
+        for (int s = 0; s < QUAD; ++s) {
+            const int v = row * SQUARE + top + s, w = column * SQUARE + x;
+            label[s] = v < n && w < n ? P[v * ldp + w] : -9999;
+            via[s] = paths && top + s < n && w < n ? P[(top + s) * ldp + w] : -9999;
+        }
+    }
+    for (int round = 0; round < tiles; ++round) {
+        const int first = round * SQUARE, count = min(SQUARE, n - first);
+        auto show = [&](int p, int s) {  // pivot p, whose row is the s-th of its warp's
+            if (p / QUAD == warp) {
+                right[p % 2][0][x] = K[s];
+                right[p % 2][1][x] = R[s];
+                if constexpr (LABELLED) vias[p % 2][x] = paths ? via[s] : first + p;
+                if (blockIdx.x == 0 && x == p && K[s] < Value(0)) atomicMin(cycle, first + p);
+            }
+            if (x == p) {
+                Quad k, c;
+#pragma unroll
+                for (int q = 0; q < QUAD; ++q) k.at[q] = K[q], c.at[q] = C[q];
+                *reinterpret_cast<Quad*>(&left[p % 2][0][top]) = k;
+                *reinterpret_cast<Quad*>(&left[p % 2][1][top]) = c;
+            }
+        };
+        show(0, 0);
+        __syncthreads();
+        for (int group = 0; group < count; group += QUAD) {
+#pragma unroll
+            for (int t = 0; t < QUAD; ++t) {
+                const int p = group + t;
+                if (p >= count) break;
+                const Quad k = *reinterpret_cast<const Quad*>(&left[p % 2][0][top]);
+                const Quad c = *reinterpret_cast<const Quad*>(&left[p % 2][1][top]);
+                const Value below = right[p % 2][0][x], beside = right[p % 2][1][x];
+                int passed = 0;
+                if constexpr (LABELLED) passed = vias[p % 2][x];
+#pragma unroll
+                for (int s = 0; s < QUAD; ++s) {
+                    K[s] = relaxed(K[s], k.at[s], below);
+                    C[s] = relaxed(C[s], c.at[s], below);
+                    relax<LABELLED>(R[s], via[s], k.at[s], beside, passed);
+                    relax<LABELLED>(own[s], label[s], c.at[s], beside, passed);
+                }
+                if (p + 1 < count) show(p + 1, (t + 1) % QUAD);
+                __syncthreads();
+            }
+        }
+        const int next = round + 1;
+        if (next == tiles) break;
+        if (row == next) post(own, label, place(next, 0, column));
+        if (column == next) post(own, label, place(next, 1, row));
+        grid_barrier(arrived);
+        fetch(K, via, place(next, 0, next));
+        fetch(C, via, place(next, 1, row));
+        fetch(R, via, place(next, 0, column));  // last, as its labels stay
+    }
+#pragma unroll
+    for (int s = 0; s < QUAD; ++s) {
+        const int v = row * SQUARE + top + s, w = column * SQUARE + x;
+        if (v >= n || w >= n) continue;
+        D[v * ld + w] = Element<T>::stored(own[s]);
+        if constexpr (LABELLED) P[v * ldp + w] = label[s];
     }
 }
 

@@ -16,6 +16,7 @@ greatest + band < infinity + 2 * least. A path shorter than `least` also has a f
 band below it, so that no sum with it wraps.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,12 @@ WIDER = {np.dtype(np.int16): "int32", np.dtype(np.int32): "float64"}
 
 #: The value for "no predecessor", as in SciPy.
 NO_PREDECESSOR = -9999
+
+
+@functools.cache
+def name_of(dtype: np.dtype) -> str:
+    """Return a type's name, which NumPy makes up anew every time."""
+    return dtype.name
 
 
 def infinity(dtype: np.dtype) -> float | int:

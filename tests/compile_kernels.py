@@ -19,6 +19,7 @@ COOPERATIVE = {
     "bfs.cu": "levels<",
     "hierarchy.cu": ("eliminate<", "sweep<"),
     "list_rank.cu": "jump",
+    "minplus.cu": ("eliminate<", "through<"),
     "sssp_many.cu": "distances<",
     "strong.cu": ("find_giant<", "colour<"),
     "sssp.cu": "",

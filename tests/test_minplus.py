@@ -254,6 +254,49 @@ def test_many_pivots_in_one_launch(dtype, labels, negative, device):
             assert np.array_equal(devices.to_host(P), np.where(expected < 0, expected, expected + 1000))
 
 
+def eliminated(device, matrix, labels):
+    """Return distances, labels and the cycle of a small matrix that is solved in one launch."""
+    kernels, n = minplus_kernels.on(device), len(matrix)
+    D, P = on(device, matrix), None if labels is None else on(device, first_labels(matrix, labels))
+    board = kernels.board(device.xp, matrix.dtype, n, labels is not None)
+    for array in board:
+        if array is not None:
+            array.fill(POISON)
+    cycle = device.xp.full(1, NO_CYCLE, np.int32)
+    kernels.eliminate(D, P, labels == "predecessors", board, cycle)
+    return devices.to_host(D), None if P is None else devices.to_host(P), int(cycle[0])
+
+
+def sizes_at_once(device):
+    """Return numbers of vertices that one launch takes, the most among them."""
+    kernels = minplus_kernels.of_kind(device.kind)
+    sizes = [1, 2, 31, 32, 33, 45, 64, 65, 100, 129, 256, 301, 400, 511, 512]
+    cores = devices.cuda_attribute("MultiProcessorCount") if device.kind == "cuda" else 1
+    return [n for n in sizes if kernels.at_once(n, cores)]
+
+
+@pytest.mark.parametrize(("dtype", "labels"), CASES)
+@pytest.mark.parametrize("negative", [False, True])
+def test_a_small_matrix_in_one_launch(dtype, labels, negative, device):
+    for n in sizes_at_once(device):
+        matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
+        distances, expected, _ = unblocked(matrix, labels)
+        D, P, cycle = eliminated(device, matrix, labels)
+        assert cycle == NO_CYCLE
+        assert np.array_equal(D, distances)
+        assert labels is None or np.array_equal(P, expected)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_first_pivot_of_negative_weight_in_one_launch(dtype, device):
+    n = sizes_at_once(device)[-1]
+    matrix = random_matrix(n, dtype, 5)
+    matrix[n // 2, n // 2 + 5], matrix[n // 2 + 5, n // 2] = 3, -4
+    matrix[n - 1, n - 1] = -1
+    _, _, in_time = unblocked(matrix, None)
+    assert eliminated(device, matrix, None)[2] == int(np.argmax(in_time.diagonal() < 0)) > 0
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_a_launch_ends_at_the_first_pivot_of_negative_weight(dtype, device):
     kernels = minplus_kernels.on(device)

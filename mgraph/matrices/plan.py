@@ -19,6 +19,8 @@ class MatrixDetail(Detail):
         The columns of each shard's rectangle; its rows are its range of the plan.
     block : int
         Number of pivots eliminated at a time; 0 if there are no pivots.
+    at_once : bool
+        Whether all pivots are eliminated in one launch.
     look_ahead : bool
         Whether the next pivots are solved while the rest of the matrix is updated.
     computed : str
@@ -35,6 +37,7 @@ class MatrixDetail(Detail):
     columns: Ranges
     computed: str
     block: int = 0
+    at_once: bool = False
     look_ahead: bool = False
     labelled: bool = False
     intermediate: bool = False
@@ -44,6 +47,8 @@ class MatrixDetail(Detail):
         """Yield the blocks and the grid."""
         if self.block:
             yield f"blocks of {self.block} pivots" + (", looking ahead" if self.look_ahead else "")
+        if self.at_once:
+            yield "all pivots in one launch"
         if self.grid[1] > 1:
             yield f"a grid of {self.grid[0]} x {self.grid[1]} shards"
         yield from super().lines(plan)

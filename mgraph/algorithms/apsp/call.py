@@ -22,6 +22,7 @@ from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 from ...errors import DistanceOverflowError, Given, InputError, MemoryLimitError, RoundingError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, outline
 from ...graph.potentials import potentials
+from ...matrices.at_once import AtOnce
 from ...matrices.distance_matrix import gathered_part, parts
 from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import endless, needed_for_paths, walked_back
@@ -206,9 +207,10 @@ def apsp(
     )
     narrowest = isinstance(dtype, str) and dtype == "auto"
     narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
-    # Refuse a call that does not fit before its edges are sorted. This plan cannot be the final one: the sign of the
-    # weights, the components and the types to choose from are known only afterwards.
-    planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
+    if not (isinstance(given, Graph) and n <= GROUP):
+        # Refuse a call that does not fit before its edges are sorted. This plan cannot be the final one: the sign of
+        # the weights, the components and the types to choose from are known only afterwards.
+        planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
     graph = given if isinstance(given, PlacedGraph) else as_graph(given)
     _check_weights(graph, method)
     order = None
@@ -365,6 +367,8 @@ def _solved(
 
 def _on_matrix(plan: Plan, nonnegative: bool) -> Program:
     """Return the program of a plan that works on the matrix of distances."""
+    if plan.detail.at_once:
+        return AtOnce(plan, nonnegative)
     if plan.detail.strip:
         return OutOfCore(plan, nonnegative)
     if plan.method == "squaring":

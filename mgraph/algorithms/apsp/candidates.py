@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import chunk_rows
+from ...dtypes import name_of
 from ...kernels import minplus as minplus_kernels
 from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of, span_within
 from ...planning.devices import USABLE, usable
@@ -41,7 +42,7 @@ def _plan_of(
         method=method,
         n=request.n,
         m=request.m,
-        dtype=request.dtype.name,
+        dtype=name_of(request.dtype),
         predecessors=request.predecessors,
         devices=request.specs,
         span=request.span or span or span_of(step_seconds, whole),
@@ -55,7 +56,7 @@ def _detail_of(request: Request, *, derived: bool = False, **facts: Any) -> AllP
     labelled = request.intermediate or (request.predecessors and not derived)
     computed, _ = request.cell(labelled)
     return AllPairsDetail(
-        computed=computed.name, labelled=labelled, intermediate=request.intermediate, derived=derived, **facts
+        computed=name_of(computed), labelled=labelled, intermediate=request.intermediate, derived=derived, **facts
     )
 
 
@@ -65,7 +66,10 @@ def _rows(request: Request, multiple: int, peak: Callable[[int], int]) -> Ranges
 
 
 def blocked(request: Request, derived: bool) -> Plan:
-    """Plan the blocked algorithm, the matrix in the devices' memory."""
+    """Plan the blocked algorithm, the matrix in the devices' memory; in one launch, if it is small."""
+    alone = len(request.specs) == 1 and request.block is None and request.span is None and not derived
+    if alone and minplus_kernels.of_kind(request.kind).at_once(request.n, request.specs[0].processors):
+        return at_once(request)
     n, block, r = request.n, request.pivots, request.rates
     shards = len(request.specs)
     labelled = request.intermediate or (request.predecessors and not derived)
@@ -110,6 +114,31 @@ def blocked(request: Request, derived: bool) -> Plan:
             update=update,
             exchange=exchange,
         ),
+    )
+
+
+#: Predicted seconds of a round of `eliminate` on a GPU, in which it takes `ROUND` pivots (benchmarks/NOTES.md).
+AT_ONCE_ROUND = 5e-6
+ROUND = 32
+
+
+def at_once(request: Request) -> Plan:
+    """Plan the solve of a small matrix in one launch, with the same result as `blocked`."""
+    n = request.n
+    kernels, labelled = minplus_kernels.of_kind(request.kind), request.intermediate or request.predecessors
+    dtype, _ = request.cell(labelled)
+    values, labels = kernels.board(Shapes, dtype, n, labelled)
+    board = values.nbytes + (0 if labels is None else labels.nbytes)
+    arithmetic = request.product_seconds(n, n, n, labelled) * request.specs[0].cores
+    return _plan_of(
+        request,
+        "blocked",
+        ranges=((0, n),),
+        steps=1,
+        step_seconds=1.0,
+        peak_bytes=(_matrix_bytes(request, n, n, labelled, 0, request.m) + board,),
+        seconds=request.rates.launch + (AT_ONCE_ROUND * -(-n // ROUND) if request.kind == "cuda" else arithmetic),
+        detail=_detail_of(request, grid=(1, 1), columns=((0, n),), at_once=True),
     )
 
 
@@ -299,7 +328,7 @@ def by_source(request: Request, method: str, *, to_file: bool = False) -> Plan:
         seconds=steps * step_seconds,
         host_bytes=n * result if request.kind == "cuda" and shards == 1 and not to_file else 0,
         disk_bytes=n * result if to_file else 0,
-        detail=SourcesDetail(batch=min(batch, n), computed=computed.name),
+        detail=SourcesDetail(batch=min(batch, n), computed=name_of(computed)),
     )
 
 

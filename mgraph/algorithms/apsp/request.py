@@ -5,9 +5,11 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from ...dtypes import name_of
 from ...graph.compressed import compressed_bytes
 from ...kernels import minplus as minplus_kernels
 from ...planning.devices import DeviceSpec, rates_of
@@ -46,12 +48,12 @@ class Request:
         """The kind of the devices."""
         return self.specs[0].kind
 
-    @property
+    @cached_property
     def rates(self) -> Rates:
         """The rates of a device; all have the same."""
         return rates_of(self.specs[0])
 
-    @property
+    @cached_property
     def pivots(self) -> int:
         """Pivots eliminated at a time."""
         kernels = minplus_kernels.of_kind(self.kind)
@@ -77,7 +79,7 @@ class Request:
     def product_seconds(self, rows: int, columns: int, depth: int, labelled: bool) -> float:
         """Predict the time of a (min, +) product."""
         dtype, _ = self.cell(labelled)
-        name = "nonnegative" if self.nonnegative and dtype == np.float32 else dtype.name
+        name = "nonnegative" if self.nonnegative and dtype == np.float32 else name_of(dtype)
         per_core = (self.rates.labelled if labelled else self.rates.minplus)[name]
         return rows * columns * depth / (per_core * self.specs[0].cores)
 

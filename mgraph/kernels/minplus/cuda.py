@@ -66,6 +66,8 @@ INSTANCES = (
         )
     )
     + tuple(f"solve<{t}, true, true>" for t in ("float", "double", "int"))
+    + tuple(f"eliminate<{t}, false>" for t in _TYPES.values())
+    + tuple(f"eliminate<{t}, true>" for t in ("float", "double", "int"))
     + tuple(map(_update, _TILES))
 )
 
@@ -76,6 +78,7 @@ DEFAULT_BLOCK = 128
 # As in the source.
 _BLOCK, _SIDE, _CHUNK, _LANES, _GROUPS, _STEP = 128, 16, 32, 64, 4, 16
 _WARPS, _RESIDENT = 16, 3  # of `through`
+_SQUARE, _QUAD, _TILES_RESIDENT = 32, 4, 2  # of `eliminate`
 _PANEL_ALIGNMENT = 128
 
 
@@ -215,6 +218,32 @@ def through(
     tiles = -(-columns * D.itemsize // (32 * 16)) * -(-rows // _WARPS)
     blocks = min(tiles, _RESIDENT * cuda_attribute("MultiProcessorCount"))
     kernel((blocks,), (32 * _WARPS,), arguments)
+
+
+def at_once(n: int, processors: int) -> bool:
+    """Return whether `eliminate` takes n vertices: all blocks must be resident, and larger matrices are slower."""
+    return 0 < n <= 512 and (-(-n // _SQUARE)) ** 2 <= _TILES_RESIDENT * processors
+
+
+def board(xp: Any, dtype: Any, n: int, labelled: bool) -> tuple[Array, Array | None]:
+    """Return what `eliminate` needs beside the matrix, uninitialised."""
+    size = 4 * -(-n // _SQUARE) * _SQUARE * _SQUARE
+    return xp.empty((size,), dtype), xp.empty((size,), np.int32) if labelled else None
+
+
+def eliminate(D: Array, P: Array | None, paths: bool, board: tuple[Array, Array | None], cycle: Array) -> None:
+    """D = the shortest paths through all vertices, in one launch, for as many as `at_once` allows.
+
+    P becomes the predecessors if `paths`, else the highest intermediate vertices.
+    """
+    tiles, labels = -(-len(D) // _SQUARE), board[1]
+    kernel = cuda_function(SOURCE, f"eliminate<{_name(D)}, {str(P is not None).lower()}>", cooperative=True)
+    arguments = (
+        *(D, 0 if P is None else P, np.int64(_leading(D)), np.int64(0 if P is None else _leading(P))),
+        *(np.int32(len(D)), np.bool_(paths), board[0], 0 if labels is None else labels),
+        *(cycle, zeroed(devices.of(D).xp, 1)[0]),
+    )
+    kernel((tiles * tiles,), (_SQUARE * _SQUARE // _QUAD,), arguments)
 
 
 def clip_diagonal(D: Array, row: int, column: int, length: int) -> None:

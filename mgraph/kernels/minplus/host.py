@@ -191,6 +191,41 @@ def _through(D, P, column, row, label, pivot):
             relax_line(D[i], P[i], c, r, label, pivot)
 
 
+def at_once(n, processors):
+    """Return whether `eliminate` takes n vertices: with few, one core is as fast as all."""
+    return 0 < n <= 64
+
+
+def board(xp, dtype, n, labelled):
+    """Return nothing: `eliminate` works in place."""
+    return xp.empty((0,), dtype), None
+
+
+def eliminate(D, P, paths, board, cycle):
+    """D = the shortest paths through all vertices, by one core.
+
+    P becomes the predecessors if `paths`, else the highest intermediate vertices.
+    """
+    _eliminate_all(D, P, paths, cycle)
+
+
+@njit(nogil=True, cache=True)
+def _eliminate_all(D, P, paths, cycle):
+    for k in range(len(D)):
+        if D[k, k] < 0:
+            cycle[0] = min(cycle[0], k)
+            return
+        for i in range(len(D)):
+            if i == k:
+                continue
+            if P is None:
+                _relax_line(D[i], None, D[i, k], D[k], None, np.int64(0))
+            elif paths:
+                _relax_line(D[i], P[i], D[i, k], D[k], P[k], np.int64(0))
+            else:
+                _relax_line(D[i], P[i], D[i, k], D[k], None, k)
+
+
 @unless(is_few)
 def scatter(D, indptr, indices, weights):
     """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay."""

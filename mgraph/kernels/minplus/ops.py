@@ -123,6 +123,22 @@ class Operations(Protocol):
         """
         ...
 
+    def at_once(self, n: int, processors: int) -> bool:
+        """Return whether `eliminate` takes n vertices, on a device with as many multiprocessors."""
+        ...
+
+    def board(self, xp: Any, dtype: Any, n: int, labelled: bool) -> tuple[Array, Array | None]:
+        """Return what `eliminate` needs beside the matrix of n vertices, uninitialised."""
+        ...
+
+    def eliminate(self, D: Array, P: Array | None, paths: bool, board: tuple[Array, Array | None], cycle: Array) -> None:
+        """D = min(D, D[:, k] + D[k]) for every vertex k, one after the other, in one launch.
+
+        D is square, and `at_once` holds for its size. Where an element falls, P receives the predecessor of the second
+        part if `paths`, else k. `board` comes from `Operations.board`.
+        """
+        ...
+
     def scatter(self, D: Array, indptr: Array, indices: Array, weights: Array) -> None:
         """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay.
 
