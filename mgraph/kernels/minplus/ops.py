@@ -131,7 +131,9 @@ class Operations(Protocol):
         """Return what `eliminate` needs beside the matrix of n vertices, uninitialised."""
         ...
 
-    def eliminate(self, D: Array, P: Array | None, paths: bool, board: tuple[Array, Array | None], cycle: Array) -> None:
+    def eliminate(
+        self, D: Array, P: Array | None, paths: bool, board: tuple[Array, Array | None], cycle: Array
+    ) -> None:
         """D = min(D, D[:, k] + D[k]) for every vertex k, one after the other, in one launch.
 
         D is square, and `at_once` holds for its size. Where an element falls, P receives the predecessor of the second
