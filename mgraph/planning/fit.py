@@ -13,6 +13,9 @@ from ..errors import Given, MemoryLimitError, Words
 from .devices import USABLE, neighbours_in_words, usable
 from .plan import Plan, peak_in_words
 
+#: Bytes of the host that are not asked for: asking takes longer than what a plan of so few does.
+NOTHING = 1 << 20
+
 
 def shortfall(plan: Plan, memory_limit: int | None) -> str:
     """Return in words why a plan does not fit; empty if it fits."""
@@ -25,9 +28,10 @@ def shortfall(plan: Plan, memory_limit: int | None) -> str:
                 else f"has {size_in_words(spec.memory)} free{neighbours_in_words(spec)}"
             )
             return f"needs {peak_in_words(peak, spec)} on {spec.name}, which {what}"
-    available = devices.find("cpu").available_memory() if plan.host_bytes or plan.disk_bytes else 0
+    on_host = plan.host_bytes >= NOTHING
+    available = devices.find("cpu").available_memory() if on_host or plan.disk_bytes else 0
     needs = []
-    if plan.host_bytes:
+    if on_host:
         needs.append((plan.host_bytes, available, "of the host's memory"))
     if plan.disk_bytes:
         needs.append((plan.disk_bytes, *_room_in_file(plan, available)))
