@@ -108,7 +108,7 @@ def distance_dtype(
         For another type, or an integer type for weights that are floats.
     """
     if asked is not None:
-        known = one_of([dtype.name for dtype in types])
+        known = one_of([name_of(dtype) for dtype in types])
         try:
             dtype = np.dtype(asked).newbyteorder("=")
         except Exception as error:  # TypeError, for some texts also SyntaxError, UnicodeEncodeError and others

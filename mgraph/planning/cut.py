@@ -157,6 +157,8 @@ def fitting_grid(
     bands, strips : tuple of (int, int)
         The rows of each row of rectangles, and the columns of each column of them.
     """
+    if len(specs) == 1:
+        return (1, 1), ((0, n),), ((0, n),)
     memory = [usable(spec, memory_limit) for spec in specs]
     peak = functools.cache(peak)
     for high, wide in grids:
