@@ -8,6 +8,8 @@
 // Encoding. Infinity is inf; for int 2^30 - 1, for short 2^14 - 1. With negative weights an infinity may have been
 // lowered, so every value of `unreached` or more counts as infinite and loses its label. `labels` may be null.
 //
+// `survey` looks at a matrix before any of this.
+//
 // Cost. One read of each element. `encode` writes each element, `decode` only those without a path. Memory-bound.
 
 constexpr int THREADS = 256;
@@ -31,14 +33,27 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Set `found` if a matrix has zeros off its diagonal: these are rows of it, from row `first` on.
+// What a matrix contains: found[0] is set for a NaN or a negative infinity, found[1] for another negative element,
+// found[2] for `infinity`, found[3] for a zero off the diagonal, which row 0 has at column `diagonal`.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
-    zeros(const T* values, long long down, long long across, int rows, int columns, int first, int* found) {
+    survey(const T* values, long long down, long long across, int rows, int columns, int diagonal, T infinity,
+           int* found) {
     const int j = blockIdx.x * THREADS + threadIdx.x;
     if (j >= columns) return;
-    for (int i = blockIdx.y; i < rows; i += gridDim.y)
-        if (values[i * down + j * across] == T(0) && first + i != j) *found = 1;
+    bool invalid = false, negative = false, infinite = false, zero = false;
+    for (int i = blockIdx.y; i < rows; i += gridDim.y) {
+        const T x = values[i * down + j * across];
+        const bool below = x < T(0), unordered = x != x || (below && x - x != x - x);
+        invalid |= unordered;
+        negative |= below && !unordered;
+        infinite |= x == infinity;
+        zero |= x == T(0) && diagonal + i != j;
+    }
+    if (invalid) found[0] = 1;
+    if (negative) found[1] = 1;
+    if (infinite) found[2] = 1;
+    if (zero) found[3] = 1;
 }
 
 // `fault` is set if an element that is reached is less than `lowest` or greater than `highest`.

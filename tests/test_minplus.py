@@ -293,7 +293,8 @@ def test_the_first_pivot_of_negative_weight_in_one_launch(dtype, device):
     matrix = random_matrix(n, dtype, 5)
     matrix[n // 2, n // 2 + 5], matrix[n // 2 + 5, n // 2] = 3, -4
     matrix[n - 1, n - 1] = -1
-    _, _, in_time = unblocked(matrix, None)
+    with np.errstate(over="ignore"):  # walks along the cycle, ever shorter
+        _, _, in_time = unblocked(matrix, None)
     assert eliminated(device, matrix, None)[2] == int(np.argmax(in_time.diagonal() < 0)) > 0
 
 

@@ -55,9 +55,9 @@ def _rows(matrix: Any) -> np.ndarray:
 
 
 class Look(NamedTuple):
-    """What a look at some entries of a matrix has shown: the least, and whether any is infinite, or an unsure zero."""
+    """What a look at some entries of a matrix has shown: whether any is negative, infinite, or an unsure zero."""
 
-    least: float
+    negative: bool
     infinite: bool
     zeros: bool
 
@@ -65,8 +65,8 @@ class Look(NamedTuple):
 def looked_through(matrix: Array) -> tuple[bool, bool]:
     """Return whether no entry of a matrix is negative, and whether the meaning of its zeros is ambiguous.
 
-    On a GPU, whose reductions need no memory, the matrix is scanned as a whole. Once an infinity is found, only the
-    minimum is still needed.
+    A GPU looks at the whole matrix in one launch. On a CPU, once an infinity is found, only the minimum is still
+    needed.
     """
     if isinstance(matrix, StoredMatrix):
         looks = matrix.mapped(look)
@@ -78,27 +78,18 @@ def looked_through(matrix: Array) -> tuple[bool, bool]:
             looks.append(look(matrix[first : first + rows], first, 0, sure))
     infinite = any(seen.infinite for seen in looks)
     zeros = any(seen.zeros for seen in looks)
-    return all(seen.least >= 0 for seen in looks), zeros and not infinite
+    return not any(seen.negative for seen in looks), zeros and not infinite
 
 
 def look(block: Array, top: int, left: int, sure: bool = False) -> Look:
     """Look at a block of a matrix, which begins at row `top` and column `left`; with `sure`, zeros do not matter."""
-    low = float(block.min())
-    if not low > -np.inf:  # a minimum with a NaN among its numbers is NaN
-        raise _no_weight(block, top, left)
-    infinite = bool(block.max() == infinity(np.dtype(block.dtype)))
-    return Look(min(low, 0.0), infinite, low <= 0 and not infinite and not sure and _has_zeros(block, top - left))
-
-
-def _has_zeros(block: Array, diagonal: int) -> bool:
-    """Return whether a block has zeros off the matrix's diagonal, which row 0 has at column `diagonal`."""
     place = devices.of(block)
-    (found,) = devices.zeroed(place.xp, 1)
-    above = max(0, -diagonal)  # rows that the diagonal does not reach
-    for rows, first in ((block[:above], block.shape[1]), (block[above:], max(diagonal, 0))):
-        if len(rows):
-            weights_kernels.on(place).zeros(rows, first, found)
-    return bool(found[0])
+    found = place.xp.zeros(4, np.int32)
+    weights_kernels.on(place).survey(block, top - left, infinity(np.dtype(block.dtype)), found, sure)
+    invalid, negative, infinite, zeros = map(bool, devices.to_host(found))
+    if invalid:
+        raise _no_weight(block, top, left)
+    return Look(negative, infinite, zeros and not infinite and not sure)
 
 
 def _no_weight(block: Array, top: int, left: int = 0) -> InputError:

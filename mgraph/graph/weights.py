@@ -62,13 +62,12 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
         return
     result = dtype if result is None else np.dtype(result)
     most = band(result) if dtype.kind == "i" else -1
-    bad = xp.zeros(1, np.uint64)
 
     def place(values: Array, out: Array) -> int:
         """Encode; return one more than the index of the last weight that is too large, or 0 if none is."""
-        bad.fill(0)
+        bad = xp.zeros(1, np.uint64)
         weights_kernels.on(device).encode(values, out, diagonal is not None, kernel_infinity(dtype), most, bad)
-        return int(bad[0])
+        return int(bad.item())
 
     found = place(values, out)
     if found and diagonal is not None:
@@ -124,5 +123,5 @@ def decode(matrix: Array, labels: Array | None, device: Device, nonnegative: boo
     unreached = int(kernel_infinity(dtype)) + (0 if nonnegative or not lowered else 2 * least)
     bad = device.xp.zeros(1, np.int32)
     weights_kernels.on(device).decode(matrix, labels, least, greatest, unreached, infinity(dtype), bad)
-    if int(bad[0]):
+    if bad.item():
         raise out_of_range(dtype, nonnegative)

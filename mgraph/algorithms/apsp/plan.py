@@ -117,9 +117,12 @@ def planned(
         ways["blocked, out of core"] = candidates.out_of_core(request)
     if searchable and request.dtype != np.int16:
         ways |= _searches(request, sources)
-    if not request.intermediate:
+    # A small matrix takes less time to solve than these to plan.
+    compared = not ways["blocked"].detail.at_once or method in ONLY_IF_NAMED
+    if compared and not request.intermediate:
         ways["squaring"] = candidates.squaring(request)
-    ways["naive"] = candidates.naive(request)
+    if compared:
+        ways["naive"] = candidates.naive(request)
     if method in SEARCHES:
         if request.dtype == np.int16:
             raise InputError(

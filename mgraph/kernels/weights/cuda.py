@@ -16,7 +16,7 @@ _GIVEN = {
 INSTANCES = (
     *(f"encode<{given}, {t}>" for given in _GIVEN.values() for t in _ENCODED.values()),
     *(f"decode<{t}>" for t in _TYPES.values()),
-    *(f"zeros<{given}>" for given in (*_GIVEN.values(), "float", "double")),
+    *(f"survey<{given}>" for given in (*_GIVEN.values(), "float", "double")),
 )
 
 _THREADS = 256
@@ -41,15 +41,15 @@ def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, f
     kernel(_grid(rows, columns), (_THREADS,), (*arguments, dtype.type(infinity), np.int32(most), fault))
 
 
-def zeros(matrix: Array, first: int, found: Array) -> None:
-    """Set found[0] if rows of a matrix, from number `first` on, have zeros off its diagonal."""
+def survey(matrix: Array, diagonal: int, infinity: float, found: Array, sure: bool) -> None:
+    """Set what of `found` a matrix contains: an invalid or negative element, an infinity, a zero off the diagonal."""
     rows, columns = matrix.shape
     if matrix.dtype == np.float16:
         matrix = matrix.astype(np.float32)
     dtype = np.dtype(matrix.dtype)
-    kernel = cuda_function(SOURCE, f"zeros<{_GIVEN.get(dtype) or _ENCODED[dtype]}>")
-    sizes = map(np.int32, (rows, columns, first))
-    kernel(_grid(rows, columns), (_THREADS,), (matrix, *_strides(matrix), *sizes, found))
+    kernel = cuda_function(SOURCE, f"survey<{_GIVEN.get(dtype) or _ENCODED[dtype]}>")
+    sizes = map(np.int32, (rows, columns, diagonal))
+    kernel(_grid(rows, columns), (_THREADS,), (matrix, *_strides(matrix), *sizes, dtype.type(infinity), found))
 
 
 def decode(

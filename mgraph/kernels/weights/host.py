@@ -34,12 +34,16 @@ def encode(values, out, dense, infinity, most, fault):
         np.copyto(out[top : top + chunk], infinity, where=absent, casting="unsafe")
 
 
-def zeros(matrix, first, found):
-    """Set found[0] if rows of a matrix, from number `first` on, have zeros off its diagonal."""
-    own = matrix[:, first : first + len(matrix)].diagonal()
+def survey(matrix, diagonal, infinity, found, sure):
+    """Set what of `found` a matrix contains: an invalid or negative element, an infinity, a zero off the diagonal."""
+    low = matrix.min()
+    found[0] = not low > -np.inf  # a minimum with a NaN among its numbers is NaN
+    found[1] = low < 0
+    found[2] = not sure and matrix.max() == infinity
     # NumPy counts Booleans several times as fast as numbers.
-    if np.count_nonzero(matrix == 0) > np.count_nonzero(own == 0):
-        found[0] = 1
+    if low <= 0 and not found[2] and not sure:
+        own = matrix.diagonal(diagonal)
+        found[3] = np.count_nonzero(matrix == 0) > np.count_nonzero(own == 0)
 
 
 @unless(lambda matrix, *_: matrix.size <= VERTICES)

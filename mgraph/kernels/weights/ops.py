@@ -26,8 +26,13 @@ class Operations(Protocol):
         """
         ...
 
-    def zeros(self, matrix: Array, first: int, found: Array) -> None:
-        """Set ``found[0]`` if rows of a matrix, from number `first` on, have zeros off its diagonal."""
+    def survey(self, matrix: Array, diagonal: int, infinity: float, found: Array, sure: bool) -> None:
+        """Set what of `found`, of int32 and shape (4,), a part of a matrix contains.
+
+        These are a NaN or a negative infinity, another negative element, `infinity`, and a zero off the diagonal, which
+        row 0 has at column `diagonal`. After an infinity, and if `sure`, zeros may be overlooked; if `sure`, also
+        infinities.
+        """
         ...
 
     def decode(
