@@ -130,14 +130,15 @@ def at_once(request: Request) -> Plan:
     values, labels = kernels.board(Shapes, dtype, n, labelled)
     board = values.nbytes + (0 if labels is None else labels.nbytes)
     arithmetic = request.product_seconds(n, n, n, labelled) * request.specs[0].cores
+    seconds = request.rates.launch + (AT_ONCE_ROUND * -(-n // ROUND) if request.kind == "cuda" else arithmetic)
     return _plan_of(
         request,
         "blocked",
         ranges=((0, n),),
         steps=1,
-        step_seconds=1.0,
+        step_seconds=seconds,
         peak_bytes=(_matrix_bytes(request, n, n, labelled, 0, request.m) + board,),
-        seconds=request.rates.launch + (AT_ONCE_ROUND * -(-n // ROUND) if request.kind == "cuda" else arithmetic),
+        seconds=seconds,
         detail=_detail_of(request, grid=(1, 1), columns=((0, n),), at_once=True),
     )
 
