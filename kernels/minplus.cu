@@ -472,15 +472,19 @@ __global__ void __launch_bounds__(32 * THROUGH_WARPS, THROUGH_RESIDENT)
     }
 }
 
-// A small matrix from beginning to end, in one cooperative launch. A block holds a tile of SQUARE x SQUARE elements of D
-// in registers, a thread QUAD of them, one below the other. In a round the blocks take SQUARE pivots one after the
-// other. Each block carries copies of the three tiles on which its own depends: the pivots' diagonal tile K, and the
-// tiles R and C of the pivots' rows and columns that meet its own. So a pivot costs a barrier of the block, not of the
-// grid. Then the blocks that have the next pivots' rows or columns put their tiles on the board, and the grid waits.
+// A small matrix from the input to the result, in one cooperative launch: weights are encoded as they are read, and
+// distances decoded as they are written, as `encode` and `decode` do (weights.cu). A block holds a tile of SQUARE x
+// SQUARE elements in registers, a thread QUAD of them, one below the other. In a round the blocks take SQUARE pivots one
+// after the other. Each block carries copies of the three tiles on which its own depends: the pivots' diagonal tile K,
+// and the tiles R and C of the pivots' rows and columns that meet its own. So a pivot costs a barrier of the block, not
+// of the grid. Then the blocks that have the next pivots' rows or columns put their tiles on the board, and the grid
+// waits.
 // The board has room for two rounds, as tiles of the next one are written while those of this one are read.
 //
-// `board` and `labels` have room for 4 tiles per row of tiles. With `paths`, a label is the predecessor.
-// `cycle` becomes the first pivot of negative weight; results after that are not used.
+// The matrix that is given may be D itself. `board` and `labels` have room for 4 tiles per row of tiles. With `paths`, a
+// label is the predecessor. found[0] is the barrier's, found[1] becomes int's largest value less the first pivot of
+// negative weight, found[2] is set if a weight is not from -most to most, found[3] if a distance that is reached is less
+// than `lowest` or greater than `highest`.
 //
 // Cost. Four times the n^3 additions and minima. A round's pivots wait for shared memory: 32 x 50 ns.
 constexpr int SQUARE = 32;
@@ -488,21 +492,32 @@ constexpr int QUAD = 4;
 
 template <typename T, bool LABELLED>
 __global__ void __launch_bounds__(SQUARE* SQUARE / QUAD, 2)
-    eliminate(T* D, int* P, long long ld, long long ldp, int n, bool paths, T* board, int* labels, int* cycle,
-              unsigned* arrived) {
+    eliminate(const T* given, long long down, long long across, T* D, int* P, long long ld, long long ldp, int n,
+              bool paths, int most, int lowest, int highest, int unreached, T* board, int* labels, int* found) {
     using Value = typename Element<T>::Value;
     using Quad = Vector<Value, QUAD>;
     // What a pivot needs of the tiles K, C and R: its columns of K and C, its rows of K and R.
     __shared__ __align__(32) Value left[2][2][SQUARE];
     __shared__ Value right[2][2][SQUARE];
     __shared__ int vias[2][SQUARE];
+    constexpr bool INTEGER = T(1) / T(2) == T(0);
+    constexpr T MISSING = INTEGER ? T((1ull << (8 * sizeof(T) - 1)) - 1) : T(0);  // an integer's largest value
     const int x = threadIdx.x % SQUARE, warp = threadIdx.x / SQUARE, top = QUAD * warp;
     const int tiles = (n + SQUARE - 1) / SQUARE, row = blockIdx.x / tiles, column = blockIdx.x % tiles;
-    auto load = [&](Value(&tile)[QUAD], int i, int j) {  // from the matrix
+    auto load = [&](Value(&tile)[QUAD], int(&label)[QUAD], int i, int j) {  // from the matrix that is given
 #pragma unroll
         for (int s = 0; s < QUAD; ++s) {
             const int v = i * SQUARE + top + s, w = j * SQUARE + x;
-            tile[s] = v < n && w < n ? Element<T>::value(D[v * ld + w]) : infinity<T>();
+            const bool inside = v < n && w < n;
+            T weight = inside ? given[v * down + w * across] : T(0);
+            if (v == w && weight > T(0)) weight = T(0);
+            bool absent = !inside;
+            if constexpr (INTEGER) {
+                absent |= weight == MISSING;
+                if (!absent && (weight > most || weight < -most)) found[2] = 1;
+            }
+            tile[s] = absent ? infinity<T>() : Element<T>::value(weight + T(0));  // no negative zero
+            if constexpr (LABELLED) label[s] = paths && v != w && tile[s] < infinity<T>() ? v : -9999;
         }
     };
     auto place = [&](int round, int side, int t) {  // a thread's place on the board, in a tile of rows (0) or columns
@@ -525,18 +540,10 @@ __global__ void __launch_bounds__(SQUARE* SQUARE / QUAD, 2)
 
     Value own[QUAD], K[QUAD], R[QUAD], C[QUAD];
     int label[QUAD], via[QUAD];
-    load(own, row, column);
-    load(K, 0, 0);
-    load(R, 0, column);
-    load(C, row, 0);
-    if constexpr (LABELLED) {
-#pragma unroll
-        for (int s = 0; s < QUAD; ++s) {
-            const int v = row * SQUARE + top + s, w = column * SQUARE + x;
-            label[s] = v < n && w < n ? P[v * ldp + w] : -9999;
-            via[s] = paths && top + s < n && w < n ? P[(top + s) * ldp + w] : -9999;
-        }
-    }
+    load(own, label, row, column);
+    load(K, via, 0, 0);
+    load(C, via, row, 0);
+    load(R, via, 0, column);  // last, as its labels stay
     for (int round = 0; round < tiles; ++round) {
         const int first = round * SQUARE, count = min(SQUARE, n - first);
         auto show = [&](int p, int s) {  // pivot p, whose row is the s-th of its warp's
@@ -544,7 +551,7 @@ __global__ void __launch_bounds__(SQUARE* SQUARE / QUAD, 2)
                 right[p % 2][0][x] = K[s];
                 right[p % 2][1][x] = R[s];
                 if constexpr (LABELLED) vias[p % 2][x] = paths ? via[s] : first + p;
-                if (blockIdx.x == 0 && x == p && K[s] < Value(0)) atomicMin(cycle, first + p);
+                if (blockIdx.x == 0 && x == p && K[s] < Value(0)) atomicMax(found + 1, 0x7fffffff - (first + p));
             }
             if (x == p) {
                 Quad k, c;
@@ -581,7 +588,7 @@ __global__ void __launch_bounds__(SQUARE* SQUARE / QUAD, 2)
         if (next == tiles) break;
         if (row == next) post(own, label, place(next, 0, column));
         if (column == next) post(own, label, place(next, 1, row));
-        grid_barrier(arrived);
+        grid_barrier(reinterpret_cast<unsigned*>(found));
         fetch(K, via, place(next, 0, next));
         fetch(C, via, place(next, 1, row));
         fetch(R, via, place(next, 0, column));  // last, as its labels stay
@@ -590,7 +597,16 @@ __global__ void __launch_bounds__(SQUARE* SQUARE / QUAD, 2)
     for (int s = 0; s < QUAD; ++s) {
         const int v = row * SQUARE + top + s, w = column * SQUARE + x;
         if (v >= n || w >= n) continue;
-        D[v * ld + w] = Element<T>::stored(own[s]);
+        T distance = Element<T>::stored(own[s]);
+        if constexpr (INTEGER) {
+            if (distance >= unreached) {
+                distance = MISSING;
+                label[s] = -9999;
+            } else if (distance < lowest || distance > highest) {
+                found[3] = 1;
+            }
+        }
+        D[v * ld + w] = distance;
         if constexpr (LABELLED) P[v * ldp + w] = label[s];
     }
 }

@@ -11,7 +11,7 @@ from mgraph.dtypes import band, distance_dtype, distance_range, infinity, kernel
 from mgraph.errors import DistanceOverflowError, InputError
 from mgraph.graph.weights import decode, encode
 from mgraph.kernels import minplus as minplus_kernels
-from mgraph.kernels.minplus.ops import Panels
+from mgraph.kernels.minplus.ops import Bounds, Panels
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32, np.int16]
@@ -254,17 +254,25 @@ def test_many_pivots_in_one_launch(dtype, labels, negative, device):
             assert np.array_equal(devices.to_host(P), np.where(expected < 0, expected, expected + 1000))
 
 
-def eliminated(device, matrix, labels):
-    """Return distances, labels and the cycle of a small matrix that is solved in one launch."""
-    kernels, n = minplus_kernels.on(device), len(matrix)
-    D, P = on(device, matrix), None if labels is None else on(device, first_labels(matrix, labels))
-    board = kernels.board(device.xp, matrix.dtype, n, labels is not None)
+def eliminated(device, matrix, labels, *, in_place=False, most=None, nonnegative=True):
+    """Return distances, labels and what was found of a small matrix that is solved in one launch."""
+    kernels, n, dtype = minplus_kernels.on(device), len(matrix), matrix.dtype
+    given = on(device, matrix)
+    D = given if in_place else device.xp.full_like(given, POISON)
+    P = None if labels is None else on(device, np.full(matrix.shape, POISON, np.int32))
+    board = kernels.board(device.xp, dtype, n, labels is not None)
     for array in board:
         if array is not None:
             array.fill(POISON)
-    cycle = device.xp.full(1, NO_CYCLE, np.int32)
-    kernels.eliminate(D, P, labels == "predecessors", board, cycle)
-    return devices.to_host(D), None if P is None else devices.to_host(P), int(cycle[0])
+    bounds = Bounds(0, 0, 0, 0)
+    if dtype.kind == "i":
+        least, greatest = distance_range(dtype, nonnegative)
+        unreached = kernel_infinity(dtype) + (0 if nonnegative else 2 * least)
+        bounds = Bounds(np.iinfo(dtype).max if most is None else most, least, greatest, unreached)
+    found = device.xp.zeros(4, np.int32)
+    kernels.eliminate(given, D, P, labels == "predecessors", bounds, board, found)
+    _, cycle, weight, distance = devices.to_host(found).tolist()
+    return devices.to_host(D), None if P is None else devices.to_host(P), NO_CYCLE - cycle, (weight, distance)
 
 
 def sizes_at_once(device):
@@ -281,10 +289,41 @@ def test_a_small_matrix_in_one_launch(dtype, labels, negative, device):
     for n in sizes_at_once(device):
         matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
         distances, expected, _ = unblocked(matrix, labels)
-        D, P, cycle = eliminated(device, matrix, labels)
-        assert cycle == NO_CYCLE
-        assert np.array_equal(D, distances)
-        assert labels is None or np.array_equal(P, expected)
+        decode(distances, expected, devices.find("cpu"), not negative)
+        missing = matrix == kernel_infinity(matrix.dtype)
+        raw = np.where(missing, infinity(matrix.dtype), matrix)  # as users give it
+        raw[np.arange(0, n, 3), np.arange(0, n, 3)] = 7  # counts as 0
+        for given, in_place in ((matrix, True), (raw, True), (raw, False)):
+            D, P, cycle, faults = eliminated(device, given, labels, in_place=in_place, nonnegative=not negative)
+            assert cycle == NO_CYCLE and faults == (0, 0)
+            assert np.array_equal(D, distances)
+            assert labels is None or np.array_equal(P, expected)
+
+
+def test_a_negative_zero_in_one_launch(device):
+    matrix = np.array([[-0.0, -0.0], [np.inf, -0.0]], np.float32)
+    assert not np.signbit(eliminated(device, matrix, None)[0]).any()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int16])
+def test_numbers_out_of_bounds_in_one_launch(dtype, device):
+    _, greatest = distance_range(np.dtype(dtype), True)
+    most = band(np.dtype(dtype))
+    for n in (2, sizes_at_once(device)[-1]):
+        matrix = np.full((n, n), np.iinfo(dtype).max, dtype)
+        np.fill_diagonal(matrix, most)  # more than the bound, but on the diagonal
+        matrix[n - 1, 0] = most
+        assert eliminated(device, matrix, None, most=most)[3] == (0, 0)
+        assert eliminated(device, matrix, None, most=most - 1)[3] == (1, 0)
+        matrix[n - 1, 0] = -most
+        assert not eliminated(device, matrix, None, most=most, nonnegative=False)[3][0]
+        assert eliminated(device, matrix, None, most=most - 1, nonnegative=False)[3][0]
+    path = np.full((8, 8), np.iinfo(dtype).max, dtype)
+    path[np.arange(7), np.arange(1, 8)] = most
+    steps = greatest // most
+    assert 1 < steps < 7
+    assert eliminated(device, path[: steps + 1, : steps + 1].copy(), None)[3] == (0, 0)
+    assert eliminated(device, path[: steps + 2, : steps + 2].copy(), None)[3] == (0, 1)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -295,7 +334,7 @@ def test_the_first_pivot_of_negative_weight_in_one_launch(dtype, device):
     matrix[n - 1, n - 1] = -1
     with np.errstate(over="ignore"):  # walks along the cycle, ever shorter
         _, _, in_time = unblocked(matrix, None)
-    assert eliminated(device, matrix, None)[2] == int(np.argmax(in_time.diagonal() < 0)) > 0
+    assert eliminated(device, matrix, None, nonnegative=False)[2] == int(np.argmax(in_time.diagonal() < 0)) > 0
 
 
 @pytest.mark.parametrize("dtype", TYPES)

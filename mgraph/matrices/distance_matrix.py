@@ -176,12 +176,17 @@ def finished(
     DistanceOverflowError
         If a distance may have overflowed, or does not fit the result's type.
     """
-    device = devices.of(D)
-    xp = device.xp
-    decode(D, P, device, nonnegative)
+    decode(D, P, devices.of(D), nonnegative)
+    return named(D, P, plan, nonnegative, narrow)
+
+
+def named(
+    D: Array, P: Array | None, plan: Plan[MatrixDetail], nonnegative: bool, narrow: Array | None = None
+) -> dict[str, Array]:
+    """Return the shard's part of the result by name, as `finished` does, of what is decoded."""
     wanted = np.dtype(plan.dtype)
     if D.dtype != wanted:
-        narrow = xp.empty(D.shape, wanted) if narrow is None else narrow
+        narrow = devices.of(D).xp.empty(D.shape, wanted) if narrow is None else narrow
         _narrow(D, narrow, nonnegative)
         D = narrow
     results = {"distances": D}

@@ -11,7 +11,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, zeroed
-from .ops import Panels
+from .ops import Bounds, Panels
 
 SOURCE = "minplus.cu"
 _TYPES = {
@@ -231,17 +231,27 @@ def board(xp: Any, dtype: Any, n: int, labelled: bool) -> tuple[Array, Array | N
     return xp.empty((size,), dtype), xp.empty((size,), np.int32) if labelled else None
 
 
-def eliminate(D: Array, P: Array | None, paths: bool, board: tuple[Array, Array | None], cycle: Array) -> None:
-    """D = the shortest paths through all vertices, in one launch, for as many as `at_once` allows.
+def eliminate(
+    given: Array,
+    D: Array,
+    P: Array | None,
+    paths: bool,
+    bounds: Bounds,
+    board: tuple[Array, Array | None],
+    found: Array,
+) -> None:
+    """D = the shortest paths in the matrix `given`, in one launch, for as many vertices as `at_once` allows.
 
     P becomes the predecessors if `paths`, else the highest intermediate vertices.
     """
-    tiles, labels = -(-len(D) // _SQUARE), board[1]
+    n, (values, labels) = len(D), board
+    tiles = -(-n // _SQUARE)
     kernel = cuda_function(SOURCE, f"eliminate<{_name(D)}, {str(P is not None).lower()}>", cooperative=True)
+    down, across = (np.int64(stride // given.itemsize) for stride in given.strides)
     arguments = (
-        *(D, 0 if P is None else P, np.int64(_leading(D)), np.int64(0 if P is None else _leading(P))),
-        *(np.int32(len(D)), np.bool_(paths), board[0], 0 if labels is None else labels),
-        *(cycle, zeroed(devices.of(D).xp, 1)[0]),
+        *(given, down, across, D, 0 if P is None else P),
+        *(np.int64(_leading(D)), np.int64(0 if P is None else _leading(P)), np.int32(n), np.bool_(paths)),
+        *(*map(np.int32, bounds), values, 0 if labels is None else labels, found),
     )
     kernel((tiles * tiles,), (_SQUARE * _SQUARE // _QUAD,), arguments)
 

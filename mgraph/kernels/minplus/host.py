@@ -11,7 +11,7 @@ from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...device.numba.least import relax_line, sum_of
 from ...device.numba.small import VERTICES, is_few, unless
-from ...dtypes import NO_PREDECESSOR, kernel_infinity
+from ...dtypes import NO_PREDECESSOR, infinity, kernel_infinity
 
 #: Numbers of pivots that can be eliminated at a time, and the default.
 BLOCKS = (32, 64, 96, 128)
@@ -201,29 +201,54 @@ def board(xp, dtype, n, labelled):
     return xp.empty((0,), dtype), None
 
 
-def eliminate(D, P, paths, board, cycle):
-    """D = the shortest paths through all vertices, by one core.
+def eliminate(given, D, P, paths, bounds, board, found):
+    """D = the shortest paths in the matrix `given`, by one core, for as many vertices as `at_once` allows.
 
     P becomes the predecessors if `paths`, else the highest intermediate vertices.
     """
-    _eliminate_all(D, P, paths, cycle)
+    kind = D.dtype.type
+    missing = infinity(D.dtype)
+    if D.dtype.kind == "f":  # every distance is as it should be
+        bounds = missing, -missing, missing, missing
+    _eliminate_all(given, D, P, paths, *map(kind, bounds), kind(missing), kind(kernel_infinity(D.dtype)), found)
 
 
 @njit(nogil=True, cache=True)
-def _eliminate_all(D, P, paths, cycle):
-    for k in range(len(D)):
-        if D[k, k] < 0:
-            cycle[0] = min(cycle[0], k)
+def _eliminate_all(given, D, P, paths, most, lowest, highest, unreached, missing, none, found):
+    n, zero = len(D), type(none)(0)
+    for i in range(n):
+        for j in range(n):
+            x = given[i, j]
+            if i == j and x > zero:
+                x = zero
+            if x == missing:
+                x = none
+            elif x > most or x < -most:
+                found[2] = 1
+            D[i, j] = x + zero  # no negative zero
+            if P is not None:
+                P[i, j] = i if paths and i != j and x < none else NO_PREDECESSOR
+    for k in range(n):
+        if D[k, k] < zero:
+            found[1] = 2**31 - 1 - k
             return
-        for i in range(len(D)):
+        for i in range(n):
             if i == k:
                 continue
             if P is None:
-                _relax_line(D[i], None, D[i, k], D[k], None, np.int64(0))
+                relax_line(D[i], None, D[i, k], D[k], None, np.int64(0))
             elif paths:
-                _relax_line(D[i], P[i], D[i, k], D[k], P[k], np.int64(0))
+                relax_line(D[i], P[i], D[i, k], D[k], P[k], np.int64(0))
             else:
-                _relax_line(D[i], P[i], D[i, k], D[k], None, k)
+                relax_line(D[i], P[i], D[i, k], D[k], None, k)
+    for i in range(n):
+        for j in range(n):
+            if D[i, j] >= unreached:
+                D[i, j] = missing
+                if P is not None:
+                    P[i, j] = NO_PREDECESSOR
+            elif D[i, j] < lowest or D[i, j] > highest:
+                found[3] = 1
 
 
 @unless(is_few)

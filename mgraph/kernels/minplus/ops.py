@@ -28,6 +28,25 @@ class Panels(NamedTuple):
     C: Array
 
 
+class Bounds(NamedTuple):
+    """The bounds of an integer type that `Operations.eliminate` encodes and decodes by.
+
+    Attributes
+    ----------
+    most : int
+        The greatest weight, and less its sign the least.
+    lowest, highest : int
+        Bounds of the distances of vertices that are reached.
+    unreached : int
+        The least value that means that a vertex is not reached.
+    """
+
+    most: int
+    lowest: int
+    highest: int
+    unreached: int
+
+
 class Operations(Protocol):
     """The operations of both twins.
 
@@ -132,12 +151,22 @@ class Operations(Protocol):
         ...
 
     def eliminate(
-        self, D: Array, P: Array | None, paths: bool, board: tuple[Array, Array | None], cycle: Array
+        self,
+        given: Array,
+        D: Array,
+        P: Array | None,
+        paths: bool,
+        bounds: Bounds,
+        board: tuple[Array, Array | None],
+        found: Array,
     ) -> None:
-        """D = min(D, D[:, k] + D[k]) for every vertex k, one after the other, in one launch.
+        """D = the shortest paths in a matrix of distances that `at_once` allows, in one launch.
 
-        D is square, and `at_once` holds for its size. Where an element falls, P receives the predecessor of the second
-        part if `paths`, else k. `board` comes from `Operations.board`.
+        Weights are encoded and distances decoded on the way, as `mgraph.graph.weights` does. `given`, of D's type, may
+        be D itself. P receives the predecessors if `paths`, else the highest intermediate vertices. `board` comes from
+        `Operations.board`. Of `found`, int32 of shape (4,) and zero, found[1] becomes 2**31 - 1 less the first pivot on
+        a negative cycle, after which results are not used, found[2] is set for a weight out of bounds, and found[3] for
+        a distance.
         """
         ...
 
