@@ -323,7 +323,7 @@ def layered(directed=True):
 
     Its layers are thin and thick in turn, and two have hubs: a search runs each kind of level on all cores.
     """
-    sizes = np.array([1, 3, 150_000, 17_000, 20_000, 120_000, 5, 40_000])
+    sizes = np.array([1, 3, 150_000, 10_000, 27_000, 120_000, 5, 40_000])
     layer = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     first = np.cumsum(sizes) - sizes
     random = np.random.default_rng(3)

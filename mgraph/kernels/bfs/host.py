@@ -27,11 +27,10 @@ METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 
 _HYBRID, _PULL = 0, 2
 _PULL_SHARE = 15  # pull if the frontier has more than 1/15 of the edges, or
-_PULL_COUNT = 20  # more than 1/20 of the vertices
+_PULL_COUNT = 32  # more than 1/32 of the vertices
 
-_THICK = (
-    1 << 16
-)  # edges of a queue from which on all cores push, and a quarter of the vertices from which all list them
+_THICK = 1 << 15  # edges of a queue from which on all cores push
+_LISTED = 1 << 13  # vertices of a bitmap from which on all cores list them
 _CHUNK = 64  # vertices of a queue, or words of a bitmap, that a core takes at a time
 _HUB = 1 << 13  # edges of a vertex from which on the cores share it; and those of a piece
 _HELD = 1 << 14  # vertices that a core holds before it claims places for them
@@ -218,7 +217,7 @@ def _levels(
                 return done, _PULL_ON_ALL, count, edges, tail
             if queued and edges > _THICK:
                 return done, _PUSH_ON_ALL, count, edges, tail
-            if not queued and count > _THICK >> 2:
+            if not queued and count > _LISTED:
                 return done, _LIST_ON_ALL, count, edges, tail
         if pulls:
             count = _pull_words(
