@@ -10,9 +10,8 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...dtypes import NO_PREDECESSOR, kernel_infinity
+from ...dtypes import NO_PREDECESSOR
 from ...graph import Compressed
-from ...graph.compressed import rows_of
 from ...planning.cut import Ranges
 from ...runtime.communicator import Communicator
 
@@ -36,7 +35,7 @@ def nearest_sources(
     device : Device
         Where the arrays are.
     edges : Compressed
-        The edges by source, only those into the shard's vertices, with encoded weights.
+        The edges by source, only those into the shard's vertices; the weight of a tight one is 1, of others more.
     distances : array, shape (n,)
         The distances of all vertices; the kernels' infinity where unreached.
     parents : array of int32, shape (last - first,)
@@ -55,20 +54,21 @@ def nearest_sources(
     comm.allgather(before, ranges)
     everyone = xp.arange(n, dtype=np.int32)
     before = xp.where(before < 0, everyone, before)
-    reached = distances < kernel_infinity(np.dtype(distances.dtype))
     label = xp.full(n, n, np.int32)
     roots = sources[distances[sources] == 0]  # not those that a path of negative weight leads to
     label[roots] = roots
-    begin, ends = rows_of(edges.indptr, len(edges.indices), xp), edges.indices
-    tight = xp.flatnonzero(reached[begin] & (distances[begin] + edges.weights == distances[ends]))
-    begin, ends = begin[tight], ends[tight]
+    tight = xp.flatnonzero(edges.weights == 1)
+    begin, ends = xp.searchsorted(edges.indptr, tight, side="right") - 1, edges.indices[tight]
     fell = xp.ones(1, np.int32)
     while int(fell[0]):
         old = label.copy()
         jump = before
-        for _ in range(n.bit_length()):
+        for _ in range(n.bit_length()):  # where rounding made a cycle, jumps never end at a root
             label = xp.minimum(label, label[jump])
-            jump = jump[jump]
+            further = jump[jump]
+            if bool((further == jump).all()):
+                break
+            jump = further
         xp.minimum.at(label, ends, label[begin])
         comm.allgather(label, ranges)
         fell[0] = bool((label[first:last] < old[first:last]).any())

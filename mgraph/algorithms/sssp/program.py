@@ -215,6 +215,15 @@ class Relaxation:
         self.rounds += ran
         return ran
 
+    def tight(self, first: int, parent: Array) -> Compressed:
+        """Return the edges with the weight 1 for each tight one to a vertex without a predecessor, else infinity.
+
+        `parent` has the predecessors of the shard's vertices, which begin with `first`.
+        """
+        lengths = devices.of(self.distances).xp.empty(len(self.edges.indices), np.int32)
+        self.kernels.tight(self.edges, first, self.distances, parent, lengths, self.pieces, self.control)
+        return self.edges._replace(weights=lengths)
+
     def _masks(self, masks: Callable[..., None], shard: int, rounds: int) -> None:
         masks(self.control, self.bounds, shard, self.listed, rounds)
 
@@ -313,7 +322,8 @@ class FromOneSource(Resumable):
             if self.plan.predecessors:
                 results["predecessors"] = parents
             if request.nearest:
-                known = state.device, search.edges, distances, parents, _seeds(request, state.device)
+                everyone = state.device.xp.full(last - first, search.kernels.OPEN, np.int32)
+                known = state.device, search.tight(first, everyone), distances, parents, _seeds(request, state.device)
                 results["nearest"] = nearest_sources(*known, self.plan.ranges, comm)
         own = distances[first:last]
         decode(own.reshape(1, -1), None, state.device, not request.negative, lowered=False)
@@ -385,9 +395,7 @@ class FromOneSource(Resumable):
             hops = xp.full(self.plan.n, kernel_infinity(np.dtype(np.int32)), np.int32)
             hops[first:last][(distances[first:last] < unreached) & (parent != kernels.OPEN)] = 0
             comm.allgather(hops, ranges)
-            lengths = xp.empty(len(edges.indices), np.int32)
-            kernels.tight(edges, first, distances, parent, lengths, search.pieces, search.control)
-            tight = edges._replace(weights=lengths)
+            tight = search.tight(first, parent)
             seeds = xp.flatnonzero(hops == 0).astype(np.int32)
             second = Relaxation(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
             while second.advance(len(hops) + 1, comm):
