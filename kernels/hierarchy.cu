@@ -61,6 +61,7 @@ constexpr int RESIDENT = 3;  // blocks a multiprocessor
 constexpr int RADII = 16;    // radii of a launch
 constexpr int TILE = 64;     // columns and sources of a block that gathers
 constexpr int SQUARE = 8;    // tiles on each side of a square
+constexpr int AT_ONCE = 4;   // entries that a thread reads at once in a climb
 
 // An entry is at least as short as the edges that lie in it.
 template <typename T>
@@ -122,9 +123,21 @@ __global__ void __launch_bounds__(THREADS)
     while (v >= 0) {
         const T own = label[d];
         if (own <= bound && own < infinity<T>()) {
-            for (int e = begin[v] + lane; e < begin[v + 1]; e += 32) {
-                const T through = sum(own, up[e]);
-                if (through < label[depths[e]]) label[depths[e]] = through;
+            const int end = begin[v + 1];
+            for (int e = begin[v] + lane; e < end; e += 32 * AT_ONCE) {
+                int at[AT_ONCE];  // of different depths
+                T through[AT_ONCE], known[AT_ONCE];
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; ++i) {
+                    const bool there = e + 32 * i < end;
+                    at[i] = there ? depths[e + 32 * i] : d;
+                    through[i] = there ? sum(own, up[e + 32 * i]) : infinity<T>();
+                }
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; ++i) known[i] = label[at[i]];
+#pragma unroll
+                for (int i = 0; i < AT_ONCE; ++i)
+                    if (through[i] < known[i]) label[at[i]] = through[i];
             }
         }
         __syncwarp();
