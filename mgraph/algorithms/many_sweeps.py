@@ -53,7 +53,7 @@ _STORED = 36
 
 #: Seconds of a level of the tree in a GPU's sweep and of an entry in a climb, which bound a sweep from few sources; and
 #: how often it moves a distance that is stored.
-_LEVEL, _CLIMB, _MOVED = 8e-6, 28e-9, 4
+_LEVEL, _CLIMB, _MOVED = 8e-6, 10e-9, 4
 
 #: Share of the rate of (min, +) products at which a GPU reads as many entries of a vertex as roads have, that number,
 #: and the share for further entries: fewer warps have room for the larger stacks of meshes.
