@@ -41,7 +41,8 @@ class SearchArrays(NamedTuple):
         The in-neighbour from which each of the shard's vertices was met; only those of vertices that the search reaches
         are written. Empty if not wanted.
     visited, found : array of uint32, shape (ceil((last - first) / 32),)
-        Bitmaps of the shard's vertices: those reached, and those in the next frontier.
+        Bitmaps of the shard's vertices: those reached, and those in the next frontier. A CPU's pulls enter vertices
+        without in-neighbours in `visited`, too.
     frontier : array of uint32, shape (ceil(n / 32),)
         Bitmap of all vertices in the frontier.
     queue : array of int32, shape (n,)
