@@ -23,7 +23,7 @@ from mgraph import csgraph
 FILES = ("shortest_path", "traversal", "spanning_tree", "connected_components", "conversions")
 
 #: SciPy's cases that fail, each with the reason.
-EXPECTED: dict[str, str] = {}
+EXPECTED: dict[str, str] = {"test_scipy_on_gpu_traversal_return_type": "CuPy has no sparse arrays"}
 
 FOLDER = Path(scipy_csgraph.__file__).with_name("tests")
 
@@ -448,6 +448,21 @@ def test_scipy_is_loaded_only_for_what_is_its_own():
         "assert 'scipy.sparse.csgraph' not in sys.modules; c.laplacian(np.eye(2))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_zeros_in_blocks_are_no_edges():
+    dense = np.array([[1, 0, 2, 0], [0, 0, 0, 0], [0, 0, 0, 3], [0, 0, 0, 1.0]])
+    for size in (1, 2, 4):
+        blocks = sparse.bsr_array(dense, blocksize=(size, size))
+        if size == 1:
+            blocks.data[0] = 0
+        before = blocks.data.copy()
+        count, labels = csgraph.connected_components(blocks)
+        assert count == 2 and labels.tolist() == [0, 1, 0, 0]
+        assert csgraph.connected_components(blocks, connection="strong")[0] == 4
+        assert csgraph.dijkstra(blocks, indices=0).tolist() == [0, np.inf, 2, 5]
+        assert csgraph.minimum_spanning_tree(blocks).nnz == 2
+        assert_array_equal(blocks.data, before)
 
 
 CALLS = {

@@ -29,6 +29,9 @@ def is_sparse(csgraph: Any) -> bool:
 def checked(csgraph: Any) -> Any:
     """Return a graph as a square sparse matrix, or as a dense or masked array.
 
+    Zeros in the blocks of a BSR matrix are fill, not edges: they are left out, and it becomes CSR. SciPy does so from
+    1.18 on.
+
     Raises
     ------
     InputError
@@ -41,6 +44,9 @@ def checked(csgraph: Any) -> Any:
         raise InputError(argument="csgraph", value=tuple(matrix.shape), expected="of shape (n, n)")
     if matrix.dtype.kind not in "biuf":
         raise InputError(argument="csgraph", value=matrix.dtype.name, expected="a matrix of real numbers")
+    if getattr(matrix, "format", None) == "bsr":
+        matrix = matrix.tocsr(copy=True)  # of blocks of one element it would share the arrays
+        matrix.eliminate_zeros()
     return matrix
 
 
