@@ -41,8 +41,12 @@ _THREADS = 256
 
 
 def fill(results: Array, value: float) -> None:
-    """Set all elements to a value."""
-    results.fill(value)
+    """Set all elements to a value, 8 bytes at a time: a store of one byte takes as long."""
+    elements = results.reshape(results.size)
+    pattern = np.full(8 // results.itemsize, value, results.dtype)
+    whole = elements.size // pattern.size * pattern.size
+    elements[:whole].view(np.int64).fill(int(pattern.view(np.int64)[0]))
+    elements[whole:].fill(value)
 
 
 def mark(src: Array, dst: Array, batch: Array, starts: Array, bits: Array, bad: Array) -> None:
