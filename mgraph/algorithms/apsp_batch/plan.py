@@ -27,7 +27,8 @@ def planned(
     """
     pairs = count * side * side
     working = 0 if weighted else 4 * count * side * -(-side // 32)
-    converted = 0 if dtype == computed else (1 + dtype.itemsize) * pairs
+    # Beside the result, where it is infinite: a byte, and on a GPU 4 bytes for the places of these elements.
+    converted = 0 if dtype == computed else (dtype.itemsize + 5) * pairs
     results = (computed.itemsize + 4 * predecessors) * pairs + converted
     made = Plan(
         algorithm="apsp_batch",

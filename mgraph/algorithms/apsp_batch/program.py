@@ -152,7 +152,7 @@ class AllPairs:
         fallen = D[:, own, own] < 0
         late = fallen.any(axis=1) & (cycles == NO_CYCLE)
         cycles[late] = fallen[late].argmax(axis=1)
-        D[cycles != NO_CYCLE] = kernel_infinity(np.dtype(D.dtype))
+        D[xp.flatnonzero(cycles != NO_CYCLE)] = kernel_infinity(np.dtype(D.dtype))
         return cycles
 
 
