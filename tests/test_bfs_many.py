@@ -337,6 +337,20 @@ def test_levels_are_counted_as_their_distances_say(device, words, directed, targ
             np.testing.assert_allclose(counts.harmonic, np.where(near & (hops > 0), 1 / hops, 0).sum(axis=1))
 
 
+@pytest.mark.parametrize("words", [1, 4])
+@pytest.mark.parametrize("n", [1024, 1025, 2100])
+def test_levels_of_long_paths_are_counted(device, words, n):
+    path = np.arange(n - 1)
+    graph = mgraph.Graph.from_edges(path, path + 1, n=n)
+    counts = LevelCounts(network(graph), devices.find(device), None, np.inf, words).counted(
+        np.arange(3), np.array([9.0])
+    )
+    assert counts.reached.tolist() == [n, n - 1, n - 2] and counts.farthest.tolist() == [n - 1, n - 2, n - 3]
+    assert (
+        counts.total.tolist() == [(n - k) * (n - k - 1) // 2 for k in range(3)] and counts.within.tolist() == [[10]] * 3
+    )
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_measures_of_a_social_graph(device, directed):
     graph = rmat(9, seed=3, directed=directed)

@@ -5,7 +5,8 @@ look at an edge serves them all. Where levels are thin, as on roads, that look i
 in each level takes most of the time: then a CPU searches from one source after the other, each core with a queue.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -28,7 +29,7 @@ PULL_SHARE = 16
 #: Assumed number of levels of a search on a GPU; the real one depends on the graph.
 DEPTH = 20
 
-#: Levels whose counts come to the host at a time.
+#: Levels whose counts come to the host at a time: a search of a long path has as many levels as vertices.
 _LEVELS = 1 << 10
 
 
@@ -63,8 +64,8 @@ class _Together:
         words.seen[:] = self.device.xp.asarray([2**64 - 2**count for count in counts], np.uint64)
         words.frontier.fill(0)
 
-    def search(self, size: int, most: int, settle: Callable[[int, Array], None]) -> None:
-        """Search from frontiers of `size` vertices, for so many levels at most.
+    def search(self, size: int, most: int, settle: Callable[[int, Array], None]) -> int:
+        """Search from frontiers of `size` vertices, for so many levels at most; return the number of levels.
 
         ``settle(level, active)`` makes the vertices that were found the next frontiers, and adds their number.
         """
@@ -78,6 +79,7 @@ class _Together:
             self._active.fill(0)
             settle(level, self._active)
             size = int(self._active[0])
+        return level
 
 
 class LevelSearches:
@@ -192,31 +194,41 @@ class LevelCounts:
         lead_on = np.flatnonzero(self._degrees[sources])
         for first in range(0, len(lead_on), together):
             some = lead_on[first : first + together]
-            for level, found in self._levels(sources[some]):
-                reached[some] += found
-                total[some] += level * found
-                counts.harmonic[some] += found / level
-                farthest[some[found > 0]] = level
-                counts.within[some] += found[:, None] * (level <= radii)
+            self._search(sources[some], partial(_add, counts, some, radii))
         return counts
 
-    def _levels(self, sources: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the levels of the searches from some sources, and how many targets each search finds there."""
+    def _search(self, sources: np.ndarray, add: Callable[[int, np.ndarray], None]) -> None:
+        """Search from some sources; call ``add(level, found)`` with how many targets each search finds at a level."""
         searches = self._searches
         k, words, xp = searches.kernels, searches.words, searches.device.xp
         searches.clear(len(sources))
         k.plant(searches.device.asarray(sources), 0, 0, words, 0, xp.empty((0, 0), np.int32))
         words.seen[:] |= words.frontier
-        levels: list[Array] = []
+        found = xp.zeros((_LEVELS, searches.most), np.uint32)
+
+        def carry(level: int, rows: Array) -> None:
+            """Add what was found at the levels up to this one."""
+            for number, row in enumerate(devices.to_host(rows).astype(np.int64), level - len(rows) + 1):
+                add(number, row[: len(sources)])
+            rows.fill(0)
 
         def settle(level: int, active: Array) -> None:
-            levels.append(xp.zeros(searches.most, np.uint32))
-            k.tally(words, self._targets_there, levels[-1], active)
+            k.tally(words, self._targets_there, found[(level - 1) % _LEVELS], active)
+            if level % _LEVELS == 0:
+                carry(level, found)
 
-        searches.search(len(np.unique(sources)), self._most, settle)
-        for first in range(0, len(levels), _LEVELS):
-            some = devices.to_host(xp.stack(levels[first : first + _LEVELS])).astype(np.int64)
-            yield from enumerate(some[:, : len(sources)], 1 + first)
+        last = searches.search(len(np.unique(sources)), self._most, settle)
+        if last % _LEVELS:
+            carry(last, found[: last % _LEVELS])
+
+
+def _add(counts: Counts, some: np.ndarray, radii: np.ndarray, level: int, found: np.ndarray) -> None:
+    """Add to the counts of some searches what each has found at a level."""
+    counts.reached[some] += found
+    counts.total[some] += level * found
+    counts.harmonic[some] += found / level
+    counts.farthest[some[found > 0]] = level
+    counts.within[some] += found[:, None] * (level <= radii)
 
 
 def words_for(batch: int, kind: str) -> int:
@@ -239,7 +251,8 @@ def counts_bytes(n: int, m: int, batch: int, words: int, *, kind: str, directed:
     """Return the bytes that `LevelCounts` allocates on its device, with some cores."""
     lists = (2 if directed else 1) * ((n + 1) * offset_type(m).itemsize + 4 * m)
     hubs = 4 * int(bfs_kernels.of_kind(kind).hub_capacity(m))
-    return lists + hubs + n + (24 * words if words else 32 * cores) * n + 64 * batch
+    levels = 256 * words * _LEVELS  # counts of 4 bytes that have not come to the host
+    return lists + hubs + n + (24 * words if words else 32 * cores) * n + 64 * batch + levels
 
 
 def counts_seconds(n: int, m: int, sources: int, words: int, spec: DeviceSpec, shape: Shape) -> float:
