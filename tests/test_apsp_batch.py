@@ -428,6 +428,13 @@ def test_a_sparse_matrix_that_is_broken(name, values):
         mgraph.apsp_batch([matrix, matrix], device="cpu")
 
 
+@pytest.mark.parametrize("dtype", [bool, np.float32])
+def test_matrices_of_too_many_rows(dtype):
+    matrices = np.broadcast_to(np.zeros((1, 16, 16), dtype), (2**27, 16, 16))
+    with pytest.raises(mgraph.InputError, match="134217728 matrices of 16 x 16 have too many rows"):
+        mgraph.apsp_batch(matrices, device="cpu")
+
+
 def test_memory_limit(device):
     with pytest.raises(mgraph.MemoryLimitError, match=r"apsp_batch of 3 graphs needs .*: raise memory_limit"):
         mgraph.apsp_batch([adjacency(30, 2)] * 3, memory_limit="1KiB", device=device)

@@ -138,7 +138,7 @@ class AllPairs:
         else:
             if not self.nonnegative:
                 found["cycles"] = self._cycles(state, xp)
-            rows = D.reshape(D.shape[0] * D.shape[1], D.shape[2])
+            rows = D.reshape(len(D), D.shape[1] * D.shape[2])  # kernels count rows in int32, and graphs fit
             decode(rows, None if P is None else P.reshape(rows.shape), state.device, self.nonnegative)
         return {"distances": D} | ({} if P is None else {"predecessors": P}) | found
 

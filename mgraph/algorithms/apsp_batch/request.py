@@ -22,7 +22,7 @@ from ...graph.checks import checked_weights
 #: The most vertices of a graph.
 MOST = 512
 
-#: The most graphs, and the most vertices of all together: their numbers are int32 in kernels.
+#: The most graphs, and the most vertices, or rows of matrices, of all together: their numbers are int32 in kernels.
 MOST_GRAPHS = 2**31 - 2**20
 
 
@@ -187,6 +187,9 @@ def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
         if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2]:
             raise InputError(f"the matrices have shape {tuple(matrices.shape)}: it must be (count, n, n)")
         count, side = map(int, matrices.shape[:2])
+        if max(count, count * side) >= MOST_GRAPHS:
+            many = f"{count} matrices of {side} x {side} have too many rows"
+            raise InputError(f"{many}: give fewer than {MOST_GRAPHS} in all, in several calls")
         sizes = xp.full(count, side, np.int32) if lengths is None else _checked_lengths(lengths, count, side, xp)
         if weight_dtype(np.dtype(matrices.dtype)) is None:
             return Batch(home, sizes, matrices=xp.ascontiguousarray(matrices))
