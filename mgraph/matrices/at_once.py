@@ -1,7 +1,7 @@
 """A small matrix solved in one launch, by the Floyd-Warshall algorithm (``kernels/minplus.cu``, `eliminate`).
 
-The result is that of `mgraph.matrices.floyd_warshall` to the last bit. A phase of that takes longer to launch than a
-small matrix to solve; so do the passes that encode weights and decode distances, which the launch does too.
+The result is that of `mgraph.matrices.floyd_warshall` to the last bit. Solving a small matrix takes less time than
+launching one phase of that, or a pass that encodes weights or decodes distances. So one launch does all of these.
 """
 
 from dataclasses import dataclass

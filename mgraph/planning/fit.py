@@ -13,7 +13,7 @@ from ..errors import Given, MemoryLimitError, Words
 from .devices import USABLE, neighbours_in_words, usable
 from .plan import Plan, peak_in_words
 
-#: Bytes of the host that are not asked for: asking takes longer than what a plan of so few does.
+#: Bytes on the host below which its free memory is not looked up: that takes longer than a call that needs so few.
 NOTHING = 1 << 20
 
 

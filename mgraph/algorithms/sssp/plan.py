@@ -25,8 +25,8 @@ METHODS = ("nearfar", "bellman-ford", "mask")
 #: Assumed number of rounds; the real one depends on the graph.
 _ROUNDS = 65
 
-#: The least work of a search on a CPU, and of a level times the cores, in edges and vertices, that all cores share; and
-#: what each core after the first adds to the speed: 2 are 1.4 times as fast as one, 4 are 2.7 and 16 are 9 times.
+#: The least work that all cores of a CPU share, in edges and vertices: of a search, and of a level times the number of
+#: cores. And what each core after the first adds to the speed: 2 are 1.4 times as fast as one, 4 are 2.7, 16 are 9.
 _SHARED, _SHARED_LEVEL, _ANOTHER_CORE = 1 << 21, 1 << 16, 0.5
 
 #: Seconds of a GPU for an edge while the distances lie in its cache, the bytes of distances from which on they do not,

@@ -1,12 +1,12 @@
 """The search kernels of ``kernels/bfs.cu`` for the CPU: thin levels on one core, thick ones on all cores.
 
 The operations and arrays are the same; that file's opening explains the algorithm and the encoding. One core walks
-along the queue of a thin frontier, as in road networks, many levels in one call. A thick level takes all
-cores, which claim chunks of it in turn. In a push the core that first swaps a vertex's distance owns the vertex. It
-holds what it finds and then claims places in the queue for all of it (Luo, Wong and Hwu 2010). Hubs are dealt in
-pieces, after the other vertices. The cores do not mark what they push: the bitmaps follow from the distances, before
-the next pull. In a pull, a core takes a chunk of the bitmap, so no two cores write to the same place. One core does all
-in a small graph, and where there is no other: atomic operations would make its pushes half as long again.
+along the queue of a thin frontier, as in road networks, many levels in one call. A thick level takes all cores, which
+claim chunks of it in turn. In a push the core that first swaps a vertex's distance owns the vertex. It holds what it
+finds and then claims places in the queue for all of it (Luo, Wong and Hwu 2010). Hubs are dealt in pieces, after the
+other vertices. The cores do not mark what they push: the bitmaps follow from the distances, before the next pull. In a
+pull, a core takes a chunk of the bitmap, so no two cores write to the same place. One core does all in a small graph,
+and where there is no other: with atomic operations its pushes would take half as long again.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ _ONE = np.uint32(1)
 
 
 def hub_capacity(edges):
-    """Return 0: the CPU treats hubs like other vertices."""
+    """Return 0: a level that has hubs lists them by itself."""
     return 0
 
 

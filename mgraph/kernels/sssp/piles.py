@@ -24,8 +24,8 @@ from ...dtypes import kernel_infinity
 #: Places of the control words: the rounds run, the sizes of the piles, and the half of `far` in use.
 ROUND, NEAR, FAR, SIDE = range(4)
 
-#: Edges and vertices of a round from which on all cores relax them, and waiting vertices that they look through, times
-#: the number of cores.
+#: Of a thick round, the least number of vertices and edges times the number of cores; of a thick far pile, that of its
+#: vertices times the cores.
 THICK = 1 << 16
 
 #: Edges of a hub that a core takes at a time.

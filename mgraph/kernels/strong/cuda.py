@@ -18,8 +18,10 @@ ROUNDS = 5
 
 # As in the source.
 _THREADS = 256
-_BLOCKS = 5
 _PROBES = 1024
+
+# Blocks of a multiprocessor that are launched; the source makes sure that there is room for them.
+_BLOCKS = 5
 
 
 def pivot(indptr: Array, indices: Array, chosen: Array) -> None:
