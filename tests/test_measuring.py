@@ -105,5 +105,5 @@ def test_on_a_gpu():
     assert peak.bytes == 8 << 20
     assert median_seconds(place, lambda: place.xp.ones(1 << 24)) > 0
     with devices.Recorder(place) as recorder:
-        mgraph.apsp(random_matrix(300), method="blocked", device="cuda")
+        mgraph.apsp(random_matrix(600), method="blocked", device="cuda")
     assert recorder.seconds()["update"] > 0
