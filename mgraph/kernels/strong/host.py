@@ -1,7 +1,7 @@
 """The kernels of ``kernels/strong.cu`` for the CPU: the same operations on the same arrays, on all cores.
 
 That file's opening explains the algorithm and why cores may read and write marks and keys at the same time. A core may
-overwrite a greater key here; then another round follows, as a key has changed. `complete` is, on one core, the search
+overwrite a greater key here; then another pass follows, as a key has changed. `complete` is, on one core, the search
 of D. J. Pearce, "An improved algorithm for finding the strongly connected components of a directed graph", 2005. In a
 small graph, one core does all.
 """
