@@ -1,4 +1,4 @@
-"""Rows of a matrix that a device computes batch by batch, and the matrix is elsewhere."""
+"""A matrix whose rows a device computes batch by batch; it may lie on another device or in a file."""
 
 import itertools
 from concurrent.futures import Future

@@ -99,7 +99,7 @@ def apsp_batch(
         For invalid input: a graph of more than 512 vertices, a `batch` that is not ascending, an edge between two
         graphs, and as `mgraph.apsp` does.
     MemoryLimitError
-        If the batch does not fit the free memory, or `memory_limit`; raised before anything is allocated.
+        If the batch does not fit the free memory, or `memory_limit`; raised before the results are allocated.
     DeviceError
         If the device does not exist or cannot be used.
 

@@ -208,7 +208,7 @@ def eliminate(given, D, P, paths, bounds, board, found):
     """
     kind = D.dtype.type
     missing = infinity(D.dtype)
-    if D.dtype.kind == "f":  # every distance is as it should be
+    if D.dtype.kind == "f":  # no sum of floats is out of bounds
         bounds = missing, -missing, missing, missing
     _eliminate_all(given, D, P, paths, *map(kind, bounds), kind(missing), kind(kernel_infinity(D.dtype)), found)
 

@@ -164,9 +164,11 @@ class Operations(Protocol):
 
         Weights are encoded and distances decoded on the way, as `mgraph.graph.weights` does. `given`, of D's type, may
         be D itself. P receives the predecessors if `paths`, else the highest intermediate vertices. `board` comes from
-        `Operations.board`. Of `found`, int32 of shape (4,) and zero, found[1] becomes 2**31 - 1 less the first pivot on
-        a negative cycle, after which results are not used, found[2] is set for a weight out of bounds, and found[3] for
-        a distance.
+        `Operations.board`.
+
+        `found` is int32 of shape (4,), zeros before. found[0] is the kernel's own. found[1] becomes 2**31 - 1 less the
+        first pivot on a negative cycle; the results are then of no use. found[2] is set if a weight is out of bounds,
+        found[3] if a distance is.
         """
         ...
 
