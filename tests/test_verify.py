@@ -316,6 +316,14 @@ def test_strong_components(method):
         mgraph.connected_components(graph, connection="strong", method=method, device="cpu").verify()
 
 
+def test_strong_components_need_memory(monkeypatch):
+    graph = rmat(12, 2, directed=True)
+    result = mgraph.connected_components(graph, connection="strong", device="cpu")
+    monkeypatch.setattr(mgraph.limits, "available_memory", lambda: 1 << 10)
+    with pytest.raises(mgraph.MemoryLimitError, match=r"verify\(\) needs"):
+        result.verify(graph)
+
+
 @pytest.mark.parametrize(
     ("labels", "rule", "vertex"),
     [
