@@ -1066,7 +1066,7 @@ def test_distances_of_lists_of_vertices(tmp_path):
     assert "there is no such file" in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
     (tmp_path / "words.txt").write_text("0\ntwo\n")
     assert "words.txt, line 2: expected" in failed(invoke("distances", roads, "--sources", tmp_path / "words.txt"), 1)
-    assert "a result is written as .npy or .npz" in failed(invoke("bfs", roads, "--out", table), 2)
+    assert "has the suffix '.parquet', which must be .npy or .npz" in failed(invoke("bfs", roads, "--out", table), 2)
 
 
 def wrong(folder):

@@ -367,6 +367,7 @@ def test_what_the_formats_cannot_hold(tmp_path):
         "b.graph": (mgraph.Graph.from_edges([0], [0], directed=False), "from a vertex to itself"),
         "c.graph": (mgraph.Graph.from_edges([0], [1], [0], directed=False), "positive integers"),
         "d.metis": (mgraph.Graph.from_edges([0], [1], [1.5], directed=False), "positive integers"),
+        "big.graph": (mgraph.Graph.from_edges([0], [1], [10**18], directed=False), "more than 18 digits"),
         "a.txt": (mgraph.Graph.from_edges([0], [1]), "has the suffix"),
         "s3://bucket/a.sg": (mgraph.Graph.from_edges([0], [1]), "the path of a file"),
     }

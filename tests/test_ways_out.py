@@ -284,6 +284,17 @@ def test_zarr(graph, tmp_path):
     assert zarr.open_group("memory://results/found.zarr", mode="r")["distances"][:].tolist() == [0, 1, 1, 2]
 
 
+def test_zarr_of_a_batch(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    found = mgraph.apsp_batch(np.full((70, 128, 128), 0.1), predecessors=True, device="cpu")
+    found.save(tmp_path / "batch.zarr")
+    group = zarr.open_group(tmp_path / "batch.zarr", mode="r")
+    assert {name: array.dtype for name, array in group.arrays()} == {"distances": "f8", "predecessors": "i4"}
+    assert group["distances"].chunks == (64, 128, 128)
+    assert np.array_equal(group["distances"][:], found.distances)
+    assert np.array_equal(group["predecessors"][:], found.predecessors)
+
+
 def test_zarr_that_cannot_be_written(tmp_path, monkeypatch):
     zarr = pytest.importorskip("zarr")
     found = mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cpu")

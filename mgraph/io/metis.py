@@ -211,7 +211,7 @@ def write_metis(file: IO[bytes], graph: Graph, path: Path) -> None:
     Raises
     ------
     InputError
-        If edges have directions, for a loop, and for a weight that is not a positive integer.
+        If edges have directions, for a loop, and for a weight that is not a positive integer below 10^18.
     """
     if graph.directed:
         raise InputError(f"{path}: edges of a METIS file have no direction, and those of the graph have one")
@@ -223,6 +223,8 @@ def write_metis(file: IO[bytes], graph: Graph, path: Path) -> None:
         raise InputError(f"{path}: a METIS file holds no edge from a vertex to itself, and the graph has {loops}")
     if weights is not None and (weights.dtype.kind != "i" or (len(weights) and weights.min() < 1)):
         raise InputError(f"{path}: the weights of a METIS file are positive integers, and those of the graph are not")
+    if weights is not None and len(weights) and weights.max() >= 10**_DIGITS:
+        raise InputError(f"{path}: a weight has more than {_DIGITS} digits, the most that are read: {weights.max()}")
     file.write(f"{graph.n} {graph.m // 2}{'' if weights is None else ' 001'}\n".encode())
     numbers = indices + 1 if weights is None else np.stack([indices + 1, weights], axis=1).reshape(-1)
     starts = indptr.astype(np.int64) * (1 if weights is None else 2)

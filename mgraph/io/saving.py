@@ -52,7 +52,7 @@ def check_output(
         return
     path, overwrite = Path(path), checked_flag("overwrite", overwrite)
     if path.suffix not in suffixes:
-        raise InputError(f"{path} has the suffix {path.suffix!r}: a result is written as {one_of(suffixes)}")
+        raise InputError(f"{path} has the suffix {path.suffix!r}, which must be {one_of(suffixes)}")
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file")
     target = _target(path)
@@ -70,7 +70,7 @@ def check_output(
 
 def _check_url(url: str, overwrite: bool) -> None:
     if path_of(url).suffix not in (".npy", ".npz"):
-        raise InputError(f"{url} has the suffix {path_of(url).suffix!r}: a result is written as .npy or .npz")
+        raise InputError(f"{url} has the suffix {path_of(url).suffix!r}, which must be .npy or .npz")
     system, inner = system_of(url)
     if not checked_flag("overwrite", overwrite) and system.exists(inner):
         raise OutputExistsError(f"{url} exists: ", Given("overwrite", True), " replaces it")

@@ -1,6 +1,7 @@
 """Arrays by name as a Zarr group, which appears whole or not at all: it is written beside its path, and moved there."""
 
 import contextlib
+import math
 import os
 import uuid
 from collections.abc import Mapping
@@ -13,8 +14,8 @@ from . import parts
 from .files import absolute, system_of
 from .saving import blocks
 
-#: The longest sides of a chunk of a vector, and of a matrix.
-_CHUNKS = {1: (1 << 20,), 2: (1 << 10, 1 << 10)}
+#: The most numbers in a chunk, and the longest side of one but the first.
+_CHUNK, _SIDE = 1 << 20, 1 << 10
 
 
 def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwrite: bool) -> None:
@@ -51,8 +52,8 @@ def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwr
         group = zarr.open_group(folder, mode="w")
         for name, array in arrays.items():
             text = array.dtype.kind == "U"
-            chunks = tuple(max(1, min(sides)) for sides in zip(array.shape, _CHUNKS[len(array.shape)], strict=True))
-            made = group.create_array(name, shape=array.shape, chunks=chunks, dtype=str if text else array.dtype)
+            shape, dtype = array.shape, str if text else array.dtype
+            made = group.create_array(name, shape=shape, chunks=_chunk(shape), dtype=dtype)
             first = 0
             for block in blocks(array):
                 made[first : first + len(block)] = block
@@ -65,3 +66,9 @@ def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwr
         with contextlib.suppress(Exception):
             system.rm(inner, recursive=True)
         raise
+
+
+def _chunk(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the sides of a chunk: as many rows, or matrices of a batch, as it holds."""
+    inner = [max(1, min(side, _SIDE)) for side in shape[1:]]
+    return max(1, min(shape[0], _CHUNK // math.prod(inner))), *inner
