@@ -403,7 +403,8 @@ def test_wrong_edges_on_a_gpu():
         (np.array([[[0, np.nan], [1, 0]]]), {}, r"entry \(0, 1\) of matrix 0 is NaN"),
         (np.array([[[0, -np.inf], [1, 0]]]), {}, r"entry \(0, 1\) of matrix 0 is -inf"),
         (np.ones((2, 3, 3), complex), {}, "weights must be floats"),
-        (np.ones((2, 3, 3), bool), {"lengths": [3]}, r"lengths must be integers of shape \(2,\)"),
+        (np.ones((2, 3, 3), bool), {"lengths": [3]}, r"lengths must be of shape \(2,\)"),
+        (np.ones((2, 3, 3), bool), {"lengths": [1.0, 2.0]}, "lengths must be integers, got 'float64'"),
         (np.ones((2, 3, 3), bool), {"lengths": [3, 4]}, r"lengths must be in \[0, 3\], got 4"),
         (np.ones((2, 3, 3), bool), {"lengths": [-1, 3]}, r"lengths must be in \[0, 3\], got -1"),
         (np.ones((2, 3, 3), bool), {"weights": [3]}, "weights= goes with edge_index="),
@@ -426,6 +427,21 @@ def test_a_sparse_matrix_that_is_broken(name, values):
     setattr(matrix, name, np.array(values, np.int32))
     with pytest.raises(mgraph.InputError, match=r"indptr does not fit|edge_index must be|must lie in one graph"):
         mgraph.apsp_batch([matrix, matrix], device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("indptr", [0, 2**63 - 1, -2, 3], "indptr does not fit"),  # of which all differences look positive
+        ("indptr", [0.0, 1.0, 2.0, 3.0], "indptr of the matrix must be a vector of signed integers, got float64"),
+        ("indices", [[0], [1], [2]], "indices of the matrix must be a vector of signed integers"),
+    ],
+)
+def test_a_sparse_matrix_whose_arrays_were_assigned(name, values, message):
+    matrix = sparse.csr_array(np.eye(3))
+    setattr(matrix, name, np.array(values))
+    with pytest.raises(mgraph.InputError, match=message):
+        mgraph.apsp_batch([matrix], device="cpu")
 
 
 @pytest.mark.parametrize("dtype", [bool, np.float32])

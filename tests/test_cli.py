@@ -346,6 +346,7 @@ def test_the_weights_of_graphml_by_their_attribute(tmp_path):
     ("options", "code", "says"),
     [
         (("--source-column", "fro", "--target-column", "to"), 1, "there is no column 'fro'"),
+        (("--source-column", "9" * 5000, "--target-column", "to"), 1, "there is no column '999"),
         (
             ("--source-column", "from"),
             2,
@@ -548,7 +549,7 @@ def test_standard_input(cycle, tmp_path):
     sparse.save_npz(binary, sparse.csr_array(([3, 4, 5], ([0, 1, 2], [1, 2, 0]))))
     assert given(binary.getvalue(), "sssp", "-", "--format", "npz") == told
     refused = CliRunner().invoke(main, ["sssp", "-"], input=binary.getvalue())
-    assert "the format is clear neither from the suffix nor from the content" in failed(refused, 1)
+    assert "nor from the content: pass --format one of 'edges'" in failed(refused, 1)
     assert "expected an integer vertex id, got 'a' in 'a b'" in failed(
         CliRunner().invoke(main, ["sssp", "-"], input="a b\n"), 1
     )

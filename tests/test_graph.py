@@ -602,3 +602,25 @@ def test_an_undirected_graph_takes_new_weights_of_parallel_edges():
     weights[(src == 1) & (dst == 0)] = [4, 5]
     with pytest.raises(InputError, match="got 3 from 0 to 1"):
         graph.with_weights(weights)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("indptr", [0, 2**63 - 1, -2, 3], "indptr of the matrix must ascend from 0"),
+        ("indptr", [0, 10**6, 3, 3], "indptr of the matrix must ascend from 0"),
+        ("indptr", [0, 1, 2, 30], "indptr of the matrix must ascend from 0"),
+        ("indptr", [0, 1], "indptr of the matrix must have 4 elements, got 2"),
+        ("indptr", [], "indptr of the matrix must have 4 elements, got 0"),
+        ("indptr", [0, 0.5, 1, 3], "must be a vector of signed integers, got float64"),
+        ("indices", [0, None, 1], "must be a vector of signed integers, got object"),
+        ("indices", [0, 1, 7], "the matrix contradicts itself"),
+        ("indices", [0, 1, -7], "the matrix contradicts itself"),
+    ],
+)
+def test_a_sparse_matrix_whose_arrays_were_assigned(form, name, values, message):
+    matrix = sparse.eye_array(3, format=form)
+    setattr(matrix, name, np.array(values) if values else np.array(values, np.int64))
+    with pytest.raises(InputError, match=message):
+        Graph.from_scipy(matrix)

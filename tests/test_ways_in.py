@@ -176,6 +176,16 @@ def test_a_tensor_that_does_not_say_where_it_lies(device):
         Graph.from_edge_index(tensor)
 
 
+@pytest.mark.parametrize("name", ["__dlpack_device__", "__dlpack__"])
+def test_a_tensor_whose_library_fails(name):
+    def fails(self, **options):
+        raise KeyError(name)
+
+    methods = {"__dlpack_device__": lambda self: (1, 0), "__dlpack__": lambda self, **options: None, name: fails}
+    with pytest.raises(InputError, match=f"Liar .*{name}"):
+        Graph.from_edge_index(type("Liar", (), methods)())
+
+
 def test_wrong_tables():
     arrow = pytest.importorskip("pyarrow")
     table = arrow.table({"source": [1, None], "target": [2, 3], "km": [1.5, None]})

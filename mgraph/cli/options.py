@@ -56,6 +56,10 @@ span_option = click.option(
 INPUT_FILE = click.Path(readable=False)
 
 
+#: The most digits of a column's number.
+_DIGITS = 9
+
+
 class Column(click.ParamType):
     """A column of a table: its name in the header, or its number, from 0."""
 
@@ -63,7 +67,8 @@ class Column(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | int:
         """Return the name or the number."""
-        return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else str(value)
+        number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _DIGITS
+        return int(value) if number else str(value)
 
 
 #: The parameters of options that say how to read a file, but for its direction.

@@ -92,7 +92,7 @@ def imported(array: Array) -> Array:
         return array
     try:
         kind, index = map(int, array.__dlpack_device__())
-    except (RuntimeError, TypeError, ValueError) as error:
+    except Exception as error:  # of any library
         raise InputError(f"{type(array).__name__} does not say on which device it lies: {error}") from error
     if kind in _ON_HOST and hasattr(array, "__array__"):
         return array
@@ -100,5 +100,7 @@ def imported(array: Array) -> Array:
         raise InputError(f"{type(array).__name__} lies on a device of DLPack's kind {kind}: copy it to the CPU")
     try:
         return (np if kind in _ON_HOST else cuda_device(index).xp).from_dlpack(array)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # of any library
         raise InputError(f"{type(array).__name__} cannot be taken by DLPack: {error}") from error

@@ -48,7 +48,7 @@ from .dense import (
 )
 from .grouping import extremes
 from .ids import checked_ids, places_among
-from .sparse import entries, stored_rows
+from .sparse import check_structure, entries, stored_rows
 from .stored import StoredMatrix, in_memory
 from .views import Keeping, Views
 
@@ -218,6 +218,7 @@ class Graph(Keeping):
         if not hasattr(matrix, "tocoo"):
             raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
         check_square(matrix.shape)
+        check_structure(matrix)
         directed = checked_flag("directed", directed)
         csr, nonnegative = stored_rows(matrix) if directed else (None, False)
         if csr is not None:

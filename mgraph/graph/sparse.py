@@ -15,8 +15,24 @@ from .grouping import ascending, copied_bytes, extremes, usable
 _INDEX = np.dtype(np.int32)
 
 
+def check_structure(matrix: Any) -> None:
+    """Raise InputError if a matrix in CSR, CSC or BSR has rows or columns that compiled code must not read."""
+    indptr, indices = getattr(matrix, "indptr", None), getattr(matrix, "indices", None)
+    if not isinstance(indptr, np.ndarray) or not isinstance(indices, np.ndarray):
+        return  # another format, or on a GPU
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        if array.ndim != 1 or array.dtype.kind != "i":
+            raise InputError(f"{name} of the matrix must be a vector of signed integers, got {array.dtype.name}")
+    rows = matrix.shape[0] // (matrix.blocksize[0] if matrix.format == "bsr" else 1)
+    if len(indptr) != rows + 1:
+        raise InputError(f"indptr of the matrix must have {rows + 1} elements, got {len(indptr)}")
+    m = min(len(indices), len(matrix.data))
+    if indptr[0] != 0 or indptr[-1] > m or bool((indptr[1:] < indptr[:-1]).any()):
+        raise InputError("indptr of the matrix must ascend from 0 to at most the number of its entries")
+
+
 def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
-    """Return the edges of a matrix in CSR as it has them, and whether none is negative.
+    """Return the edges of a matrix in CSR, of a checked structure, as it has them, and whether none is negative.
 
     They are None if the edges have to be sorted, or some left out, or if it is in another format or on a GPU. Arrays of
     the types of a graph are not copied.
@@ -24,7 +40,7 @@ def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
     Raises
     ------
     InputError
-        If the rows do not follow one another, and for weights as `checked_weights`.
+        For weights as `checked_weights`.
     MemoryLimitError
         If arrays have to be copied, and do not fit the free memory.
     """
@@ -32,8 +48,6 @@ def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
     if getattr(matrix, "format", None) != "csr" or not isinstance(indptr, np.ndarray):
         return None, False
     m = int(indptr[-1])
-    if indptr[0] != 0 or m > min(len(matrix.indices), len(matrix.data)) or bool((indptr[1:] < indptr[:-1]).any()):
-        raise InputError("indptr of the matrix must ascend from 0 to at most the number of its entries")
     indices, data = matrix.indices[:m], matrix.data[:m]
     if not ascending(indptr, indices, n):
         return None, False
@@ -50,8 +64,17 @@ def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
 
 
 def entries(matrix: Any) -> tuple[Array, Array, Array]:
-    """Return the row, the column and the value of each stored entry, but of zeros in the blocks of a BSR matrix."""
-    coo = matrix.tocoo(copy=False)
+    """Return the row, the column and the value of each stored entry, but of zeros in the blocks of a BSR matrix.
+
+    Raises
+    ------
+    InputError
+        If the matrix contradicts itself, as after its arrays were assigned.
+    """
+    try:
+        coo = matrix.tocoo(copy=False)
+    except (IndexError, TypeError, ValueError) as error:
+        raise InputError(f"the matrix contradicts itself: {error}") from error
     row, column, values = coo.row, coo.col, coo.data
     if getattr(matrix, "format", None) == "bsr":
         stored = values != 0

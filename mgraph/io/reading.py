@@ -266,7 +266,7 @@ def _guess(path: Path, head: bytes) -> str:
         raise FormatError(
             f"{path}: the format is clear neither from the suffix nor from the content: pass ",
             Given("format"),
-            _formats(FORMATS),
+            f" one of {_formats(FORMATS)}",
         )
     return format or "edges"
 

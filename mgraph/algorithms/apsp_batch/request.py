@@ -224,8 +224,10 @@ def _check_numbers(matrices: Array, xp: Any) -> None:
 def _checked_lengths(lengths: Any, count: int, side: int, xp: Any) -> Array:
     """Return the numbers of vertices that the caller gives, or raise InputError."""
     sizes = as_array(devices.imported(lengths), "lengths", xp)
-    if sizes.shape != (count,) or (count and sizes.dtype.kind not in "iu"):
-        raise InputError(argument="lengths", value=sizes.shape, expected=f"integers of shape ({count},)")
+    if sizes.shape != (count,):
+        raise InputError(argument="lengths", value=sizes.shape, expected=f"of shape ({count},), a number per graph")
+    if count and sizes.dtype.kind not in "iu":
+        raise InputError(argument="lengths", value=sizes.dtype.name, expected="integers")
     wrong = xp.flatnonzero((sizes < 0) | (sizes > side))
     if len(wrong):
         raise InputError(argument="lengths", value=int(sizes[wrong[0]]), expected=f"in [0, {side}]")
@@ -247,7 +249,9 @@ def batch_of_graphs(graphs: Sequence[Any]) -> Batch:
             first, last = offsets[xp.asarray(ends - sizes - 1)], offsets[xp.asarray(ends - 1)]
             degrees = xp.diff(offsets)
             degrees = xp.delete(degrees, ends[:-1] - 1)
-            if bool((first != 0).any()) or bool((last != xp.asarray(edges)).any()) or bool((degrees < 0).any()):
+            wrong = int(offsets.min()) < 0  # or degrees may be beyond int64, and look positive
+            wrong |= bool((first != 0).any()) or bool((last != xp.asarray(edges)).any()) or bool((degrees < 0).any())
+            if wrong:
                 raise InputError("a sparse matrix's indptr does not fit its indices")
         else:
             degrees = nothing
@@ -266,7 +270,7 @@ def batch_of_graphs(graphs: Sequence[Any]) -> Batch:
 def _stacked(matrices: Sequence[Any]) -> Batch | None:
     """Return a batch of dense matrices of one type on one device, which may be of different sizes; None for others."""
     known = [devices.imported(each) for each in matrices]
-    if not known or not all(isinstance(each, np.ndarray) or devices.of(each).kind == "cuda" for each in known):
+    if not known or not all(map(_is_array, known)):
         return None
     dtype, home = known[0].dtype, devices.of(known[0])
     if any(each.ndim != 2 or each.shape[0] != each.shape[1] or each.dtype != dtype for each in known):
@@ -284,12 +288,20 @@ def _stacked(matrices: Sequence[Any]) -> Batch | None:
     return batch_of_matrices(padded, sizes)
 
 
+def _is_array(given: Any) -> bool:
+    """Return whether this is an array of NumPy or CuPy."""
+    return isinstance(given, np.ndarray) or devices.of(given).kind == "cuda"
+
+
 def _compressed(given: Any) -> tuple[Array, Array, Array | None]:
     """Return the edges of a graph or matrix by row; a sparse one's are as they are stored, and not checked yet."""
-    if getattr(given, "format", None) == "csr" and len(given.shape) == 2 and given.shape[0] == given.shape[1]:
-        weights = given.data
-        if len(given.indptr) == given.shape[0] + 1 and len(given.indices) == len(weights):
-            return given.indptr, given.indices, None if weight_dtype(weights.dtype) is None else weights
+    if getattr(given, "format", None) == "csr":
+        stored: list[Any] = [getattr(given, name, None) for name in ("indptr", "indices", "data")]
+        indptr, indices, weights = stored
+        vectors = all(_is_array(each) and each.ndim == 1 for each in stored)
+        if vectors and given.shape == (len(indptr) - 1,) * 2 and len(indices) == len(weights):
+            if indptr.dtype.kind == indices.dtype.kind == "i":
+                return indptr, indices, None if weight_dtype(weights.dtype) is None else weights
     graph = given if isinstance(given, Graph) else as_graph(given)
     if graph.dense is not None and graph.n > MOST:
         raise InputError(f"a matrix has {graph.n} rows, and a batch takes graphs of at most {MOST} vertices")
