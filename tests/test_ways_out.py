@@ -1,6 +1,7 @@
 """Ways out: results as frames with the graph's ids, as NetworkX graphs and in files."""
 
 import bz2
+import errno
 import gzip
 import io
 import pickle
@@ -312,6 +313,13 @@ def test_zarr_that_cannot_be_written(tmp_path, monkeypatch):
     for name in ("found.zarr", "new.zarr"):
         with pytest.raises(ZeroDivisionError):
             found.save(tmp_path / name, overwrite=True)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(zarr.Group, "create_array", full)
+    with pytest.raises(OSError, match=r"No space left on device; nothing was written: .*new\.zarr"):
+        found.save(tmp_path / "new.zarr")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["found.zarr", "other.zarr"]
     assert zarr.open_group(tmp_path / "found.zarr", mode="r")["distances"][:].tolist() == [0, 1, 1, 2]
 

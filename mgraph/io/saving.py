@@ -141,7 +141,7 @@ def replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
     try:
         temporary, file, lock = _opened_beside(target)
     except OSError as error:
-        raise _nothing_written(path, error) from error
+        raise nothing_written(path, error) from error
     try:
         with file:
             with contextlib.suppress(FileNotFoundError):
@@ -157,7 +157,7 @@ def replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, MgraphError) and error.errno is not None:
-            raise _nothing_written(path, error) from error
+            raise nothing_written(path, error) from error
         raise
     finally:
         if lock is not None:
@@ -179,7 +179,8 @@ def _take_free_place(temporary: Path, target: Path, path: Path) -> None:
             temporary.unlink()
 
 
-def _nothing_written(path: Path, error: OSError) -> OSError:
+def nothing_written(path: object, error: OSError) -> OSError:
+    """Return a system's error with the path that was to be written."""
     return OSError(error.errno, f"{error.strerror}; nothing was written", str(path))
 
 

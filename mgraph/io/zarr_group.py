@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from .. import lazy
 from ..arguments import checked_flag
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, MgraphError
 from . import parts
 from .files import absolute, system_of
-from .saving import blocks
+from .saving import blocks, nothing_written
 
 #: The most numbers in a chunk, and the longest side of one but the first.
 _CHUNK, _SIDE = 1 << 20, 1 << 10
@@ -62,9 +62,11 @@ def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwr
             parts.replace(where, folder, token)
         else:
             system.mv(inner, system_of(where)[1], recursive=True)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(Exception):
             system.rm(inner, recursive=True)
+        if isinstance(error, OSError) and not isinstance(error, MgraphError) and error.errno is not None:
+            raise nothing_written(path, error) from error
         raise
 
 
