@@ -101,6 +101,7 @@ def test_a_checksum_that_is_not_known_is_recorded(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [(ROADS[:-9], "ended before"), (gzip.compress(b"p sp 9 2\n"), "3 vertices and 2 edges"), (b"<html>", "gzip")],
+    ids=["cut", "of other sizes", "a page"],  # not the bytes: they hold the time, which differs between processes
 )
 def test_a_file_that_is_not_whole_is_refused(monkeypatch, tmp_path, content, problem):
     with serving(roads=content) as (address, _):
