@@ -551,7 +551,7 @@ OVERRUN = (
 def test_an_allocation_that_fails_is_reported_with_the_plans_numbers(monkeypatch):
     monkeypatch.setattr(floyd_warshall.FloydWarshall, "step", out_of_memory)
     with pytest.raises(MemoryLimitError, match=OVERRUN):
-        mgraph.apsp(TRIANGLE, method="blocked", device="cpu")
+        mgraph.apsp(TRIANGLE, method="blocked", block=32, device="cpu")
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -207,7 +207,7 @@ def apsp(
     )
     narrowest = isinstance(dtype, str) and dtype == "auto"
     narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
-    if not (isinstance(given, Graph) and n <= GROUP):
+    if not (isinstance(given, Graph) and given.dense is not None):
         # Refuse a call that does not fit before its edges are sorted. This plan cannot be the final one: the sign of
         # the weights, the components and the types to choose from are known only afterwards.
         planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
