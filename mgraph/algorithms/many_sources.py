@@ -11,8 +11,8 @@ to the potentials, not to the distance, so float32 is searched in float64.
 """
 
 import math
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,8 +26,9 @@ from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode
 from ..kernels import sssp_many as sssp_many_kernels
 from ..planning.devices import DeviceSpec, rates_of
+from ..planning.plan import Plan
 from ..planning.shape import Shape
-from ..runtime.checkpoints import Piece, fingerprint_of, fingerprint_of_edges
+from ..runtime.checkpoints import Piece, Saved, fingerprint_of, fingerprint_of_edges
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
 from .one_source import near_width, reads
@@ -204,6 +205,60 @@ def rows_left(known: Iterable[tuple[int, int]], first: int, last: int) -> list[t
 def batches_of(rows: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
     """Return ranges cut into batches of at most `size`."""
     return [(top, min(top + size, end)) for start, end in rows for top in range(start, end, max(1, size))]
+
+
+class Dealt(Protocol):
+    """A shard's state as `resumed_rows` changes it.
+
+    Attributes
+    ----------
+    batches : list of (int, int)
+        The sources that are left to search from, as rows of the shard.
+    begun, rounds : int
+        The superstep of the first batch, and that after the last batch of the shard with most of them.
+    """
+
+    batches: list[tuple[int, int]]
+    begun: int
+    rounds: int
+
+
+def resumed_rows(
+    state: Dealt, shard: int, saved: Saved, plan: Plan, batch: int, name: str, sources: int, arrays: Mapping[str, Array]
+) -> int:
+    """Fill the rows that are done, and leave the other sources to the last supersteps; return the first of these.
+
+    Parameters
+    ----------
+    state : Dealt
+        The state of the shard, which gets its batches.
+    shard : int
+        The number of the shard.
+    saved : Saved
+        The checkpoint.
+    plan : Plan
+        Its ranges are those of the sources.
+    batch : int
+        The most sources of a batch.
+    name : str
+        The array by which rows are known to be done.
+    sources : int
+        The sources of all shards.
+    arrays : mapping of str to array
+        The shard's results by name, a row a source.
+    """
+    known = saved.rows(name, sources)
+    left = [rows_left(known, *own) for own in plan.ranges]
+    batches = [batches_of(rows, batch) for rows in left]
+    assert plan.steps is not None
+    state.batches, rounds = batches[shard], max(map(len, batches))
+    state.begun = max(0, plan.steps - rounds)  # so progress ends at the plan's number of supersteps
+    state.rounds = state.begun + rounds
+    first, last = plan.ranges[shard]
+    for top, bottom in rows_left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
+        for each, array in arrays.items():
+            saved.fill(Piece(each, array[top:bottom], (first + top, 0)))
+    return state.begun
 
 
 def beyond(limit: float, dtype: np.dtype) -> float:

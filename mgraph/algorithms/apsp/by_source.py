@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...planning.plan import Plan
 from ...runtime.checkpoints import Piece, Resumable, Saved
 from ...runtime.communicator import Communicator
-from ..many_sources import Network, Searches, batches_of, rows_left
+from ..many_sources import Network, Searches, batches_of, resumed_rows
 from .detail import SourcesDetail
 
 
@@ -116,18 +116,8 @@ class FromEverySource(Resumable):
 
     def resumed(self, state: SourcesShard, shard: int, saved: Saved) -> int:
         """Fill the rows that are done, and search from the other sources only, in the last supersteps."""
-        known = saved.rows("distances", self.plan.n)
-        left = [rows_left(known, *own) for own in self.plan.ranges]
-        batches = [batches_of(rows, self.detail.batch) for rows in left]
-        assert self.plan.steps is not None
-        state.batches, rounds = batches[shard], max(map(len, batches))
-        state.begun = max(0, self.plan.steps - rounds)  # so progress ends at the plan's number of supersteps
-        state.rounds = state.begun + rounds
-        first, last = self.plan.ranges[shard]
-        for top, bottom in rows_left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
-            for name, stream in state.streams.items():
-                saved.fill(Piece(name, stream.whole[top:bottom], (first + top, 0)))
-        return state.begun
+        rows = {name: stream.whole for name, stream in state.streams.items()}
+        return resumed_rows(state, shard, saved, self.plan, self.detail.batch, "distances", self.plan.n, rows)
 
     def collect(self, state: SourcesShard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's rows of the result."""

@@ -19,7 +19,7 @@ from ...planning.plan import Plan
 from ...runtime.checkpoints import Piece, Resumable, Saved, vertices_in_short
 from ...runtime.communicator import Communicator
 from ..many_levels import LevelCounts, LevelSearches
-from ..many_sources import Network, Searches, batches_of, rows_left
+from ..many_sources import Network, Searches, batches_of, resumed_rows
 from ..many_sweeps import Sweeps
 from .detail import DistancesDetail
 from .keepers import Keeper, combined, greatest_within, keeper, unmeasured
@@ -218,18 +218,8 @@ class FromSources(Resumable):
     def resumed(self, state: Shard, shard: int, saved: Saved) -> int:
         """Fill the rows that are done, and search from the other sources only, in the last supersteps."""
         kept = self._kept(state)
-        known = saved.rows(next(iter(kept)), len(self.sources))
-        left = [rows_left(known, *own) for own in self.plan.ranges]
-        batches = [batches_of(rows, self.plan.detail.batch) for rows in left]
-        assert self.plan.steps is not None
-        state.batches, rounds = batches[shard], max(map(len, batches))
-        state.begun = max(0, self.plan.steps - rounds)  # so progress ends at the plan's number of supersteps
-        state.rounds = state.begun + rounds
-        first, last = self.plan.ranges[shard]
-        for top, bottom in rows_left([(first + top, first + bottom) for top, bottom in left[shard]], first, last):
-            for name, array in kept.items():
-                saved.fill(Piece(name, array[top:bottom], (first + top, 0)))
-        return state.begun
+        name, sources, batch = next(iter(kept)), len(self.sources), self.plan.detail.batch
+        return resumed_rows(state, shard, saved, self.plan, batch, name, sources, kept)
 
     def _kept(self, state: Shard) -> dict[str, Array]:
         """Return the results as matrices, by names of letters alone."""
