@@ -1,5 +1,6 @@
 """Calls on a cluster give the bits of direct calls, and leave nothing behind, however they end."""
 
+import asyncio
 import gc
 import multiprocessing
 import operator
@@ -41,6 +42,7 @@ from mgraph.errors import (
 from mgraph.planner import plan
 from mgraph.planning.cut import even_ranges
 from mgraph.runtime.dask import Cluster, DistributedMatrix, connect, local_client, tasks, watch
+from mgraph.runtime.dask.comm import Aborted
 from mgraph.runtime.dask.watch import Watch
 
 # A cluster that closes, or loses a worker, leaves sockets to the garbage collector.
@@ -764,6 +766,19 @@ def test_a_client_that_another_thread_closes():
                     run(other, slow, steps=1000, progress=close)
                 with pytest.raises(SchedulerError, match=f"{address} is clos"):
                     apsp(matrix(5), client=other)
+
+
+@pytest.mark.timeout(30)
+def test_an_error_is_not_asked_of_a_loop_that_has_stopped(monkeypatch):
+    with cluster(1, processes=False) as client, connect(client.scheduler.address) as other:
+        watch, task = Watch(other), other.submit(time.sleep, 0.1)
+        other.close()
+        stopped = asyncio.new_event_loop()
+        with monkeypatch.context() as patch:
+            patch.setattr(Client, "loop", SimpleNamespace(asyncio_loop=stopped, add_callback=lambda *_: None))
+            found = tasks.error_of(watch, task)
+        stopped.close()
+    assert isinstance(found, Aborted)
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,23 @@ def _raise_failed(watch: Watch, tasks: Mapping[str, Future]) -> None:
     failures = {address: task for address, task in tasks.items() if failed(task)}
     for task in failures.values():
         if task.status == "error":  # of the user's own tasks, and of what fails in Dask
-            raise _copied(task.exception()).with_traceback(task.traceback())
+            error, frames = watch.wait(_raised(task))
+            raise _copied(error).with_traceback(frames)
         if task.status == "finished":
             raise error_of(watch, task)
     if failures:
         watch.check(NOTICE)  # raises if a worker is gone
         where = [address for address in watch.addresses if address in failures] or watch.addresses
         raise lost(where, "its task was cancelled, as after the scheduler was started again")
+
+
+async def _raised(task: Future) -> tuple[BaseException, Any]:
+    """Return the error that Dask keeps of a failed task, and its traceback.
+
+    On the event loop of the client: `Future.exception` would wait for ever for one that another thread has stopped.
+    """
+    error, frames = await task.exception(asynchronous=True), await task.traceback(asynchronous=True)
+    return error or Aborted("the task was cancelled"), frames
 
 
 def _copied(error: Any) -> BaseException:
@@ -157,9 +167,11 @@ def failed(task: Future) -> bool:
 
 def error_of(watch: Watch, task: Future) -> BaseException:
     """Return the error of a failed task; if it cannot be fetched any more, an error with the reason."""
-    if task.status != "finished":
-        return task.exception() or Aborted("the task was cancelled")
+    if task.status not in ("error", "finished"):
+        return Aborted("the task was cancelled")
     try:
+        if task.status == "error":
+            return watch.wait(_raised(task))[0]
         found = watch.wait(_fetch(watch.client, [task]))
     except MgraphError as gone:
         return gone
