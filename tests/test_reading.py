@@ -20,8 +20,8 @@ from test_resident import names_kept, same, wait_until
 import mgraph
 from mgraph import Graph
 from mgraph.errors import FormatError, InputError, MissingFileError, WorkerLostError
+from mgraph.io import FORMATS, edge_files, files
 from mgraph.io import columns as file_columns
-from mgraph.io import edge_files, files
 from mgraph.io.section import Section
 from mgraph.runtime.placing import Placing
 
@@ -408,6 +408,17 @@ def test_wrong_arrays_of_columns(client, tmp_path):
     with pytest.raises(FormatError, match="read this one by itself"):
         mgraph.read([src], client=client, device="cpu")
     wait_until(lambda: names_kept(client) == [])
+
+
+SINGLE = [".properties" if name == "webgraph" else f".{name}" for name in FORMATS if name != "edges"]
+
+
+@pytest.mark.parametrize("suffix", [*SINGLE, ".graph", ".MTX.gz"])
+def test_formats_of_one_file_are_not_read_as_edges(write, suffix):
+    """Also a format that is added: each file of it would be taken for an edge list."""
+    given = [write("0 1\n", f"{part}{suffix}") for part in range(2)]
+    with pytest.raises(FormatError, match=r"0.*: graphs from several files, .* read this one by itself"):
+        mgraph.read(given)
 
 
 def test_parquet(client, tmp_path):

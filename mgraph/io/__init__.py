@@ -4,19 +4,23 @@ A file is hostile until it is checked: before that, none of its content reaches 
 allocated for it. For any invalid file `read` raises `FormatError`; for one that is too large, `MemoryLimitError`. No
 result is left half written.
 
-`reading` opens a file and makes a graph from the output of its format's reader: `edge_list`, `dimacs` and
-`matrix_market` read text, line by line (`lines`, `stream`), and so does `metis`; `npy` and `npz` read arrays, and `gap`
-reads compressed rows, as `webgraph` does by a package; `networkx_files` reads and
-writes GraphML and GEXF; `table` reads tables in text whose columns the caller names. `edge_files` makes a source of
-edges of several files, in sections that workers read. `saving` and
-`zarr_group` write results, and `writing` graphs.
+`reading` opens a file, finds its format (`formats`) and makes a graph from what the format's reader returns:
+
+- of text, line by line (`lines`, `stream`): `edge_list`, `dimacs`, `matrix_market` and `metis`;
+- of arrays and compressed rows: `npy`, `npz` and `gap`;
+- by a package: `webgraph`, and `networkx_files` for GraphML and GEXF, which writes them too;
+- of tables in text whose columns the caller names: `table`.
+
+`edge_files` makes a source of edges of several files, in sections that workers read. `saving` and `zarr_group` write
+results, and `writing` graphs.
 """
 
 from . import parts
 from .edge_files import EdgeFiles, Found, Request
 from .files import absolute, is_pattern, path_of
+from .formats import FORMATS
 from .networkx_files import save_networkx
-from .reading import FORMATS, WASTED_IDS, SparseIdsWarning, read, read_archive, read_files, read_list
+from .reading import WASTED_IDS, SparseIdsWarning, read, read_archive, read_files, read_list
 from .saving import check_output, replacing, save
 from .table import Named
 from .writing import write

@@ -22,9 +22,10 @@ from .columns import Arrays, Tables
 from .content import Content, Options
 from .edge_list import Opening, check_header, opening_of
 from .files import is_compressed, listed, open_file, open_section, path_of, size_of
+from .formats import format_by_suffix
 from .lines import Lines
 from .section import Section, first_line
-from .stream import BYTE_ORDER_MARK, COMPRESSIONS, Text, decompressing, skip_byte_order_mark
+from .stream import BYTE_ORDER_MARK, Text, decompressing, skip_byte_order_mark
 
 #: The fewest and the most bytes of a section of text, and how many sections a file is cut into between them.
 SECTION = 1 << 20, 1 << 24
@@ -343,27 +344,21 @@ class Request:
 
 def _format(paths: tuple[str, ...]) -> str:
     """Return the format of a part's files."""
-    found = _format_by_suffix(paths)
+    found = _format_by_name(paths)
     if found is not None:
         return found
     with open_file(paths[0]) as file:
         return "parquet" if file.read(4) == b"PAR1" else "edges"
 
 
-#: The suffixes of formats of which one file is a graph.
-_SINGLE = (".gr", ".mtx", ".graph", ".metis", ".sg", ".wsg", ".properties", ".npz", ".npy", ".graphml", ".gexf")
-
-
-def _format_by_suffix(paths: tuple[str, ...]) -> str | None:
+def _format_by_name(paths: tuple[str, ...]) -> str | None:
     """Return the format that the suffix of a part's files means; None if it means none, or edges."""
     path = path_of(paths[0])
-    suffix = path.suffix.lower()
     if len(paths) > 1:
         return "npy"
-    if suffix in (".parquet", ".pq"):
+    if path.suffix.lower() in (".parquet", ".pq"):
         return "parquet"
-    inner = path_of(str(path.with_suffix(""))) if suffix in COMPRESSIONS else path
-    if inner.suffix.lower() in _SINGLE:
+    if format_by_suffix(path) not in (None, "edges"):
         raise FormatError(
             f"{path}: graphs from several files, or on workers, are read from edge lists, Parquet, and pairs of .npy "
             "files: read this one by itself"
@@ -374,7 +369,7 @@ def _format_by_suffix(paths: tuple[str, ...]) -> str | None:
 def _check_alike(given: Sequence[tuple[str, ...]], format: str) -> None:
     """Raise FormatError for the first file whose suffix says that it is of another format than the first one."""
     for paths in given[1:]:
-        own = _format_by_suffix(paths)
+        own = _format_by_name(paths)
         if own not in (None, format):
             raise FormatError(
                 f"{paths[0]} is of the format {own!r}, and {given[0][0]} of {format!r}: read files of one format at a "

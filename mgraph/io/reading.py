@@ -20,6 +20,7 @@ from .dimacs import read_gr
 from .edge_files import Request, edges_of_files
 from .edge_list import read_edges, read_numbers
 from .files import is_url, path_of
+from .formats import FORMATS, TABLES, format_by_suffix
 from .gap import read_sg, read_wsg
 from .ids import in_use, packed
 from .matrix_market import read_mtx
@@ -27,7 +28,7 @@ from .metis import read_metis
 from .networkx_files import read_gexf, read_graphml
 from .npy import MAGIC, read_array
 from .npz import read_arrays, read_npz
-from .stream import BYTE_ORDER_MARK, COMPRESSIONS, check_unpacked, decompressing, named, opened, skip_byte_order_mark
+from .stream import BYTE_ORDER_MARK, check_unpacked, decompressing, named, opened, skip_byte_order_mark
 from .table import Named, read_table
 from .webgraph import is_part, read_webgraph
 
@@ -37,28 +38,6 @@ WASTED_IDS = 300
 #: Bytes from which a file's format is guessed.
 _HEAD = 1 << 12
 
-FORMATS = {
-    "edges": "an edge list, 'u v' or 'u v weight' a line",
-    "gr": "DIMACS or PACE .gr",
-    "mtx": "Matrix Market",
-    "metis": "METIS .graph",
-    "sg": "a serialized graph of GAP",
-    "wsg": "a serialized graph of GAP with weights",
-    "webgraph": "WebGraph's compressed graphs",
-    "npz": "a SciPy sparse matrix",
-    "npy": "a dense matrix",
-    "graphml": "GraphML",
-    "gexf": "GEXF",
-}
-#: The formats of tables with named columns.
-TABLES = {"edges": "a table in text, such as CSV", "parquet": "a table of edges"}
-
-_SUFFIXES = {
-    **dict.fromkeys((".txt", ".el", ".wel", ".edges", ".edgelist", ".csv", ".tsv"), "edges"),
-    **{f".{name}": name for name in ("gr", "mtx", "metis", "sg", "wsg", "npz", "npy", "graphml", "gexf")},
-    ".graph": "metis",
-    ".properties": "webgraph",
-}
 _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
     "edges": read_edges,
     "gr": read_gr,
@@ -256,8 +235,7 @@ def _formats(known: Mapping[str, str]) -> str:
 
 
 def _guess(path: Path, head: bytes) -> str:
-    inner = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
-    format = "webgraph" if is_part(path) else _SUFFIXES.get(inner.suffix.lower())
+    format = "webgraph" if is_part(path) else format_by_suffix(path)
     if format in ("edges", None) and head.removeprefix(BYTE_ORDER_MARK).startswith(b"%%MatrixMarket"):
         return "mtx"
     if format is None and head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
