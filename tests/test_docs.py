@@ -27,8 +27,10 @@ from pathlib import Path
 import pytest
 
 import mgraph
-from mgraph.algorithms.apsp.plan import planned
+from mgraph.algorithms.apsp import plan as all_pairs
+from mgraph.algorithms.distances import plan as distances
 from mgraph.cli import main
+from mgraph.planning.shape import Shape
 from mgraph_bench.amounts import seconds
 from mgraph_bench.commands import bench
 
@@ -234,11 +236,52 @@ def test_every_line_of_a_plan_is_explained_and_no_other():
     plans = [mgraph.plan(algorithm, **given) for algorithm, given in PLANS]
     # What only calls with checkpoints have.
     plans += [replace(plans[0], copied_bytes=copies) for copies in ((1 << 20,), (0,), (None,))]
-    plans.append(planned(9_000, 20_000, tuple(gpus(1)), components=(8_999, 1), apart=True))
+    plans.append(all_pairs.planned(9_000, 20_000, tuple(gpus(1)), components=(8_999, 1), apart=True))
     lines = {line for plan in plans for line in plan.explain().splitlines()}
     seen = {line: [code for code, pattern in rows.items() if pattern.fullmatch(line)] for line in lines}
     assert not [line for line, codes in seen.items() if not codes]
     assert set(rows) == {code for codes in seen.values() for code in codes}
+
+
+def chosen_by():
+    """The section of docs/plan.md about how a method is chosen, a line for each row of a table or paragraph."""
+    section = PAGES["docs/plan.md"].read_text().partition("\n## How a method is chosen")[2].partition("\n## ")[0]
+    return re.sub(r"(?<=[^|\n])\n(?=[^|\n])", " ", section)
+
+
+def said(pattern):
+    """The numbers in a sentence about how a method is chosen."""
+    [numbers] = re.findall(pattern, chosen_by())
+    return [int(number.replace(",", "")) for number in ([numbers] if isinstance(numbers, str) else numbers)]
+
+
+def test_methods_are_chosen_up_to_the_sizes_that_are_said():
+    [edges] = said(r"CPU with at most ([\d,]+) edges `\"sequential\"`")
+    [together, levels] = said(r"at most ([\d,]+) vertices and edges together, .* more than (\d+) levels")
+    [on_cpu, on_gpu] = said(r"lists of at most ([\d,]+) elements take .* at most ([\d,]+) elements take `\"wyllie")
+
+    def chosen(name, n, m=None, devices=None, **options):
+        return mgraph.plan(name, n, m, devices or cpus(1), **options).method
+
+    assert [chosen("components", 1_000, m) for m in (edges, edges + 1)] == ["sequential", "afforest"]
+    strong = {"connection": "strong", "shape": Shape(levels=levels)}
+    fifth = together // 5
+    sizes = [(fifth, together - fifth), (fifth, together - fifth + 1), (together, 4 * together - 1)]
+    found = [chosen("components", n, m, **strong) for n, m in sizes]
+    assert found == ["sequential", "multistep", "sequential"]
+    assert chosen("components", *sizes[1], **strong | {"shape": Shape(levels=levels + 1)}) == "sequential"
+    assert [chosen("list_rank", n) for n in (on_cpu, on_cpu + 1)] == ["sequential", "splitter64"]
+    assert [chosen("list_rank", n, devices=gpus(1)) for n in (on_gpu, on_gpu + 1)] == ["wyllie", "splitter64"]
+
+
+def test_ways_are_preferred_by_the_factors_that_are_said():
+    rows = re.findall(r"^\| `(.*?)` \|.*\| ([\d.]+) \|$", chosen_by(), re.MULTILINE)
+    assert {way: float(factor) for way, factor in rows} == all_pairs.ADVANTAGE
+    assert said(r"saves (\d+) ms") == [1e3 * all_pairs.WORTH]
+    rule = f"saves {distances.WORTH:g} s and is faster than searches by the factor {distances.ADVANTAGE:g},"
+    assert rule in chosen_by()
+    assert said(r"at most ([\d,]+) vertices of which at least a quarter") == [distances.MATRIX]
+    assert distances.SHARE == 0.25
 
 
 def test_measured_times_are_those_of_the_rows():
