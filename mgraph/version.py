@@ -1,3 +1,3 @@
-"""The version of mgraph, which a client and its workers must share."""
+"""The version of mgraph and of its distribution, which a client and its workers must share."""
 
 __version__ = "0.1.0"

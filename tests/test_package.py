@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+import mgraph
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -89,6 +91,10 @@ def test_the_sdist_holds_what_the_repository_does(built):
     for wanted in ("README.md", "pyproject.toml", "docs/index.md", "tests/test_package.py", "kernels/minplus.cu"):
         assert wanted in names
     assert not [name for name in names if "__pycache__" in name or name.startswith((".git/", "build/", "dist/"))]
+
+
+def test_the_wheel_has_the_version_of_the_package(wheel):
+    assert wheel.name.startswith(f"dask_mgraph-{mgraph.__version__}-")
 
 
 def test_the_wheel_is_marked_as_typed(wheel):
