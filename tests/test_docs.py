@@ -183,6 +183,21 @@ def test_links_lead_somewhere(page):
             assert not anchor or anchor in anchors(there), link
 
 
+def test_what_maintainers_are_told_of_is_there():
+    """Files, and names in the sources; NAME, FAMILY and VERSION stand for what varies."""
+    sources = [path for folder in ("mgraph", "tests", "benchmarks") for path in ROOT.glob(f"{folder}/**/*.py")]
+    texts = [path.read_text() for path in (*sources, ROOT / "pyproject.toml")]
+    words, files = set(re.findall(r"\w+", " ".join(texts))), {path.name for path in sources}
+    found = set(re.findall("(?<!`)`([^`\n]+)`(?!`)", PAGES["CONTRIBUTING.md"].read_text()))
+    told = {each for each in found if not re.search(r"NAME|FAMILY|VERSION|[^\w./]|^\.\.", each)}
+    assert "mgraph/version.py" in told and "Resumable" in told
+    for each in sorted(told):
+        if "/" in each:
+            assert (ROOT / each).exists(), each
+        else:
+            assert each in files or each.rpartition(".")[2] in words, each
+
+
 def explained():
     """The lines of `Plan.explain` that docs/plan.md explains, as regular expressions."""
     table = PAGES["docs/plan.md"].read_text().partition("## Every line")[2].partition("\n## ")[0]
