@@ -7,7 +7,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from test_checkpoints import Stopped, written
+from test_checkpoints import Stopped, writing, written  # noqa: F401  (a fixture, too)
 from test_sssp import DTYPES, in_doubles, scipys, verify
 
 import mgraph
