@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...arguments import checked_choice
 from ...dtypes import offset_type
@@ -97,7 +97,6 @@ def planned(
     tree, predecessors = predecessors == "any" and not level_by_level, bool(predecessors)
     if level_by_level:
         check_method(method, bfs_by_level_kernels.of_kind(kind).METHODS)
-    per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
@@ -126,33 +125,10 @@ def planned(
         return lists + 4 * n + _bitmaps(n, own) + hubs + 4 * len(specs) + predecessors * (4 * own + (not tree) * hubs)
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    search, depth = rates_of(specs[0]).search, shape.levels if kind == "cpu" else DEPTH
-    few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
-    looked = _LOOKS[kind] * n if few else m
-    if few and kind == "cuda":
-        looked *= _SLOWER if n >= _BEYOND_CACHE else 1
-        if len(specs) > 1:
-            depth = _LAUNCHED
-            per_level = EXCHANGE[kind] + _LAUNCH + n / 8 / rates_of(specs[0]).link
-    if kind == "cpu" and method == "pull":  # each level reads all vertices that are not yet reached
-        looked = depth * n * (0.7 + shape.far) / specs[0].cores
-    elif kind == "cpu":
-        if not few:
-            looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
-            looked += _A_THIN_VERTEX * n * (shape.levels > _THIN)
-        if shape.levels <= _THIN and n + m > _ALONE:
-            looked /= specs[0].cores ** _TOGETHER
-    seconds, level = looked / (search * len(specs)), per_level
-    if level_by_level:  # two launches, and the host reads the size of the level
-        per_level += (3 if kind == "cuda" else 1) * rates_of(specs[0]).launch * (method not in ("sequential", "scan"))
-        cores = 1 if method == "sequential" else specs[0].cores
-        seconds = _touches_by_level(n, max(edges), method, int(depth)) / (search * cores)
-        if kind == "cpu":  # sequential reads take less than half of the time of random ones
-            whole, first = (_touches_by_level(n, max(edges), method, levels) for levels in (int(depth), 0))
-            seconds = (0.4 * (whole - first) + shape.reads(n, 1.6) * first) / (search * cores)
-        level = per_level + seconds / depth
-    levels = _exchanged(n, len(specs), listed, depth)
+    predicted = _predicted(n, m, specs, method, shape, max(edges))
+    levels = _exchanged(n, len(specs), listed, predicted.depth)
     between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
+    beside = predicted.depth * predicted.per_level
     made = Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
@@ -163,24 +139,86 @@ def planned(
         ranges=ranges,
         devices=specs,
         steps=None,
-        span=span or span_of(level),
+        span=span or span_of(predicted.level),
         peak_bytes=peaks,
-        seconds=seconds + depth * per_level + (between.seconds if between else 0),
+        seconds=predicted.reads + beside + (between.seconds if between else 0),
         detail=SearchDetail(listed, by_target, by_source, prepared, tree, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
         # Pulling needs the edges by target alone. A thin level then looks at all edges of the unvisited.
         ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, least)
+        reads = _PULLS * m / (rates_of(specs[0]).search * len(specs))
         pulled = replace(
             made,
             method="pull",
             ranges=ranges,
             peak_bytes=peaks,
-            seconds=_PULLS * m / (search * len(specs)) + depth * per_level + (between.seconds if between else 0),
+            seconds=reads + beside + (between.seconds if between else 0),
             detail=SearchDetail(0, True, False, None, tree, traffic=between),
         )
         made = made if shortfall(pulled, memory_limit) else pulled
     return fitted(made, memory_limit)
+
+
+class _Predicted(NamedTuple):
+    """What is predicted of a search.
+
+    Attributes
+    ----------
+    depth : float
+        The number of levels.
+    reads : float
+        Seconds for reading vertices and edges, in all levels.
+    per_level : float
+        Seconds that a level takes beside the reads: launches and the exchange.
+    level : float
+        Seconds of a level, by which spans are cut; without the reads where one launch runs many levels.
+    """
+
+    depth: float
+    reads: float
+    per_level: float
+    level: float
+
+
+def _predicted(n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, shape: Shape, most: int) -> _Predicted:
+    """Predict what a search takes; a shard has at most `most` edges."""
+    kind, rates = specs[0].kind, rates_of(specs[0])
+    per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
+    depth = shape.levels if kind == "cpu" else DEPTH
+    few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
+    looked = _LOOKS[kind] * n if few else m
+    if few and kind == "cuda":
+        looked *= _SLOWER if n >= _BEYOND_CACHE else 1
+        if len(specs) > 1:
+            depth = _LAUNCHED
+            per_level = EXCHANGE[kind] + _LAUNCH + n / 8 / rates.link
+    if method in BY_LEVEL:
+        return _predicted_by_level(n, specs[0], method, shape, most, depth, per_level)
+    if kind == "cpu" and method == "pull":  # each level reads all vertices that are not yet reached
+        looked = depth * n * (0.7 + shape.far) / specs[0].cores
+    elif kind == "cpu":
+        if not few:
+            looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
+            looked += _A_THIN_VERTEX * n * (shape.levels > _THIN)
+        if shape.levels <= _THIN and n + m > _ALONE:
+            looked /= specs[0].cores ** _TOGETHER
+    return _Predicted(depth, looked / (rates.search * len(specs)), per_level, per_level)
+
+
+def _predicted_by_level(
+    n: int, spec: DeviceSpec, method: str, shape: Shape, most: int, depth: float, per_level: float
+) -> _Predicted:
+    """Predict what a search takes that launches each level by itself: two launches, and the host reads its size."""
+    rates, cores = rates_of(spec), 1 if method == "sequential" else spec.cores
+    launches = (3 if spec.kind == "cuda" else 1) * (method not in ("sequential", "scan"))
+    per_level += launches * rates.launch
+    touches: float = _touches_by_level(n, most, method, int(depth))
+    if spec.kind == "cpu":  # sequential reads take less than half of the time of random ones
+        first = _touches_by_level(n, most, method, 0)
+        touches = 0.4 * (touches - first) + shape.reads(n, 1.6) * first
+    reads = touches / (rates.search * cores)
+    return _Predicted(depth, reads, per_level, per_level + reads / depth)
 
 
 def _exchanged(n: int, shards: int, listed: int, depth: float) -> Exchanged:
