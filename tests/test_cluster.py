@@ -20,6 +20,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import dask
+import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, Event, LocalCluster, default_client, get_worker
@@ -28,7 +29,7 @@ from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
 from present import present
 
-from mgraph import DistributedGraph, apsp, device, generate
+from mgraph import DistributedGraph, apsp, bfs, device, generate
 from mgraph.errors import (
     DeviceError,
     InputError,
@@ -766,6 +767,44 @@ def test_a_client_that_another_thread_closes():
                     run(other, slow, steps=1000, progress=close)
                 with pytest.raises(SchedulerError, match=f"{address} is clos"):
                     apsp(matrix(5), client=other)
+
+
+def _vector(client):
+    return bfs(DistributedGraph.from_graph(generate.grid(3, 3), client, device="cpu"), 0).distances
+
+
+@pytest.mark.parametrize(
+    ("what", "use"),
+    [
+        (_vector, lambda vector: vector.sum()),
+        (_vector, lambda vector: vector[1:5]),
+        (_vector, lambda vector: vector.to_dask_array()),
+        (lambda client: apsp(matrix(5), client=client).distances, lambda found: found[1, 2]),
+        (lambda client: apsp(matrix(5), client=client).distances, lambda found: found.to_dask_array()),
+        (lambda client: client, lambda client: DistributedGraph.from_graph(generate.grid(3, 3), client, device="cpu")),
+        (
+            lambda client: client,
+            lambda client: DistributedGraph.from_dask(da.ones(3, dtype=int), da.ones(3, dtype=int)),
+        ),
+    ],
+)
+def test_a_client_that_is_closed_before_it_sends_a_task(monkeypatch, what, use):
+    with (
+        cluster(2, processes=False) as client,
+        connect(client.scheduler.address) as other,
+        monkeypatch.context() as patch,
+    ):
+        given, sends = what(other), Client._graph_to_futures
+
+        def close(*args, **options):
+            closing = threading.Thread(target=other.close)
+            closing.start()
+            closing.join()
+            return sends(*args, **options)
+
+        patch.setattr(Client, "_graph_to_futures", close)
+        with pytest.raises(SchedulerError, match=f"{client.scheduler.address} is closed"):
+            use(given)
 
 
 @pytest.mark.timeout(30)

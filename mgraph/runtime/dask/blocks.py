@@ -71,9 +71,7 @@ class Held:
         tiles = self.tiles if tiles is None else tiles
         if not tiles:
             return []
-        scheduler: Any = self.client.scheduler
-        watch = Watch(self.client, timeout=self.timeout)
-        found = watch.wait(scheduler.who_has(keys=[tile.future.key for tile in tiles]))
+        found = tasks.places(Watch(self.client, timeout=self.timeout), [tile.future for tile in tiles])
         there = [found.get(tile.future.key, ()) for tile in tiles]
         holders = [
             tile.address if tile.address in places else min(places, default="")

@@ -21,7 +21,7 @@ from ...planning.devices import DeviceSpec
 from ...planning.plan import Detail, Plan
 from ..placing import Placing
 from ..program import Program
-from . import residents
+from . import residents, tasks
 from .driver import Cluster
 from .group import Group, Kept
 from .placement import Facts, Placement
@@ -66,7 +66,7 @@ def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, c
 def _dealt(arrays: Sequence[Any], source: Chunks, group: Group) -> list[tuple[Any, ...]]:
     """Return each worker's chunks as arguments of the task that keeps them; nothing else refers to them."""
     shards, blocks = len(group.specs), source.chunks
-    futures = iter(group.client.compute([block for array in arrays for block in array.to_delayed().ravel()]))
+    futures = iter(tasks.computed(group.client, [block for array in arrays for block in array.to_delayed().ravel()]))
     columns: list[list[Any]] = [list(itertools.islice(futures, blocks)) for _ in arrays]
     if len(columns) < 3:
         columns.append([None] * blocks)
@@ -209,7 +209,7 @@ def _divided(given: Any, graph: Placement) -> list[Any]:
         return [graph.group.sent(rank, weights[start:end]) for rank, (start, end) in enumerate(ends)]
     _check_weights(given, graph.m)
     own = [m for m in graph.cut.edges if m]
-    blocks = iter(graph.group.client.compute(list(given.rechunk((tuple(own),)).to_delayed())) if own else ())
+    blocks = iter(tasks.computed(graph.group.client, given.rechunk((tuple(own),)).to_delayed()) if own else ())
     none = np.zeros(0, given.dtype)
     return [next(blocks) if m else none for m in graph.cut.edges]
 

@@ -21,7 +21,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from distributed import CancelledError, Client, Future, KilledWorker, Scheduler, secede
-from distributed.client import ClosedClientError
 from distributed.worker import thread_state
 
 from ... import device as devices
@@ -47,7 +46,7 @@ from . import events, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .turns import PARTING, turn
-from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, connection, lost, recovery_wait, wait_timeout
+from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, lost, opened, recovery_wait, wait_timeout
 
 _log = logging.getLogger(__name__)
 
@@ -295,17 +294,6 @@ def checked_client(client: Any) -> Client:
     if client.asynchronous:
         raise InputError(Argument("client"), " must be synchronous: make it with asynchronous=False")
     return client
-
-
-@contextlib.contextmanager
-def opened(client: Client) -> Iterator[None]:
-    """Raise SchedulerError where another thread closes the client in the block, which Dask shows in many ways."""
-    try:
-        yield
-    except (AttributeError, CancelledError, ClosedClientError, NameError, OSError, RuntimeError) as error:
-        if client.status == "running" or isinstance(error, MgraphError):
-            raise
-        raise SchedulerError(f"{connection(client)}, in the middle of the call") from error
 
 
 class CallSession:

@@ -25,9 +25,9 @@ from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from . import residents, tasks, worker
 from .comm import Aborted
-from .driver import Cluster, devices_of, matrix_of, opened, scattered, takers
+from .driver import Cluster, devices_of, matrix_of, scattered, takers
 from .matrix import DistributedMatrix
-from .watch import NOTICE, Watch, connection, lost
+from .watch import NOTICE, Watch, connection, lost, opened
 
 _log = logging.getLogger(__name__)
 

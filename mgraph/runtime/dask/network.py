@@ -21,9 +21,9 @@ from ...arguments import size_in_words
 from ...arrays import Array
 from ...planning.plan import Detail, Plan
 from ..communicator import Communicator
-from .driver import Cluster, opened
+from .driver import Cluster
 from .interfaces import Port, port_of
-from .watch import Watch
+from .watch import Watch, opened
 
 #: Bytes of a long message, and how often a message is sent before and while it is timed.
 LONG = {"cpu": 8 << 20, "cuda": 64 << 20}

@@ -26,7 +26,7 @@ from ...errors import InputError, WorkerLostError
 from ...planning.cut import Placed
 from ..losses import attempted
 from . import residents, tasks
-from .driver import Cluster, checked_client, opened
+from .driver import Cluster, checked_client
 from .events import again as made_again
 from .events import tell
 from .group import Group, Kept, group_of, leased, lying
@@ -34,7 +34,7 @@ from .placement import Facts, Placement
 from .remade import Origin, Recipe, first_made
 from .turns import alone
 from .vector import DistributedVector
-from .watch import Watch, checked_timeout, configured_retries
+from .watch import Watch, checked_timeout, configured_retries, opened
 
 _log = logging.getLogger(__name__)
 

@@ -25,12 +25,12 @@ from ..program import Outcome, Pace, Program, Progress, Standing, log_plan, memo
 from ..spans import Spans
 from . import residents, tasks, worker
 from .comm import Unreachable
-from .driver import follows, opened
+from .driver import follows
 from .events import Event, between, failure, planned, tell
 from .group import FRESH, Group, Kept, with_loss
 from .turns import PARTING, dropped, left, turn, withdrawn
 from .vector import DistributedVector
-from .watch import NOTICE, Watch, lost
+from .watch import NOTICE, Watch, lost, opened
 
 _log = logging.getLogger(__name__)
 

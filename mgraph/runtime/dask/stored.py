@@ -108,7 +108,7 @@ def _computed(array: Any, cluster: Cluster) -> list[Tile]:
         address = cluster.addresses[min(share, len(cluster.addresses) - 1)]
         shares[address] += [(rows, *place) for place in zip(acrosses, delayed, strict=True) if rows[1] > rows[0]]
     for address, blocks in shares.items():
-        futures = cluster.client.compute([block for _, _, block in blocks], workers=[address])
+        futures = tasks.computed(cluster.client, [block for _, _, block in blocks], address)
         tiles += [Tile(rows, across, each, address) for (rows, across, _), each in zip(blocks, futures, strict=True)]
     watch = Watch(cluster.client, cluster.addresses, cluster.timeout)
     tasks.settle(watch, {str(i): tile.future for i, tile in enumerate(tiles)})

@@ -16,7 +16,7 @@ import functools
 import gc
 import traceback
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from dask import annotate, get_annotations
@@ -24,7 +24,7 @@ from distributed import CancelledError, Client, Future, wait
 
 from ...errors import MgraphError
 from .comm import Aborted
-from .watch import NOTICE, Watch, lost
+from .watch import NOTICE, Watch, lost, opened
 
 T = TypeVar("T")
 
@@ -72,7 +72,7 @@ def submit(
 
     Dask's dashboard shows it as ``mgraph-apsp-span``, of the `call` and the function, unless it has a `key`.
     """
-    with annotate(span=get_annotations().get("span", SPAN)):
+    with annotate(span=get_annotations().get("span", SPAN)), opened(client):
         return client.submit(
             function,
             *arguments,
@@ -83,6 +83,22 @@ def submit(
             retries=0,
             priority=100,
         )
+
+
+def computed(client: Client, delayed: Sequence[Any], address: str | None = None) -> list[Future]:
+    """Have Dask compute objects of a user's collection; return their futures.
+
+    Parameters
+    ----------
+    client : Client
+        The client.
+    delayed : sequence of Delayed
+        The objects.
+    address : str, optional
+        The worker that computes them; by default whichever Dask chooses.
+    """
+    with opened(client):
+        return list(client.compute(list(delayed), workers=None if address is None else [address]))
 
 
 def key_of(call: str, function: str) -> str:
@@ -202,6 +218,17 @@ def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
 async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
     # Skip what is lost: with errors="raise", Dask leaves exceptions behind that are never retrieved.
     return list(await client.gather(futures, errors="skip", asynchronous=True))
+
+
+def places(watch: Watch, tasks: Collection[Future]) -> Mapping[Any, Collection[str]]:
+    """Return the addresses of the workers that have the results of tasks, by the tasks' keys."""
+    return watch.wait(_places(watch.client, [task.key for task in tasks]))
+
+
+async def _places(client: Client, keys: list[Any]) -> Mapping[Any, Collection[str]]:
+    scheduler: Any = client.scheduler
+    found: Mapping[Any, Collection[str]] = await scheduler.who_has(keys=keys)
+    return found
 
 
 def tell(

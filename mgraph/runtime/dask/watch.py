@@ -17,17 +17,19 @@ busy blames no worker when it continues.
 
 import asyncio
 import concurrent.futures
+import contextlib
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import dask
 from distributed import CancelledError, Client
+from distributed.client import ClosedClientError
 
 from ...arguments import checked_integer, checked_seconds
-from ...errors import SchedulerError, WorkerLostError
+from ...errors import MgraphError, SchedulerError, WorkerLostError
 from .pulse import PLACE
 
 T = TypeVar("T")
@@ -158,7 +160,8 @@ class Watch:
             while not concurrent.futures.wait([working], LOOK).done:
                 self.look()
                 meanwhile()
-            return working.result()
+            with opened(self.client):
+                return working.result()
         finally:
             working.cancel()
 
@@ -224,7 +227,8 @@ class Watch:
             return False
         self._pending, self._unanswered = None, 0.0
         try:
-            signs, self.beats = asked.result()
+            with opened(self.client):
+                signs, self.beats = asked.result()
         except (OSError, CancelledError, concurrent.futures.CancelledError) as error:
             raise SchedulerError(f"the scheduler at {scheduler} does not answer any more: {error}") from error
         self._note(signs, passed)
@@ -343,8 +347,9 @@ class Watch:
 
 def scheduler_address(client: Client) -> str:
     """Return the address of a client's scheduler, also once the client is closed if it has been watched."""
-    if client.scheduler is not None:
-        _schedulers[client] = client.scheduler.address
+    scheduler = client.scheduler  # read once, as another thread may close the client
+    if scheduler is not None:
+        _schedulers[client] = scheduler.address
     return _schedulers.get(client, "?")
 
 
@@ -352,6 +357,17 @@ def connection(client: Client) -> str:
     """Return in words that a client has no connection to its scheduler."""
     state = "lost" if client.status == "connecting" else client.status
     return f"the connection to the scheduler at {scheduler_address(client)} is {state}"
+
+
+@contextlib.contextmanager
+def opened(client: Client) -> Iterator[None]:
+    """Raise SchedulerError where another thread closes the client in the block, which Dask shows in many ways."""
+    try:
+        yield
+    except (AttributeError, CancelledError, ClosedClientError, NameError, OSError, RuntimeError) as error:
+        if client.status == "running" or isinstance(error, MgraphError):
+            raise
+        raise SchedulerError(f"{connection(client)}, in the middle of the call") from error
 
 
 def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:
