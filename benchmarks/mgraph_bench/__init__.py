@@ -1,9 +1,13 @@
 """Benchmarks: suites that sweep an algorithm over its parameters, and the report of the measurements.
 
-`suite` reads a suite's file and `schema` checks it. An algorithm's call, verifier and work are those
-of its entry in the library's registry (`mgraph.algorithms.registry`); `ceilings` has its bounds. `inputs` makes the
-graphs, `peers` calls other libraries, `case` measures one case, `run` goes through all and writes the rows, `report`
-draws them. `commands` is the command ``mgraph bench``. Times are taken by `mgraph.measuring`.
+`suite` reads a suite's file and `schema` checks it. An algorithm's call, verifier and work are those of its entry in
+the library's registry (`mgraph.algorithms.registry`); `ceilings` has its bounds. `inputs` makes the graphs, `peers`
+calls other libraries, `case` measures one case, `run` goes through all and writes the rows, `report` draws them.
+`commands` is the command ``mgraph bench``. Times are taken by `mgraph.measuring`.
+
+`graph500` runs that benchmark, a command too. Programs of their own, by ``python -m``, measure what suites do not:
+`by_shards` inputs that no device holds, `resident` graphs that stay on workers, `building` a graph on a CPU, and
+`hierarchies`.
 
 A row is a JSON object. Its ``kind`` is ``"case"``, ``"skipped"`` or ``"wrong"``, both with a ``why``, or
 ``"ceilings"``, the result of `ceilings.ceilings`. The request, and where it ran:

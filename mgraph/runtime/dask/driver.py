@@ -153,8 +153,7 @@ class Cluster:
         """Return the workers that there are after one was lost, chosen as before.
 
         It waits for as many as before, at most ``mgraph.recovery-wait`` of Dask's configuration, or six seconds. Of
-        workers that were chosen, it takes those that are left and
-        those that have taken a lost one's name.
+        workers that were chosen, it takes those that are left and those that have taken a lost one's name.
 
         Returns
         -------
@@ -483,7 +482,7 @@ async def scattered(client: Client, address: str, part: Any) -> Future:
         client.scatter([part], workers=[address], hash=False, timeout=NOTICE, asynchronous=True)
     )
     _sending.add(sending)
-    sending.add_done_callback(_sent)
+    sending.add_done_callback(_forget)
     try:
         await asyncio.wait([sending])  # which does not cancel it
         return sending.result()[0]
@@ -491,7 +490,7 @@ async def scattered(client: Client, address: str, part: Any) -> Future:
         del sending  # an error refers to this frame
 
 
-def _sent(sending: "asyncio.Future[list[Future]]") -> None:
+def _forget(sending: "asyncio.Future[list[Future]]") -> None:
     """Forget what was sent or failed to be; nobody may be left to ask for the error, which asyncio would log."""
     _sending.discard(sending)
     if not sending.cancelled():
