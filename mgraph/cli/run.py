@@ -23,6 +23,7 @@ from ..errors import Argument, Given, InputError, MgraphError, parts_of
 from ..graph import Graph
 from ..hierarchy import Hierarchy
 from ..io import check_output
+from ..planning.plan import Plan
 from ..reading import read
 from ..runtime.checkpoints import checked_checkpoints, held
 from .commands import WORDS
@@ -161,13 +162,7 @@ def perform(
     check_workers(workers, scheduler, scheduler_file, tls, wait_for_workers)
     added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
     if out is not None:
-        check_output(out, overwrite, (".npy", ".npz", *([".parquet"] if offered.table else [])))
-        if offered.together and out.suffix == ".npy":
-            raise click.UsageError(
-                f"a .npy file holds one array, the result of {offered.name} has several: give a .npz file"
-            )
-        for name in (name for name, wanted in added.items() if wanted and out.suffix == ".npy"):
-            raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
+        _check_output_of(offered, out, overwrite, added)
     with _checkpoints_of(options) as kept:
         name, started = entry.call.__name__, time.perf_counter()
         given = read_input() if resident is None else None
@@ -199,34 +194,50 @@ def perform(
             if quiet and not as_json:
                 return
             found = offered.summary(given, result, options)
-    plan = result.plan
     known, description = describe(given)
     if as_json:
-        facts = {
-            "version": mgraph.__version__,
-            "algorithm": plan.algorithm,
-            "method": plan.method,
-            **known,
-            "dtype": plan.dtype,
-            "predecessors": plan.predecessors,
-            **added,
-            "devices": [spec.name for spec in plan.devices],
-            "workers": None if client is None else len(plan.devices),
-            "peak_bytes": plan.peak_bytes,
-            "timings": seconds,
-            **found.facts,
-            "out": None if out is None else str(out),
-        }
-        click.echo(as_json_text(facts))
+        workers = None if client is None else len(result.plan.devices)
+        facts = _facts(result.plan, known, added, workers, seconds)
+        click.echo(as_json_text(facts | found.facts | {"out": None if out is None else str(out)}))
         return
     click.echo(description)
-    click.echo(plan.explain())
+    click.echo(result.plan.explain())
     click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items() if taken))
     if found.unit:
         click.echo(f"rate: {tqdm.format_sizeof(found.facts['rate'])} {found.unit} a second")
     click.echo(found.words)
     if out is not None:
         click.echo(f"saved: {out}")
+
+
+def _facts(
+    plan: Plan, known: dict[str, Any], added: dict[str, bool], workers: int | None, seconds: dict[str, float]
+) -> dict[str, Any]:
+    """Return what --json prints of every call: the input's `known` facts, and which arrays were `added`."""
+    return {
+        "version": mgraph.__version__,
+        "algorithm": plan.algorithm,
+        "method": plan.method,
+        **known,
+        "dtype": plan.dtype,
+        "predecessors": plan.predecessors,
+        **added,
+        "devices": [spec.name for spec in plan.devices],
+        "workers": workers,
+        "peak_bytes": plan.peak_bytes,
+        "timings": seconds,
+    }
+
+
+def _check_output_of(offered: Command, out: Path, overwrite: bool, added: dict[str, bool]) -> None:
+    """Refuse a file that cannot be written, or cannot hold the arrays of the result."""
+    check_output(out, overwrite, (".npy", ".npz", *([".parquet"] if offered.table else [])))
+    if offered.together and out.suffix == ".npy":
+        raise click.UsageError(
+            f"a .npy file holds one array, the result of {offered.name} has several: give a .npz file"
+        )
+    for name in (name for name, wanted in added.items() if wanted and out.suffix == ".npy"):
+        raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
 
 
 @contextlib.contextmanager
