@@ -147,9 +147,7 @@ def test_searches_with_weights(seed, kind, nodes, weights):
         both("single_source_dijkstra_path_length", graph, first, cutoff=cutoff)
         both("multi_source_dijkstra_path", graph, [second, first], cutoff=cutoff)
         both("multi_source_dijkstra_path_length", graph, [second, first], cutoff=cutoff)
-        both(
-            "dijkstra_predecessor_and_distance", graph, first, cutoff=cutoff, read=lambda found: list(map(dict, found))
-        )
+        both("dijkstra_predecessor_and_distance", graph, first, cutoff=cutoff)
         both("all_pairs_dijkstra", graph, cutoff=cutoff)
         both("all_pairs_dijkstra_path", graph, cutoff=cutoff)
         both("all_pairs_dijkstra_path_length", graph, cutoff=cutoff)
@@ -300,6 +298,21 @@ def test_weights_that_are_networkxs(weight, reason):
     finally:
         nx.config.backend_priority.algos = []
     assert repr(found) == repr(nx.single_source_dijkstra_path_length(graph, 0))
+
+
+@pytest.mark.parametrize(
+    ("n", "weight"),
+    [(1, 2**40), (2, 2**28), (2, 2**28 + 1), (3, 2**30), (4, 2**28), (5, 2**28), (9, -(2**25)), (9, -(2**29))],
+)
+def test_weights_and_sums_beyond_int32_are_exact(n, weight):
+    graph = nx.path_graph(n, nx.DiGraph)
+    graph.add_edge(0, 0, weight=2**40 if n == 1 else 0)
+    nx.set_edge_attributes(graph, {edge: weight for edge in nx.path_graph(n).edges}, "weight")
+    both("single_source_bellman_ford_path_length", graph, 0)
+    both("floyd_warshall", graph, read=unordered)
+    if weight > 0:
+        both("single_source_dijkstra", graph, 0)
+        both("closeness_centrality", graph, distance="weight", read=close)
 
 
 def test_a_graph_is_converted_once_until_it_changes():

@@ -19,7 +19,7 @@ def csgraph_from_dense(graph: Any, null_value: Any = 0, nan_null: bool = True, i
     Parameters
     ----------
     graph : array_like, shape (n, n)
-        Numbers.
+        Numbers. Masked entries are no edges, either; SciPy takes the numbers under a mask.
     null_value : float or None
         A value that means no edge.
     nan_null, infinity_null : bool
@@ -42,9 +42,15 @@ def csgraph_from_dense(graph: Any, null_value: Any = 0, nan_null: bool = True, i
     [1e-09, 2.0]
     """
     matrix = checked(graph)
-    there = ~absent(matrix, null_value, nan_null, infinity_null)
+    there = ~_absent_or_masked(matrix, null_value, nan_null, infinity_null)
     row, column = there.nonzero()
     return csr(matrix, row, column, numbers_of(matrix)[there])
+
+
+def _absent_or_masked(matrix: Array, null_value: Any, nan_null: bool, infinity_null: bool) -> Array:
+    """Return where a dense matrix has no edge, by its numbers, or by its mask if it has one."""
+    none = absent(numbers_of(matrix), null_value, nan_null, infinity_null)
+    return none | np.ma.getmaskarray(matrix) if np.ma.isMaskedArray(matrix) else none
 
 
 def csgraph_from_masked(graph: Any) -> Any:
@@ -106,7 +112,7 @@ def csgraph_masked_from_dense(
     [1, 2, 3]
     """
     matrix = checked(graph)
-    mask = absent(matrix, null_value, nan_null, infinity_null)
+    mask = _absent_or_masked(matrix, null_value, nan_null, infinity_null)
     fill = null_value if null_value is not None and np.isfinite(null_value) else None
     return np.ma.MaskedArray(np.array(np.ma.getdata(matrix), copy=copy or None), mask, fill_value=fill)
 

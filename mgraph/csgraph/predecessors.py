@@ -48,16 +48,19 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     if parents.shape != (n,) or bool((parents >= n).any()):
         raise InputError(f"predecessors must be {n} integers less than {n}")
     row, column = row_numbers(rows.indptr, len(rows.data), xp), rows.indices
-    weights = xp.full(n, np.inf)
+    weights, entered = xp.full(n, np.inf), xp.zeros(n, bool)
     for tail, head in ((row, column),) if directed else ((row, column), (column, row)):
         there = parents[head] == tail
-        xp.minimum.at(weights, head[there], rows.data[there])
+        entered[head[there]] = True
+        with np.errstate(invalid="ignore"):  # a weight may be NaN
+            xp.minimum.at(weights, head[there], rows.data[there])
     children = xp.flatnonzero(parents >= 0)
     children = children[(parents[children].astype(np.int64) * n + children).argsort()]
     found = weights[children]
     if directed:
-        found[found == np.inf] = 0
-    return csr(rows, parents[children], children, found)
+        found[~entered[children]] = 0
+    like = rows if is_sparse(csgraph) else weights  # of a numpy.matrix SciPy returns an array here
+    return csr(like, parents[children], children, found)
 
 
 def construct_dist_matrix(graph: Any, predecessors: Any, directed: bool = True, null_value: float = np.inf) -> Array:

@@ -312,11 +312,11 @@ def _solved(
     xp, shape, few = home.xp, (*sources.shape, graph.n), len(flat) * FEW < graph.n
     most = None if limit == np.inf else limit
     every = len(flat) == graph.n and bool((flat == np.arange(graph.n)).all())
+    if everywhere and not graph.nonnegative and len(flat) <= 1:
+        potentials(graph)  # raises for a negative cycle
     if not flat.size:
         return xp.zeros(shape), xp.full(shape, NO_PREDECESSOR, np.int32) if predecessors else None
     if len(flat) == 1 or not (graph.nonnegative or everywhere or every):
-        if everywhere and not graph.nonnegative:
-            potentials(graph)  # raises for a negative cycle
         found = [sssp(graph, int(source), predecessors=predecessors, limit=most) for source in flat]
         lengths = xp.stack([_floats(row.distances) for row in found])
         parents = xp.stack([row.predecessors for row in found]) if predecessors else None

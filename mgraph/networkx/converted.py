@@ -11,13 +11,17 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
+from ..dtypes import band, distance_range
 from ..errors import InputError
 from ..graph import Compressed, Graph
 from ..graph.compressed import compress, rows_of
 from ..graph.ids import numbers_of
 
-#: Integers up to this magnitude are exact in float64, and below the other mgraph computes in int32.
-EXACT, NARROW = 2**53, 2**31 - 2
+#: Integers up to this magnitude are exact in float64.
+EXACT = 2**53
+
+#: What mgraph computes in from weights that are integers, if they fit.
+INT32 = np.dtype(np.int32)
 
 
 class Rows(NamedTuple):
@@ -337,10 +341,12 @@ class ConvertedGraph:
             return found
         values, whole = self.weights(attribute, default, mixed)
         if whole:
-            largest = (len(self) - 1) * float(np.abs(values).max(initial=0))
-            if largest > EXACT:
+            heaviest = float(np.abs(values).max(initial=0))
+            longest = (len(self) - 1) * heaviest
+            if longest > EXACT:
                 raise NotImplementedError(f"the length of a path may be greater than {EXACT}")
-            if largest <= NARROW:
+            least, greatest = distance_range(INT32, bool(values.min(initial=0) >= 0))
+            if heaviest <= band(INT32) and longest <= (-least or greatest):
                 values = values.astype(np.int64)
         found = self.kept(name, lambda: self._graph(values))
         return found

@@ -229,6 +229,23 @@ def all_predecessors(graph: ConvertedGraph, search: Search, weights: np.ndarray 
     return found
 
 
+def first_seen(graph: ConvertedGraph, search: Search, weights: np.ndarray, cutoff: float | None) -> np.ndarray:
+    """Return the vertices that a search from one source reached, as Dijkstra's algorithm first meets them.
+
+    It meets a vertex along the first edge to it that leads no farther than the cutoff, and takes it later.
+    """
+    n, (indptr, indices) = len(graph), graph.rows
+    lengths, places = np.full(n, np.inf), np.full(n, n)
+    lengths[search.order], places[search.order] = search.lengths, np.arange(len(search.order))
+    tails = rows_of(indptr, len(indices), np)
+    beyond = lengths[tails] + weights > (np.inf if cutoff is None else cutoff)
+    followed = np.flatnonzero((places[tails] < n) & ~beyond)  # a cutoff of NaN is none
+    heads = indices[followed[places[tails[followed]].argsort(kind="stable")]]
+    met, first = np.unique(np.concatenate((search.order[:1], heads)), return_index=True)
+    order: np.ndarray = met[first.argsort()]
+    return order
+
+
 def checked_nodes(
     graph: ConvertedGraph, nodes: Iterable[Any], message: str, error: type[Exception] = nx.NodeNotFound
 ) -> np.ndarray:

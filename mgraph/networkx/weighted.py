@@ -24,6 +24,7 @@ from .search import (
     check_nonnegative,
     checked_nodes,
     every_search,
+    first_seen,
     lengths_by_node,
     path_to,
     paths_by_node,
@@ -122,7 +123,10 @@ def dijkstra_predecessor_and_distance(
     search = by_length(G, checked_nodes(G, [source], "Node {} is not found in the graph"), weight, cutoff)
     if cutoff is not None and cutoff < 0:  # not even an edge of weight 0 is followed
         return {source: []}, lengths_by_node(G, search)
-    return all_predecessors(G, search, G.weights(weight).values), lengths_by_node(G, search)
+    weights = G.weights(weight).values
+    found = all_predecessors(G, search, weights)
+    met = G.named(first_seen(G, search, weights, cutoff))
+    return {node: found[node] for node in met}, lengths_by_node(G, search)
 
 
 def _of_all_pairs(
