@@ -32,6 +32,21 @@ def test_batch_scripts(script):
     linted("shellcheck", str(script))
 
 
+def test_batch_scripts_differ_in_their_workers_alone():
+    """Only cpu.sbatch is run by tests, and what both do was written twice."""
+    cpu, gpu = (
+        re.sub(r" *\\\n *", " ", (DEPLOY / "slurm" / f"{kind}.sbatch").read_text()).splitlines()
+        for kind in ("cpu", "gpu")
+    )
+    commands = [line for line in set(cpu) ^ set(gpu) if line.startswith("#SBATCH") or not line.startswith("#")]
+    assert {re.split(r"[ =]", line.removeprefix("#SBATCH "))[0] for line in commands} == {
+        "--gpus-per-node",
+        "memory",
+        "mgraph",
+        "srun",
+    }
+
+
 def test_the_image():
     linted("hadolint", str(DEPLOY / "Dockerfile"))
 

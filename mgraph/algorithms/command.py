@@ -89,10 +89,10 @@ class Command(NamedTuple):
         Its own options, besides ``--method`` and those that all commands have.
     together : bool
         Whether the result's arrays are of use only together, so that ``--out`` takes a ``.npz`` file.
-    prepared : bool
-        Whether the call takes a `mgraph.Hierarchy` in place of a graph.
     table : bool
         Whether ``--out`` may also be a ``.parquet`` file, of the rows of the result's `to_pandas`.
+    prepared : bool
+        Whether the call takes a `mgraph.Hierarchy` in place of a graph.
     """
 
     name: str
