@@ -105,30 +105,7 @@ def planned(
             Given("predecessors", True),
         )
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
-    sources = "sssp" if request.nonnegative else "johnson"
-    # Potentials cost floats some of their digits, so with negative weights the caller must name the method.
-    searchable = request.m and not request.intermediate and (request.nonnegative or request.dtype.kind == "i")
-    ways = {"blocked": candidates.blocked(request, derived=False)}
-    if request.predecessors and request.exact and request.nonnegative and request.m and request.dtype != np.int16:
-        ways[DERIVED] = candidates.blocked(request, derived=True)
-    if len(request.components) > 1 and len(request.specs) == 1:
-        ways[COMPONENTS_FIRST] = candidates.by_component(request)
-    if len(request.specs) == 1 and request.n > request.pivots and shortfall(ways["blocked"], request.memory_limit):
-        ways["blocked, out of core"] = candidates.out_of_core(request)
-    if searchable and request.dtype != np.int16:
-        ways |= _searches(request, sources)
-    # A small matrix takes less time to solve than these to plan.
-    compared = not ways["blocked"].detail.at_once or method in ONLY_IF_NAMED
-    if compared and not request.intermediate:
-        ways["squaring"] = candidates.squaring(request)
-    if compared:
-        ways["naive"] = candidates.naive(request)
-    if method in SEARCHES:
-        if request.dtype == np.int16:
-            raise InputError(
-                Given("method", method), " does not compute in int16: use ", Given("dtype", "int32"), " or 'auto'"
-            )
-        ways |= _searches(request, method)
+    ways = _ways(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
 
     if method == "auto" and apart and COMPONENTS_FIRST in ways:
@@ -170,6 +147,35 @@ def planned(
         for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
     )
     return replace(ways[chosen], alternatives=alternatives)
+
+
+def _ways(request: Request, method: str) -> dict[str, Plan]:
+    """Return a plan of each way that applies, whether it fits or not, by its name among the alternatives."""
+    sources = "sssp" if request.nonnegative else "johnson"
+    # Potentials cost floats some of their digits, so with negative weights the caller must name the method.
+    searchable = request.m and not request.intermediate and (request.nonnegative or request.dtype.kind == "i")
+    ways = {"blocked": candidates.blocked(request, derived=False)}
+    if request.predecessors and request.exact and request.nonnegative and request.m and request.dtype != np.int16:
+        ways[DERIVED] = candidates.blocked(request, derived=True)
+    if len(request.components) > 1 and len(request.specs) == 1:
+        ways[COMPONENTS_FIRST] = candidates.by_component(request)
+    if len(request.specs) == 1 and request.n > request.pivots and shortfall(ways["blocked"], request.memory_limit):
+        ways["blocked, out of core"] = candidates.out_of_core(request)
+    if searchable and request.dtype != np.int16:
+        ways |= _searches(request, sources)
+    # A small matrix takes less time to solve than these to plan.
+    compared = not ways["blocked"].detail.at_once or method in ONLY_IF_NAMED
+    if compared and not request.intermediate:
+        ways["squaring"] = candidates.squaring(request)
+    if compared:
+        ways["naive"] = candidates.naive(request)
+    if method in SEARCHES:
+        if request.dtype == np.int16:
+            raise InputError(
+                Given("method", method), " does not compute in int16: use ", Given("dtype", "int32"), " or 'auto'"
+            )
+        ways |= _searches(request, method)
+    return ways
 
 
 def _searches(request: Request, method: str) -> dict[str, Plan]:
