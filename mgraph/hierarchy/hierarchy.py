@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_reduce
-from ..arrays import Array
+from ..arrays import Array, distinct
 from ..dtypes import distance_dtype
 from ..errors import FormatError, Given, InputError, parts_of
 from ..graph import Compressed, Graph, as_graph
@@ -187,7 +187,8 @@ class Hierarchy:
         Parameters
         ----------
         sources, targets : sequence of int, optional
-            Vertices in [0, n), in any order and as often as you like; by default all.
+            Vertices in [0, n), in any order and as often as you like; by default all. For `reduce` a target that is
+            repeated counts once.
         limit : float, optional
             The greatest distance; vertices beyond it count as unreached.
         reduce : str, tuple or sequence of these, optional
@@ -236,6 +237,7 @@ class Hierarchy:
                 )
             return self._paths(starts, ends, most)
         if targets is not None:
+            ends = distinct(ends) if measures or radii else ends
             sweep = sweeps.sweep_to(self._structure, self._on, ends)
         else:
             sweep = sweeps.sweep_to_all(self._structure, self._on, self._sweeps)
