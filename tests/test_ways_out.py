@@ -2,6 +2,7 @@
 
 import bz2
 import errno
+import gc
 import gzip
 import io
 import pickle
@@ -156,6 +157,16 @@ def test_ids_of_the_same_text(suffix, tmp_path):
     mgraph.connected_components(plain, device="cpu").save(tmp_path / f"plain{suffix}")
     again = mgraph.read(tmp_path / f"plain{suffix}")
     assert (again.ids, again.m, again.directed) == (None, 6, False)
+
+
+def test_a_graph_that_is_gone_is_given_again(tmp_path):
+    pytest.importorskip("networkx")
+    result = mgraph.bfs(mgraph.generate.grid(2, 3), 0, device="cpu")
+    gc.collect()
+    with pytest.raises(mgraph.InputError, match="no longer exists"):
+        result.save(tmp_path / "levels.graphml")
+    result.save(tmp_path / "levels.graphml", graph=mgraph.generate.grid(2, 3))
+    assert mgraph.read(tmp_path / "levels.graphml").m == 14
 
 
 def graphml(edges, nodes=("a", "b"), key='<key id="w" for="edge" attr.name="km" attr.type="double"/>', directed=True):

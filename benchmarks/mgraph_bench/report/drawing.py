@@ -46,6 +46,9 @@ CHARACTER = 6.1
 TEXT = 11
 LINE = 15.0
 
+#: About how many ticks an axis has.
+TICKS = 6
+
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 
 
@@ -176,21 +179,21 @@ def ticks_at(axes: Axes, which: str, values: Sequence[float], words: Callable[[f
     axis.set_ticks([], minor=True)
 
 
-def round_log(least: float, most: float, wanted: int = 6) -> list[float]:
+def round_log(least: float, most: float) -> list[float]:
     """Return round values between two, at about equal ratios."""
     decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):
         ticks = [factor * 10.0**decade for decade in decades for factor in factors]
         ticks = [tick for tick in ticks if least * (1 - 1e-9) <= tick <= most * (1 + 1e-9)]
-        if len(ticks) <= wanted + 1:
+        if len(ticks) <= TICKS + 1:
             return ticks
-    return ticks[:: -(-len(ticks) // wanted)]
+    return ticks[:: -(-len(ticks) // TICKS)]
 
 
-def round_linear(least: float, most: float, wanted: int = 6) -> list[float]:
+def round_linear(least: float, most: float) -> list[float]:
     """Return round values between two, at equal distances."""
-    step = 10.0 ** math.floor(math.log10((most - least) / wanted))
-    step *= next(factor for factor in (1, 2, 5, 10) if (most - least) / (factor * step) <= wanted)
+    step = 10.0 ** math.floor(math.log10((most - least) / TICKS))
+    step *= next(factor for factor in (1, 2, 5, 10) if (most - least) / (factor * step) <= TICKS)
     first, last = math.ceil(least / step - 1e-9), math.floor(most / step + 1e-9)
     return [k * step for k in range(first, last + 1)]
 
