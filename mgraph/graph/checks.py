@@ -48,7 +48,8 @@ def checked_edge_ends(values: Any, name: str, xp: Any) -> tuple[Array, int]:
     if not values.size:
         return values.astype(np.int64), -1
     if values.dtype.kind not in "iu":
-        raise InputError(argument=name, value=values.dtype.name, expected="integers, vertex ids from 0")
+        advice = ": Graph.from_pandas numbers names" if values.dtype.kind in "OUT" else ""
+        raise InputError(advice, argument=name, value=values.dtype.name, expected="integers, vertex ids from 0")
     least, largest = extremes(values)
     if least < 0:
         raise InputError(argument=name, value=least, expected="vertex ids of 0 or more")

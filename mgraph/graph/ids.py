@@ -156,7 +156,9 @@ def places_among(known: np.ndarray, ids: Any, name: str) -> np.ndarray:
     InputError
         For an id that is not known; `name` is the argument with the ids.
     """
-    if isinstance(ids, str) or not hasattr(ids, "__len__") or not len(ids):
+    if isinstance(ids, str):
+        raise InputError(f": for one id give [{str(ids)!r}]", argument=name, value=ids, expected="a sequence of ids")
+    if not hasattr(ids, "__len__") or not len(ids):
         raise InputError(argument=name, value=ids, expected="a sequence of one id or more")
     if known.dtype.kind == "O":
         numbers = {value: number for number, value in enumerate(known)}

@@ -79,7 +79,7 @@ def planned(
         rows = own + n * (lists - 1)
         incident = lists * 8 * own_edges + offset * (rows + lists) + 4 * kernels.hub_capacity(own_edges)
         incident += (lists - 1) * a_weight * own_edges
-        making = WORK_BYTES * min(own_edges, WEIGHTS_AT_A_TIME[kind]) if converted else 0
+        making = WORK_BYTES[kind] * min(own_edges, WEIGHTS_AT_A_TIME[kind]) if converted else 0
         table = 8 * m if distinct else 0
         # Before there are keys, weights are sorted, of which a shard keeps the distinct ones: its own, then all.
         sorting = 17 * m + 8 * own_edges * (shards > 1) - 4 * lists * own_edges if distinct else 0
