@@ -315,6 +315,14 @@ def test_weights_and_sums_beyond_int32_are_exact(n, weight):
         both("closeness_centrality", graph, distance="weight", read=close)
 
 
+def test_floats_whose_sums_may_be_infinite_are_networkxs():
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([(0, 1, 1e308), (1, 2, 1e308), (2, 3, -1e308)])
+    with pytest.raises(NotImplementedError) as raised:
+        nx.single_source_bellman_ford_path_length(graph, 0, backend="mgraph")
+    assert "greater than any float" in str(raised.value.__cause__)
+
+
 def test_a_graph_is_converted_once_until_it_changes():
     graph = nx.path_graph(4)
     nx.set_edge_attributes(graph, 2, "a")

@@ -13,6 +13,7 @@ import pytest
 networkx = pytest.importorskip("networkx")
 
 import mgraph_networkx  # noqa: E402
+from mgraph import __version__  # noqa: E402
 from mgraph import networkx as backend  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +46,7 @@ def installed(tmp_path_factory):
         for group, names in points.items()
     )
     # Of the name of the distribution, so that it hides one that is installed.
-    information = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    information = folder / f"{project['name'].replace('-', '_')}-{__version__}.dist-info"
     information.mkdir()
     (information / "entry_points.txt").write_text(text)
     path = os.pathsep.join([str(folder), str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])

@@ -326,7 +326,8 @@ class ConvertedGraph:
         Raises
         ------
         NotImplementedError
-            As of `weights`, and for integers whose sums may not be exact in float64.
+            As of `weights`, and for integers whose sums may not be exact in float64, and floats whose sums may be
+            infinite.
 
         Examples
         --------
@@ -340,11 +341,11 @@ class ConvertedGraph:
             found: Graph = self.kept(name[:2], lambda: self._graph(None))
             return found
         values, whole = self.weights(attribute, default, mixed)
+        heaviest = float(np.abs(values).max(initial=0))
+        longest = (len(self) - 1) * heaviest
+        if longest > EXACT and (whole or longest == np.inf):
+            raise NotImplementedError(f"the length of a path may be greater than {EXACT if whole else 'any float'}")
         if whole:
-            heaviest = float(np.abs(values).max(initial=0))
-            longest = (len(self) - 1) * heaviest
-            if longest > EXACT:
-                raise NotImplementedError(f"the length of a path may be greater than {EXACT}")
             least, greatest = distance_range(INT32, bool(values.min(initial=0) >= 0))
             if heaviest <= band(INT32) and longest <= (-least or greatest):
                 values = values.astype(np.int64)
