@@ -139,10 +139,11 @@ def checked_integer(name: str, value: Any, least: int, most: int | None = None) 
     3
     """
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
+    number = int(value) if whole else least  # compared as Python's own, as a subclass may compare otherwise
+    if not whole or number < least or (most is not None and number > most):
         wanted = f"of {least} or more" if most is None else f"in [{least}, {most + 1})"
         raise InputError(argument=name, value=value, expected=f"an integer {wanted}")
-    return int(value)
+    return number
 
 
 def warn_caller(message: Warning) -> None:

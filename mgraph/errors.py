@@ -5,6 +5,7 @@ Each derives from `MgraphError` and from the built-in exception that a caller wo
 """
 
 import importlib
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,9 +24,9 @@ LONGEST = 300
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it: its `repr`, cut if it is long; its type if it cannot be shown."""
+    """Return a value as a message shows it: its `repr` on one line, cut if it is long; its type if it has none."""
     try:
-        text = repr(value)
+        text = re.sub(r"\s*\n\s*", " ", repr(value))
     except Exception:  # an integer of more digits than Python prints, or any other object
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -114,3 +114,17 @@ def test_advised_types_of_distances_exist():
             mgraph.sssp(GRAPH, 0, dtype=dtype, device="cpu")
     for dtype in ("float32", "float64", "int32", ">f4", ">f8", ">i4"):
         assert mgraph.sssp(GRAPH, 0, dtype=dtype, device="cpu").distances[2] == 7
+
+
+class Deceptive(int):
+    """An integer that compares as if it were in every range."""
+
+    def __lt__(self, other):
+        return False
+
+    __gt__ = __lt__
+
+
+def test_integers_are_compared_by_their_values():
+    with pytest.raises(mgraph.InputError, match=r"source must be an integer in \[0, 3\)"):
+        mgraph.bfs(GRAPH, Deceptive(10**9), device="cpu")

@@ -1,5 +1,7 @@
 """Distances from many sources to many targets: against SciPy's Dijkstra, and measures of them against NetworkX."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -290,6 +292,7 @@ def test_dataframes():
         ({"sources": np.array([0, -1])}, r"sources must be an integer in \[0, 9\), got"),
         ({"sources": [0.5]}, "sources must be an integer"),
         ({"sources": 3}, "sources must be a sequence of vertices, got 3"),
+        ({"sources": SimpleNamespace(__array_interface__={})}, "sources must be a sequence of vertices, got"),
         ({"targets": [2, 12]}, r"targets must be an integer in \[0, 9\), got"),
         ({"nearest": 0}, "nearest must be an integer of 1 or more, got 0"),
         ({"limit": -1}, "limit must be a number of 0 or more, got -1"),

@@ -233,6 +233,11 @@ def test_errors_about_one_value_name_the_argument(call, argument):
     assert str(caught.value).startswith(f"{argument} must be {caught.value.expected}, got ")
 
 
+def test_a_value_of_several_lines_is_shown_on_one():
+    with pytest.raises(InputError, match=r"^source must be .*, got array\(\[\[0, 1\], \[2, 3\]\]\)$"):
+        mgraph.bfs(GRAPH, np.arange(4).reshape(2, 2))
+
+
 def test_the_memory_of_a_described_device_may_have_a_unit():
     made = mgraph.plan("apsp", 10, devices=mgraph.DeviceSpec("cuda:0", "cuda", memory="16GiB"))
     assert made.devices[0].memory == 16 << 30

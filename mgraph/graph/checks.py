@@ -31,7 +31,10 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
 def checked_vertex_array(name: str, given: Any, n: int) -> np.ndarray:
     """Return the vertices that an argument names as int32, or raise InputError; many are checked at once."""
     here = given.to_numpy() if hasattr(given, "to_numpy") else given
-    values = np.asarray(devices.to_host(here))
+    try:
+        values = np.asarray(devices.to_host(here))
+    except (TypeError, ValueError):  # of an object that only looks like an array
+        values = np.empty(0)
     if values.ndim != 1 or not len(values) or values.dtype.kind not in "iu":
         return np.array(checked_vertices(name, given, n), np.int32)  # which says what is wrong
     wrong = (values < 0) | (values >= n)

@@ -425,6 +425,8 @@ class CallSession:
         tasks.tell(watch, there, worker.abort_session, self._name, within=PARTING)
         running = [task for address, task in (self._leases | self._tasks).items() if address in there]
         while time.monotonic() < end and not all(task.done() for task in running):
+            if self.client.status != "running":  # no task ends for a client that another thread has closed
+                return
             time.sleep(0.02)
         tasks.tell(watch, there, worker.drop_session, self._name, within=PARTING)
 
