@@ -339,6 +339,85 @@ def test_plans():
         mgraph.plan("distances", 10**7, 10**8, "cpu")
 
 
+def graph_with(weights):
+    """A directed graph without negative cycles, of a kind of weights."""
+    chance = np.random.default_rng(8)
+    src, dst = chance.integers(0, 300, (2, 1100))
+    shift = chance.integers(0, 40, 300)
+    values = {
+        "integers": chance.integers(0, 50, len(src)),
+        "negative": chance.integers(0, 50, len(src)) + shift[src] - shift[dst],
+        "whole floats": chance.integers(0, 50, len(src)).astype(np.float32),
+        "fractions": chance.random(len(src)),
+        "none": None,
+    }[weights]
+    return mgraph.Graph.from_edges(src, dst, values, n=300)
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Whatever is predicted faster is taken, by however little."""
+    monkeypatch.setattr("mgraph.algorithms.distances.plan.ADVANTAGE", 1.0)
+    monkeypatch.setattr("mgraph.algorithms.distances.plan.WORTH", 0.0)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"limit": 60},
+        {"nearest": 2},
+        {"nearest": 20, "limit": 60},
+        {"reduce": MEASURES},
+        {"reduce": [("within", [3, 90])], "limit": 60},
+        {"reverse": True, "nearest": 3},
+    ],
+)
+@pytest.mark.parametrize("weights", ["integers", "negative", "whole floats", "none"])
+def test_few_targets_are_searched_from(weights, options, eager, device):
+    graph, method = graph_with(weights), {"none": "bfs", "negative": "johnson"}.get(weights, "sssp")
+    for sources in (None, np.random.default_rng(9).integers(0, 300, 200)):  # some of them twice
+        asked = {"targets": [17, 260, 17, 4, 99, 230, 231], "device": device, **options}
+        found = mgraph.distances(graph, sources, **asked)
+        assert found.plan.detail.turned == (7 if "nearest" not in options and "reduce" not in options else 6)
+        assert "searched from the targets, against the edges: " in found.plan.explain()
+        expected = mgraph.distances(graph, sources, method=method, **asked)
+        assert not expected.plan.detail.turned and list(found.arrays) == list(expected.arrays)
+        for name, array in expected.arrays.items():
+            assert found.arrays[name].dtype == array.dtype
+            if name == "harmonic":  # levels are added in another order
+                assert np.allclose(found.harmonic, array, rtol=1e-12)
+            else:
+                assert np.array_equal(found.arrays[name], array, equal_nan=array.dtype.kind == "f"), name
+        assert repr(found) != "" and np.array_equal(found.targets, expected.targets)
+        if weights != "negative" or "limit" not in options:
+            found.verify()
+
+
+def test_targets_are_not_searched_from_where_the_result_may_differ(eager):
+    few = {"targets": [5, 9], "device": "cpu"}
+    fractions, whole = graph_with("fractions"), graph_with("integers")
+    for graph, options in (
+        (fractions, {}),
+        (whole, {"predecessors": True}),
+        (whole, {"sparse": True}),
+        (whole, {"sources": [3]}),
+        (whole, {"method": "sssp"}),
+    ):
+        found = mgraph.distances(graph, **few, **options)
+        assert not found.plan.detail.turned and "searched from the targets" not in found.plan.explain()
+    assert "reverse=True searches from the targets" in mgraph.distances(fractions, **few).plan.explain()
+
+
+def test_a_plan_from_targets_counts_what_is_kept_of_them():
+    asked = {"weighted": False, "sources": 10**5, "reduce": "mean"}
+    chosen, other = (mgraph.plan("distances", 10**5, 10**6, "cpu", targets=t, **asked) for t in (400, 10**5))
+    assert chosen.detail.turned == 400 and not other.detail.turned and chosen.seconds < other.seconds
+    assert max(chosen.peak_bytes) > 400 * 10**5 * 4
+    asked["memory_limit"] = max(chosen.peak_bytes) // 2
+    assert not mgraph.plan("distances", 10**5, 10**6, "cpu", targets=400, **asked).detail.turned
+
+
 def test_memory_is_a_batch(device):
     graph = roads(100)
     options = {"targets": range(0, 10_000, 100), "device": device}

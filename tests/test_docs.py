@@ -235,6 +235,7 @@ PLANS = [
     ("bfs", {"n": 1 << 10, "m": 1 << 14, "devices": gpus(1) * 64, "network": 400e9}),
     ("bfs_many", {"n": 1 << 20, "m": 1 << 24, "devices": gpus(1), "sources": 1000}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "targets": 50}),
+    ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "targets": 50, "weighted": False}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sparse": True}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "reduce": "mean"}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "method": "hierarchy"}),

@@ -48,6 +48,7 @@ from ..certificates import distances as certificate
 from ..many_sources import Network, gathered_network, network
 from ..many_sweeps import gathered_hierarchy, may_have_small_separators, with_predecessors
 from .by_matrix import kept_of_all_pairs
+from .from_targets import kept_of_columns
 from .plan import METHODS, TYPES, UNKNOWN, Preparation, planned
 from .program import FromSources
 from .verify import ROUNDING, kept_of
@@ -137,7 +138,8 @@ def distances(
         sources at a time: for road networks and meshes. If sums of weights round, or a weight is negative, its
         predecessors need not be those of searches. ``"auto"`` takes ``"bfs"`` for an unweighted graph, and
         ``"johnson"`` if a weight is negative. It takes ``"blocked"`` or ``"hierarchy"`` where that is predicted clearly
-        faster, preparation counted, and all sums of weights are exact, so that the result is the same.
+        faster, preparation counted, and all sums of weights are exact, so that the result is the same. On these
+        conditions it searches from the targets, against the edges, if they are fewer than the sources.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     ids : bool
@@ -366,7 +368,7 @@ def _solved(
     here = runner.place is not None and checkpoints is None
     plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, {**options, "here": here})
     only = _searches_only(graph, computed, limit, predecessors)
-    plan_with = partial(plan_with, searches_only=only if method == "auto" else "")
+    plan_with = partial(plan_with, searches_only=only if method == "auto" else "", exact=_is_exact(graph, computed))
     known = _preparation(graph, computed) if method in ("auto", "hierarchy") else Preparation()
     plan = plan_with(preparation=known)
     started, compiled = time.perf_counter(), clock().seconds()
@@ -382,18 +384,26 @@ def _solved(
         return plan, kept_of_all_pairs(followed, plan, starts, wanted, limit, **where)
     if graph.weighted and plan.method not in ("bfs", "hierarchy"):
         check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
-    program = FromSources(plan, starts, wanted, limit)
+    program, turned = FromSources(plan, starts, wanted, limit), plan.detail.turned > 0
     if checkpoints is not None:
         plan = plan_with_copies(plan, program, options.get("memory_limit"))
+    elif turned and wanted.targets is not None:
+        every = np.array_equal(starts, np.arange(graph.n))
+        program = FromSources(plan, wanted.targets, Wanted(None if every else starts), limit)
+    backwards = graph.directed and reverse != turned
     if isinstance(graph, PlacedGraph):
-        gather = _gather(graph, plan, computed, reverse, known.rounding)
+        gather = _gather(graph, plan, computed, backwards, known.rounding)
         return plan, runner.run(program, lambda _: gather, plan, progress, checkpoints)
     # Every shard needs the same piece, so it is prepared once, before shards are loaded.
-    piece = _piece(graph, plan, computed, runner.place, reverse, known.rounding)
+    piece = _piece(graph, plan, computed, runner.place, backwards, known.rounding)
     seconds, compiled = time.perf_counter() - started, clock().seconds() - compiled
     outcome = runner.run(program, lambda _: piece, plan, progress, checkpoints)
     outcome.timings["load"] += seconds - compiled
     outcome.timings["compile"] += compiled
+    if turned:
+        begun = time.perf_counter()
+        outcome = Outcome(kept_of_columns(outcome.arrays["distances"], starts, wanted), outcome.timings)
+        outcome.timings["collect"] += time.perf_counter() - begun
     return plan, outcome
 
 

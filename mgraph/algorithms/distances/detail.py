@@ -33,6 +33,8 @@ class DistancesDetail(Detail):
         Whether the cores of a CPU search from one source each; otherwise sources share reads of edges.
     sparse : bool
         Whether the result is a sparse matrix.
+    turned : int
+        Number of targets that are searched from, against the edges, in place of the sources; 0 if sources are.
     entries : int
         Number of entries of the hierarchy, known or expected; 0 of searches.
     preparation : float
@@ -50,6 +52,7 @@ class DistancesDetail(Detail):
     counted: bool = False
     apart: bool = False
     sparse: bool = False
+    turned: int = 0
     entries: int = 0
     preparation: float = 0.0
 
@@ -64,9 +67,12 @@ class DistancesDetail(Detail):
         return f"{super().result(plan)}, {self.sources:,} x {self.columns:,}"
 
     def lines(self, plan: Plan) -> Iterator[str]:
-        """Yield the number of sources at a time, whether they share reads, and the hierarchy."""
+        """Yield the number of sources, or of targets, at a time, whether they share reads, and the hierarchy."""
         how = ", each searched from by itself" if self.apart else ""
-        yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
+        if self.turned:
+            yield f"searched from the targets, against the edges: {self.batch:,} at a time, of {self.turned:,}{how}"
+        else:
+            yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         if self.entries:
             prepared = f"prepared in {duration_in_words(self.preparation)}" if self.preparation else "prepared before"
             yield f"hierarchy: {self.entries:,} entries, {prepared}"

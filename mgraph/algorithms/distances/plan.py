@@ -30,6 +30,7 @@ from ..many_sources import (
 )
 from ..many_sweeps import BATCH, LEAST, batch_of, expected_fill, preparation_seconds, sweeps_bytes, sweeps_seconds
 from .detail import DistancesDetail
+from .from_targets import COLUMNS
 from .keepers import keeper_bytes
 from .wanted import columns
 
@@ -51,6 +52,10 @@ SHARE, MATRIX = 0.25, 1 << 16
 
 #: Why "auto" takes searches alone, unless the call knows better; with a place for the other method.
 UNKNOWN = "only used if method={!r} is given"
+
+#: The end of the name of a way that searches from the targets, and why "auto" does not take it for all weights.
+FROM_TARGETS = " from the targets"
+INEXACT = "only used if sums of weights are exact; reverse=True searches from the targets"
 
 
 class Preparation(NamedTuple):
@@ -120,6 +125,12 @@ class _Request:
     def kind(self) -> str:
         """The kind of the devices."""
         return self.specs[0].kind
+
+    @property
+    def fewer_targets(self) -> bool:
+        """Whether to weigh searches from the targets: if they are fewer, and only lengths of paths are wanted."""
+        plain = self.here and not self.predecessors and not self.sparse
+        return plain and 0 < (self.targets or 0) < self.sources
 
     @property
     def measured(self) -> bool:
@@ -211,6 +222,7 @@ def planned(
     shape: Shape | None = None,
     preparation: Preparation | None = None,
     searches_only: str = UNKNOWN,
+    exact: bool = False,
 ) -> Plan:
     """Plan distances from `sources` vertices to `targets` vertices, of which all or the `nearest` are kept.
 
@@ -221,6 +233,9 @@ def planned(
     A hierarchy is weighed with its `preparation`. As long as the fill is not known, it is that of a road network. The
     blocked method is for calls that run in this process, `here`. `searches_only` says why ``"auto"`` must take
     searches; it is empty if the other methods are open to choice.
+
+    Where targets are fewer than sources, ``"auto"`` weighs searches from them against the edges, which return the same
+    if all sums of weights are `exact`.
     """
     checked_choice("method", method, ("auto", *METHODS))
     measures = sum(map(len, checked_reduce(reduce)))
@@ -264,7 +279,27 @@ def planned(
             with contextlib.suppress(MemoryLimitError):
                 ways["blocked"] = _on_matrix(request)
     why_not = {"hierarchy": searches_only or preparation.why_not, "blocked": searches_only}
+    if method == "auto" and targets is not None and request.fewer_targets:
+        with contextlib.suppress(MemoryLimitError):
+            turned = replace(request, sources=targets, targets=request.sources, nearest=None, measures=0)
+            choice = {named: _searching(turned, named), "hierarchy": _sweeping(turned, preparation)}
+            searched = _best(choice, named, why_not, memory_limit)
+            name = searched.method + FROM_TARGETS
+            ways[name], why_not[name] = _turned(request, searched), "" if exact or not weighted else INEXACT
     return _best(ways, named, why_not, memory_limit)
+
+
+def _turned(request: _Request, searched: Plan) -> Plan:
+    """Return the plan of searches from the targets, after which the columns are kept as rows on the host."""
+    k, t, on_host = request.sources, searched.detail.sources, request.kind == "cpu"
+    wanted = request.wide, request.measured, request.nearest is not None
+    kept = keeper_bytes(wanted, k, t, min(k, COLUMNS), request.dtype, False, kind="cpu")
+    return replace(
+        searched,
+        peak_bytes=tuple(peak + kept * on_host for peak in searched.peak_bytes),
+        host_bytes=searched.host_bytes + kept * (not on_host),
+        detail=replace(searched.detail, sources=k, columns=request.wide, turned=t),
+    )
 
 
 def _best(ways: dict[str, Plan], named: str, why_not: dict[str, str], memory_limit: int | None) -> Plan:
