@@ -45,6 +45,10 @@ class Device(Protocol):
         """Return the bytes that can be allocated now."""
         ...
 
+    def places(self, values: Array, ordered: Array) -> Array:
+        """Return where each value would be inserted into an ascending array."""
+        ...
+
     def mark(self) -> Mark:
         """Return a mark of the moment at which the work so far is done."""
         ...

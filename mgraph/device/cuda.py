@@ -46,6 +46,10 @@ class CudaDevice:
             free, _ = self.xp.cuda.runtime.memGetInfo()
             return int(free) + int(self.xp.get_default_memory_pool().free_bytes())
 
+    def places(self, values: Array, ordered: Array) -> Array:
+        """Return where each value would be inserted into an ascending array."""
+        return self.xp.searchsorted(ordered, values)
+
     def mark(self) -> Mark:
         """Return an event of the current stream, which marks when the work so far is done."""
         event = self.xp.cuda.Event()

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import limits
 from ..arguments import checked_integer
+from ..arrays import places_of
 from .base import Array, Immediate, Mark, Peak
 from .clock import clock
 from .profile import Recorder
@@ -37,6 +38,10 @@ class HostDevice:
     def available_memory(self) -> int:
         """Return the bytes that this process can allocate now, within the limits of its containers and resources."""
         return limits.available_memory()
+
+    def places(self, values: Array, ordered: Array) -> Array:
+        """Return where each value would be inserted into an ascending array, which is read in its order."""
+        return places_of(values, ordered)
 
     def mark(self) -> Mark:
         """Return the time; work is done when a call returns."""

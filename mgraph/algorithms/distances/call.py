@@ -139,7 +139,8 @@ def distances(
         predecessors need not be those of searches. ``"auto"`` takes ``"bfs"`` for an unweighted graph, and
         ``"johnson"`` if a weight is negative. It takes ``"blocked"`` or ``"hierarchy"`` where that is predicted clearly
         faster, preparation counted, and all sums of weights are exact, so that the result is the same. On these
-        conditions it searches from the targets, against the edges, if they are fewer than the sources.
+        conditions it searches from the targets, against the edges, if they are fewer than the sources, on one device
+        and without `predecessors`, `sparse` and `checkpoint`.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
     ids : bool

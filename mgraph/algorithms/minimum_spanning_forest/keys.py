@@ -2,12 +2,11 @@
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array, distinct, places_of
+from ...arrays import Array, distinct
 from ...runtime.communicator import Communicator
 
 #: Weights whose keys are computed at a time, on each kind of device, and the bytes that this takes for each weight.
@@ -45,15 +44,14 @@ class Keys:
             keys = device.xp.empty(m, np.int32)
             for first in range(0, m, at_a_time):
                 some = slice(first, first + at_a_time)
-                keys[some] = self._of(weights[some], device.xp)
+                keys[some] = self._of(weights[some], device)
         return keys
 
-    def _of(self, weights: Array, xp: Any) -> Array:
+    def _of(self, weights: Array, device: devices.Device) -> Array:
         """Return the keys of some weights."""
+        xp = device.xp
         if self.table is not None:
-            # On a CPU, looking weights up in their order reads the table once, not at random.
-            ordered = devices.of(weights).kind == "cpu"
-            return places_of(weights, self.table) if ordered else xp.searchsorted(self.table, weights)
+            return device.places(weights, self.table)
         if self.dtype == np.float32:
             bits = (weights + np.float32(0)).view(np.int32)  # -0.0 becomes 0.0
             return xp.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
