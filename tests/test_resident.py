@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mar
 
 import mgraph
 from mgraph import DistributedGraph, Graph, device, limits
+from mgraph.algorithms.bfs.search import Search
 from mgraph.errors import InputError, MemoryLimitError, NegativeCycleError, SchedulerError, WorkerLostError
 from mgraph.generate import grid, rmat, weighted
 from mgraph.graph.vertex_range import VertexRange
@@ -321,6 +323,29 @@ def test_a_graph_that_fails_to_be_placed_leaves_nothing_behind(client, monkeypat
     with pytest.raises(MemoryLimitError, match="a part of a graph ran out of memory"):
         DistributedGraph.from_graph(graph, client, device="cpu")
     wait_until(lambda: names_kept(client) == [])
+
+
+def test_the_parts_of_a_call_take_no_longer_than_the_call(client, monkeypatch):
+    """The first worker is slow to load, which the others wait for, and the last is slow to collect."""
+
+    def slow(whole, rank):
+        def slept(program, of, *rest):
+            first = of if isinstance(of, int) else rest[0].rank
+            if first == rank:
+                time.sleep(0.3)
+            return whole(program, of, *rest)
+
+        return slept
+
+    graph, workers = grid(9, 9), len(client.scheduler_info()["workers"])
+    monkeypatch.setattr(Search, "load", slow(Search.load, 0))
+    monkeypatch.setattr(Search, "collect", slow(Search.collect, workers - 1))
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        began = time.perf_counter()
+        parts = mgraph.bfs(placed, 0).timings
+        passed = time.perf_counter() - began
+    assert parts["load"] + parts["solve"] + parts["collect"] + parts["compile"] <= parts["call"] <= passed
+    assert parts["call"] >= 0.6
 
 
 @pytest.mark.parametrize("short", [walking.SHORT, 0])
