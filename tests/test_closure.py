@@ -284,7 +284,6 @@ def test_the_planned_memory_is_what_is_used():
     assert abs(watch.peak / result.plan.peak_bytes[0] - 1) < 0.05
 
 
-@pytest.mark.timeout(120)
 def test_on_workers():
     edges = random_edges(1100, 1.2)
     edges[1000:] = False  # a shard that only passes data on

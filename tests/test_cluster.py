@@ -1,11 +1,13 @@
 """Calls on a cluster give the bits of direct calls, and leave nothing behind, however they end."""
 
 import asyncio
+import contextlib
 import gc
 import multiprocessing
 import operator
 import os
 import pickle
+import random
 import re
 import signal
 import socket
@@ -51,12 +53,18 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
+    # On a slow machine, of a test with a short time of silence.
+    pytest.mark.filterwarnings("ignore:on the worker .*, superstep .* has taken:RuntimeWarning"),
 ]
 
 QUIET = dict(dashboard_address=None, silence_logs=50)
 
-#: Seconds after which a call counts as hanging, even on a busy machine.
-SOON = 60
+#: Seconds after which a call counts as hanging, even on a machine that is slow and busy.
+SOON = 200
+
+#: Seconds for which a worker that is stopped is silent before a test's call gives it up. A worker that runs must not be
+#: silent for half of them, on any machine.
+SILENCE = 8
 
 
 def wait_until(holds, within=SOON):
@@ -67,8 +75,16 @@ def wait_until(holds, within=SOON):
 
 
 def forked():
-    """Fork worker processes from one that has imported their modules; spawned ones take seconds to import them."""
-    chosen = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    """Fork worker processes from one that has imported their modules; spawned ones take seconds to import them.
+
+    A nanny on a busy machine takes longer to start a worker again than the 15 s after which LocalCluster gives it up.
+    """
+    chosen = dask.config.set(
+        {
+            "distributed.worker.multiprocessing-method": "forkserver",
+            "distributed.deploy.lost-worker-timeout": "10 minutes",
+        }
+    )
     get_mp_context()  # this imports the modules of Dask's own choice, once
     multiprocessing.set_forkserver_preload(["distributed", "mgraph.runtime.dask.worker", "mgraph.kernels.minplus.host"])
     return chosen
@@ -467,7 +483,7 @@ def test_an_interrupt_leaves_nothing(client):
     with pytest.raises(KeyboardInterrupt):
         run(client, collectives, progress=interrupt)
     check_apsp(client, 70, np.float32, False)
-    assert not any(client.run(lambda dask_worker: len(dask_worker.plugins["mgraph"].sessions)).values())
+    wait_until(lambda: not any(sessions(client)))
 
 
 def slow(state, k, comm):
@@ -503,7 +519,7 @@ def mortals(nursed):
     return nursed
 
 
-@pytest.mark.parametrize("span", [1, 10_000])
+@pytest.mark.parametrize("span", [1, 100_000])
 def test_a_killed_worker_is_named(mortals, span, caplog):
     check_apsp(mortals, 70, np.float32, False)
     killed = []
@@ -513,9 +529,11 @@ def test_a_killed_worker_is_named(mortals, span, caplog):
         time.sleep(1)
         killed.append((kill_a_worker(mortals), time.monotonic()))
 
-    threading.Thread(target=kill).start()
+    killing = threading.Thread(target=kill)
+    killing.start()
     with pytest.raises(WorkerLostError) as caught:
-        run(mortals, slow, steps=10_000, span=span)
+        run(mortals, slow, steps=100_000, span=span)
+    killing.join()
     [(address, when)] = killed
     assert time.monotonic() - when < SOON
     assert address in str(caught.value)
@@ -533,10 +551,14 @@ def test_a_worker_lost_between_calls_does_not_matter(mortals):
 
 
 def test_a_worker_lost_between_calls_does_not_break_the_cluster(monkeypatch):
-    told = WorkerStatusPlugin.remove_worker
+    told, notices = WorkerStatusPlugin.remove_worker, []
+
+    def notice(self, scheduler, worker):
+        told(self, scheduler, worker)
+        notices.append(worker)
 
     def late(self, scheduler, worker, **kwargs):
-        scheduler.loop.call_later(1, told, self, scheduler, worker)
+        scheduler.loop.call_later(1, notice, self, scheduler, worker)
 
     monkeypatch.setattr(WorkerStatusPlugin, "remove_worker", late)
     with cluster(2, processes=True) as client:
@@ -544,8 +566,7 @@ def test_a_worker_lost_between_calls_does_not_break_the_cluster(monkeypatch):
         while address in present(client):
             time.sleep(0.01)
         check_apsp(client, 70, np.float32, False)
-        time.sleep(1)
-    # Closing it would raise the error of a late notice of the removal.
+        wait_until(lambda: address in notices)  # closing the cluster would raise the error of a later one
 
 
 def test_a_lost_block_is_reported(mortals):
@@ -622,9 +643,12 @@ def test_a_dead_caller_holds_nothing(client, tmp_path):
 
 
 def closed_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Return a port that nothing listens at, none of those that systems give to whoever asks for any."""
+    for port in random.Random(os.getpid() + time.time_ns()).sample(range(20_000, 30_000), 100):
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("of 100 ports, all are in use")
 
 
 def test_a_scheduler_that_does_not_answer(capfd):
@@ -632,7 +656,7 @@ def test_a_scheduler_that_does_not_answer(capfd):
     before = threading.active_count()
     with pytest.raises(SchedulerError, match="no scheduler answers at tcp"):
         connect(f"tcp://127.0.0.1:{closed_port()}", timeout=2)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < SOON
     wait_until(lambda: threading.active_count() <= before)
     assert capfd.readouterr() == ("", "")
 
@@ -668,7 +692,7 @@ def test_a_port_that_never_answers(capfd):
         before = threading.active_count()
         with pytest.raises(SchedulerError, match=r"no scheduler answers at tcp.* within 2 s"):
             connect(f"tcp://127.0.0.1:{port}", timeout=2)
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < SOON
         wait_until(lambda: threading.active_count() <= before)
     assert capfd.readouterr() == ("", "")
 
@@ -684,7 +708,7 @@ def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
         started = time.monotonic()
         with pytest.raises(SchedulerError, match="within 2 s"):
             connect(f"tcp://127.0.0.1:{port}", timeout=2)
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < SOON
         with pytest.raises(ValueError, match="No clients found"):
             default_client()
     time.sleep(1)  # the port is closed, and its client notices
@@ -694,7 +718,7 @@ def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
 @pytest.mark.parametrize("data", [b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n", bytes(8)])
 def test_a_port_of_another_program(data, capfd):
     with port_that_says(data) as port, pytest.raises(SchedulerError, match="is not a Dask scheduler that can be used"):
-        connect(f"tcp://127.0.0.1:{port}", timeout=5)
+        connect(f"tcp://127.0.0.1:{port}", timeout=30)
     assert capfd.readouterr() == ("", "")
 
 
@@ -746,10 +770,14 @@ def test_a_scheduler_that_goes_away():
     made = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET)
     with made:
         with connect(made.scheduler_address) as client:
-            stopper = threading.Timer(1, made.close)
-            stopper.start()
+            stopper = threading.Thread(target=made.close)
+
+            def stop(k, of):
+                if k == 1:
+                    stopper.start()
+
             with pytest.raises(MgraphError):
-                run(client, slow, steps=10_000)
+                run(client, slow, steps=10_000, progress=stop)
             stopper.join()
 
 
@@ -807,7 +835,6 @@ def test_a_client_that_is_closed_before_it_sends_a_task(monkeypatch, what, use):
             use(given)
 
 
-@pytest.mark.timeout(30)
 def test_an_error_is_not_asked_of_a_loop_that_has_stopped(monkeypatch):
     with cluster(1, processes=False) as client, connect(client.scheduler.address) as other:
         watch, task = Watch(other), other.submit(time.sleep, 0.1)
@@ -870,7 +897,7 @@ def test_a_scheduler_without_workers(monkeypatch):
 
 def test_an_adaptive_cluster_starts_its_first_worker_for_a_call():
     with cluster(0, processes=False) as client:
-        client.cluster.adapt(minimum=0, maximum=2, interval="100ms")
+        client.cluster.adapt(minimum=0, maximum=2, interval="100ms", wait_count=10_000)  # stops none
         check_apsp(client, 20, np.float32, False)
 
 

@@ -10,12 +10,21 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import dask
 import numpy as np
 import psutil
 import pytest
 from distributed import Client, LocalCluster, get_client, worker_client
 from present import present
-from test_cluster import QUIET, check_apsp, cluster, matrix, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import (
+    QUIET,
+    SOON,
+    check_apsp,
+    cluster,
+    matrix,
+    pytestmark,  # noqa: F401  (the mark works here too)
+    wait_until,
+)
 
 from mgraph import __version__, apsp, bfs, connected_components
 from mgraph.errors import NegativeCycleError, VersionError
@@ -67,7 +76,7 @@ def test_a_call_within_a_task(client):
         return first, again, connected_components(rmat(5), client=get_client(), device="cpu").count
 
     expected = connected_components(rmat(5), device="cpu").count
-    assert client.submit(calls).result(timeout=60) == (expected,) * 3
+    assert client.submit(calls).result(timeout=SOON) == (expected,) * 3
 
 
 def test_a_worker_without_mgraph(client):
@@ -244,7 +253,8 @@ def test_callers_of_two_schedulers_one_of_which_adapts(client):
     """It starts and stops its workers by its own rules."""
     with LocalCluster(n_workers=0, processes=False, memory_limit=0, **QUIET) as made:
         made.adapt(minimum=1, maximum=2, interval="100ms")
-        with Client(made, set_as_default=False) as adapting:
+        # A call loses its worker each time that one is stopped.
+        with Client(made, set_as_default=False) as adapting, dask.config.set({"mgraph.retries": 100}):
             wait_until(lambda: present(adapting))
             check_callers([client, adapting])
             check_nothing_is_left(adapting)

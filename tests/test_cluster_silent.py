@@ -18,24 +18,18 @@ import pytest
 from distributed import Client, LocalCluster
 from distributed.utils import _offload_executor
 from present import present
-from test_cluster import QUIET, SOON, Probe, check_apsp, forked, slow, wait_until
+from test_cluster import QUIET, SILENCE, SOON, Probe, check_apsp, forked, pytestmark, slow, wait_until  # noqa: F401
 
 from mgraph import apsp
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.planner import plan
-from mgraph.runtime.dask import Cluster, connect, driver, pulse, watch, worker
+from mgraph.runtime.dask import Cluster, connect, driver, pulse, turns, watch, worker
 from mgraph.runtime.dask.comm import OPERATION, Aborted, Mailbox
 from mgraph.runtime.dask.turns import turns_on
 from mgraph.runtime.dask.watch import Watch
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
-]
-
 #: Seconds of silence that the tests wait for.
-TIMEOUT = 6
+TIMEOUT = SILENCE
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +124,7 @@ def test_a_worker_that_is_stopped_in_a_call(client, stopped):
         run(client, span=100_000)
     [(address, when)] = found
     assert address in str(caught.value)
-    assert time.monotonic() - when < 3 * TIMEOUT  # apart from the silence, the call waits for little
+    assert time.monotonic() - when < TIMEOUT + SOON
     # It has been silent for long enough to be left out at once.
     with pytest.warns(RuntimeWarning, match=f"leaves out the worker {address}"):
         check_apsp_within(client)
@@ -163,7 +157,7 @@ def test_a_worker_that_is_stopped_while_its_piece_is_sent(client, stopped, monke
         apsp(np.ones((320, 320), np.float32), client=client, device="cpu", worker_timeout=TIMEOUT, retries=0)
     [address] = addresses
     os.kill(pids[address], signal.SIGCONT)
-    wait_until(lambda: set(state(client).values()) == {(0, 0)} and not tasks_on_scheduler(client), within=2 * TIMEOUT)
+    wait_until(lambda: set(state(client).values()) == {(0, 0)} and not tasks_on_scheduler(client))
 
 
 def test_a_matrix_of_a_stopped_worker(client, stopped):
@@ -174,7 +168,8 @@ def test_a_matrix_of_a_stopped_worker(client, stopped):
         found.to_numpy()
 
 
-def test_ctrl_c_ends_a_call_that_waits_for_a_stopped_worker(client, stopped):
+def test_ctrl_c_ends_a_call_that_waits_for_a_stopped_worker(client, stopped, monkeypatch):
+    monkeypatch.setattr(turns, "PARTING", SOON)  # the scheduler answers, perhaps late
     pressed = []
 
     def press():
@@ -187,15 +182,12 @@ def test_ctrl_c_ends_a_call_that_waits_for_a_stopped_worker(client, stopped):
     # A process that was started in the background ignores it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        pressing, begun = then(client, press), time.monotonic()
-        with pytest.raises((KeyboardInterrupt, WorkerLostError)) as caught:
-            run(client, span=100_000)
+        pressing = then(client, press)
+        with pytest.raises(KeyboardInterrupt):
+            run(client, span=100_000, timeout=10 * SOON)  # the worker's silence does not end it
     finally:
         signal.signal(signal.SIGINT, before)
-    ended = time.monotonic()
-    pressed_after = [round(when - begun, 1) for when in pressed]
-    assert caught.type is KeyboardInterrupt, f"{caught.value} after {ended - begun:.1f} s, pressed {pressed_after}"
-    assert ended - pressed[0] < 5
+    assert time.monotonic() - pressed[0] < SOON
     pressing.join()
     assert left_on_scheduler(client)[1] == 0
 
@@ -220,7 +212,7 @@ def test_ctrl_c_ends_a_call_when_no_worker_answers(client, monkeypatch):
     pressed = []
     with pytest.raises(KeyboardInterrupt):
         run(client, act, steps=2, progress=interrupt)
-    assert time.monotonic() - pressed[0] < 5
+    assert time.monotonic() - pressed[0] < SOON
     monkeypatch.undo()
     check_apsp(client, 70, np.float32, False)  # frees what the interrupted call could not free
 
@@ -304,7 +296,7 @@ def test_a_scheduler_that_is_slow_to_answer_the_first_request(client, monkeypatc
 
 def test_a_pulse_that_fails_ends_its_session(client, monkeypatch, caplog):
     """With any error, also after the first beats."""
-    monkeypatch.setattr(pulse, "BEAT", 0.2)
+    monkeypatch.setattr(pulse, "BEAT", 2.0)
     lease = client.submit(int)
     lease.result()
     here = SimpleNamespace(
@@ -317,9 +309,9 @@ def test_a_pulse_that_fails_ends_its_session(client, monkeypatch, caplog):
         return {}[None]
 
     with caplog.at_level(logging.ERROR, pulse.__name__):
-        pulse.Pulse(here, ("client", "session"), lease.key, 1, where, ended.set)
+        pulse.Pulse(here, ("client", "session"), lease.key, 6, where, ended.set)
         assert ended.wait(SOON)
-    assert len(failed) == 3  # each counts for 0.4 s
+    assert 1 <= len(failed) <= 2  # each counts for 3.5 s; the scheduler may be late to answer one
     assert caplog.text.count("a beat of a session failed") == 1
 
 
@@ -417,7 +409,7 @@ def test_a_client_that_is_killed_in_a_call_leaves_nothing(client):
     ended.start()
     ended.join(2 * SOON)
     assert ended.exitcode == -signal.SIGKILL
-    wait_until(lambda: left_on_scheduler(client) == (False, 0) and set(state(client).values()) == {(0, 0)}, within=60)
+    wait_until(lambda: left_on_scheduler(client) == (False, 0) and set(state(client).values()) == {(0, 0)})
 
 
 def test_a_start_that_hangs_is_abandoned_when_a_session_is_aborted():

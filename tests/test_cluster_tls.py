@@ -95,13 +95,13 @@ def test_options_that_lack_others(pems, monkeypatch, options, problem):
 def test_tls_without_certificates(encrypted, scheme):
     address = scheme + encrypted.removeprefix("tls://")
     with pytest.raises(SchedulerError, match=rf"the scheduler at {address} uses TLS: give its CA file"):
-        connect(address, timeout=3)
+        connect(address, timeout=30)
 
 
 def test_tls_with_an_address_of_plain_tcp(encrypted, pems):
     address = encrypted.replace("tls://", "tcp://")
     with pytest.raises(SchedulerError, match=r"uses TLS: write its address with tls://"):
-        connect(address, timeout=3, security=client_security(pems))
+        connect(address, timeout=30, security=client_security(pems))
 
 
 @pytest.mark.parametrize("ca", ["ours", "other"])
@@ -109,19 +109,19 @@ def test_certificates_of_another_cluster(encrypted, pems, ca):
     """Refused by the client, which knows another CA, or by the scheduler."""
     security = tls_security(pems / f"{ca}.crt", pems / "other.crt", pems / "other.key")
     with pytest.raises(SchedulerError, match="do not trust each other's certificates"):
-        connect(encrypted, timeout=3, security=security)
+        connect(encrypted, timeout=30, security=security)
 
 
 @pytest.mark.parametrize("scheme", ["tls://", "tcp://", ""])
 def test_certificates_for_a_scheduler_without_tls(plain, pems, scheme):
     address = scheme + plain.removeprefix("tcp://")
     with pytest.raises(SchedulerError, match=r"does not use TLS: leave security= out, and write its address with tcp"):
-        connect(address, timeout=3, security=client_security(pems))
+        connect(address, timeout=30, security=client_security(pems))
 
 
 def test_an_address_of_tls_for_a_scheduler_without_it(plain):
     with pytest.raises(SchedulerError, match="does not use TLS"):
-        connect(plain.replace("tcp://", "tls://"), timeout=3)
+        connect(plain.replace("tcp://", "tls://"), timeout=30)
 
 
 def test_a_scheduler_that_does_not_answer_with_tls(pems):

@@ -286,7 +286,6 @@ def test_calls_share_a_span_of_dask_so_that_its_figures_do_not_grow(client):
 def mortals():
     with (
         forked(),
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
         LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
         Client(made, set_as_default=False) as client,
     ):

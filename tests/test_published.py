@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from distributed import Client
 from test_cli import failed, invoke, ok
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import names_kept, same
 
 import mgraph
@@ -207,7 +207,7 @@ def test_a_graph_of_a_process_that_was_killed(processes):
         "graph.publish('left')\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    ended = subprocess.run([sys.executable, "-c", code, processes.scheduler.address], timeout=60)
+    ended = subprocess.run([sys.executable, "-c", code, processes.scheduler.address], timeout=SOON)
     assert ended.returncode == -signal.SIGKILL
     with mgraph.resident("left", processes) as found:
         same(mgraph.bfs(found, 0), mgraph.bfs(grid(5, 6), 0, device="cpu"))

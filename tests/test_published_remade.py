@@ -13,7 +13,7 @@ import pytest
 from distributed import Client
 from test_checkpoints import Steps, writing, written  # noqa: F401  (a fixture, too)
 from test_cli import ok
-from test_cluster import kill_a_worker, wait_until
+from test_cluster import SILENCE, kill_a_worker, wait_until
 from test_cluster import pytestmark as cluster_marks
 from test_recovery import LOST, Kills, mortals, nursed  # noqa: F401  (fixtures, too)
 from test_resident import names_kept
@@ -180,7 +180,7 @@ def test_a_stopped_worker_has_no_part_of_it_any_more(mortals, others):  # noqa: 
     with grid(mortals) as graph:
         expected = distances(graph)
         graph.publish("streets")
-    handle = mgraph.resident("streets", others[0], worker_timeout=2)
+    handle = mgraph.resident("streets", others[0], worker_timeout=SILENCE)
     address, pid = max(mortals.run(os.getpid).items())
     os.kill(pid, signal.SIGSTOP)
     try:

@@ -3,13 +3,21 @@
 import logging
 import os
 import signal
-import socket
 
 import dask
 import numpy as np
 import pytest
 from distributed import Future
-from test_cluster import QUIET, forked, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import (
+    QUIET,
+    SILENCE,
+    closed_port,
+    forked,
+    gpus,
+    kill_a_worker,
+    pytestmark,  # noqa: F401  (the mark works here too)
+    wait_until,
+)
 
 import mgraph
 from mgraph.errors import InputError, WorkerLostError
@@ -28,8 +36,6 @@ def nursed():
 
     with (
         forked(),
-        # A nanny on a busy machine takes longer than the 15 s after which LocalCluster gives its worker up.
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
         LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
         Client(made, set_as_default=False) as client,
     ):
@@ -41,9 +47,7 @@ def fixed():
     """A worker whose process always has the same address."""
     from distributed import Client, LocalCluster
 
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    options = {"n_workers": 1, "threads_per_worker": 1, "worker_port": port, "memory_limit": 0, **QUIET}
+    options = {"n_workers": 1, "threads_per_worker": 1, "worker_port": closed_port(), "memory_limit": 0, **QUIET}
     with forked(), LocalCluster(**options) as made, Client(made, set_as_default=False) as client:
         yield client
 
@@ -123,7 +127,7 @@ def test_a_worker_that_is_stopped_is_left_out(mortals):
             os.kill(stopped[0][1], signal.SIGSTOP)
 
     try:
-        found = mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=stop, worker_timeout=3)
+        found = mgraph.bfs(GRID, 0, client=mortals, device="cpu", span=1, progress=stop, worker_timeout=SILENCE)
     finally:
         os.kill(stopped[0][1], signal.SIGCONT)
     np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)

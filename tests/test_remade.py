@@ -11,7 +11,7 @@ import dask.array
 import numpy as np
 import pytest
 from distributed import Client
-from test_cluster import cluster, kill_a_worker, wait_until
+from test_cluster import SILENCE, cluster, kill_a_worker, wait_until
 from test_cluster import pytestmark as cluster_marks
 from test_recovery import LOST, Kills, again_at_the_same_address, fixed, mortals, nursed  # noqa: F401  (fixtures, too)
 from test_resident import names_kept
@@ -108,7 +108,7 @@ def test_a_worker_that_comes_back_at_its_former_address(fixed):  # noqa: F811
 
 def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):  # noqa: F811
     address, pid = max(mortals.run(os.getpid).items())
-    with DistributedGraph.from_graph(GRID, mortals, device="cpu", worker_timeout=2) as graph:
+    with DistributedGraph.from_graph(GRID, mortals, device="cpu", worker_timeout=SILENCE) as graph:
         found = distances(graph, 0)
         os.kill(pid, signal.SIGSTOP)
         try:

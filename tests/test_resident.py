@@ -16,7 +16,7 @@ import psutil
 import pytest
 from distributed import Client
 from distributed.comm import tcp
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_cluster import SILENCE, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph import DistributedGraph, Graph, device, limits
@@ -568,7 +568,7 @@ def test_a_stopped_worker_is_noticed():
     graph = rmat(8)
     with cluster(2, processes=True) as client:
         other = DistributedGraph.from_graph(graph, client, device="cpu")  # which has the same sessions
-        placed = DistributedGraph.from_graph(graph, client, device="cpu", worker_timeout=2)
+        placed = DistributedGraph.from_graph(graph, client, device="cpu", worker_timeout=SILENCE)
         assert mgraph.bfs(other, 1).distances[1] == 0
         address, pid = next(iter(client.run(os.getpid).items()))
         os.kill(pid, signal.SIGSTOP)

@@ -139,13 +139,13 @@ def test_a_call_that_does_not_fit_says_what_lies_there(client, other, monkeypatc
 def test_a_call_that_waits_for_its_turn_is_not_lost(client, other):
     """A worker is not silent because the call of another client has its turn for longer than `worker_timeout`."""
     first = DistributedGraph.from_graph(GRAPH, client, device="cpu")
-    second = DistributedGraph.from_graph(GRAPH, other, device="cpu", worker_timeout=1)
+    second = DistributedGraph.from_graph(GRAPH, other, device="cpu", worker_timeout=5)
     begun, passed = threading.Event(), []
 
     def hold(done, total):
         if not begun.is_set():
             begun.set()
-            time.sleep(3)
+            time.sleep(12)
             passed.append(1)
 
     with ThreadPoolExecutor(1) as thread:
@@ -166,7 +166,7 @@ def test_a_call_that_the_scheduler_drops_is_named(client, other, way):
 
     def hold(done, total):
         begun.set()
-        over.wait(20)
+        over.wait(SOON)
 
     def calls(dask_scheduler):
         return len(turns_on(dask_scheduler))
