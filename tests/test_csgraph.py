@@ -204,6 +204,52 @@ def test_connected_components_are_scipys(matrix, directed, connection):
     assert found[1].dtype == expected[1].dtype
 
 
+def shuffled_rows(matrix, seed=0):
+    """Return a CSR matrix with the entries of each row in random order."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    order = np.lexsort((np.random.default_rng(seed).random(len(rows)), rows))
+    return sparse.csr_matrix((matrix.data[order], matrix.indices[order], matrix.indptr), shape=matrix.shape)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("most", [1, 3, 10**6])
+def test_rows_in_any_order_give_the_same(index, most):
+    random = np.random.default_rng(most)
+    weights = random.integers(1, most + 1, 3000).astype(np.float64)
+    ends = random.integers(0, 400, (2, 3000))
+    matrix = sparse.coo_matrix((weights, ends), shape=(400, 400)).tocsr()
+    shuffled = shuffled_rows(matrix)
+    shuffled.indices, shuffled.indptr = shuffled.indices.astype(index), shuffled.indptr.astype(index)
+    assert not shuffled.has_sorted_indices
+    before = shuffled.indices.copy(), shuffled.data.copy()
+    for directed in (True, False):
+        options = {"directed": directed, "indices": 0, "return_predecessors": True}
+        there, here = (csgraph.dijkstra(given, **options) for given in (matrix, shuffled))
+        assert_array_equal(here, there)
+        assert_array_equal(here[0], scipy_csgraph.dijkstra(matrix, directed, 0))
+        found = [csgraph.connected_components(given, directed)[1] for given in (matrix, shuffled)]
+        assert_array_equal(*found)
+    trees = [csgraph.minimum_spanning_tree(given) for given in (matrix, shuffled)]
+    assert_array_equal(trees[0].toarray(), trees[1].toarray())
+    assert trees[1].sum() == scipy_csgraph.minimum_spanning_tree(matrix).sum()
+    assert_array_equal(shuffled.indices, before[0])  # the input is not changed
+    assert_array_equal(shuffled.data, before[1])
+
+
+def test_rows_in_any_order_are_checked():
+    columns, indptr = np.array([1, 0, 2], np.int32), np.array([0, 2, 3, 3])
+    matrix = sparse.csr_matrix((np.array([1.0, 2.0, 3.0]), columns, indptr), shape=(3, 3))
+    for wrong in (3, -1):
+        matrix.indices[:] = [1, 0, wrong]
+        with pytest.raises(ValueError):
+            csgraph.dijkstra(matrix, indices=0)
+    matrix.indices[:] = [1, 0, 2]
+    matrix.data[:] = [np.inf, 2, np.nan]  # no edges
+    assert_array_equal(csgraph.dijkstra(matrix, indices=0), [0, np.inf, np.inf])
+    with pytest.raises(ValueError):
+        mgraph.Graph.from_scipy(matrix)  # NaN
+
+
 @settings(max_examples=60, deadline=None)
 @given(matrices(least=-3))
 def test_a_minimum_spanning_tree_has_scipys_weight(matrix):

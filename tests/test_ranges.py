@@ -175,10 +175,12 @@ def test_floats_that_only_a_wider_type_can_sum(device):
 
 def test_extremes():
     def edges(*weights):
-        return mgraph.Graph.from_edges(range(len(weights)), range(1, len(weights) + 1), weights, n=5)
+        return mgraph.Graph.from_edges(range(len(weights)), range(1, len(weights) + 1), weights)
 
     assert edges(3, 7).extremes() == (3, 7, True)
     assert edges(-7.5, -3).extremes() == (-7.5, -3, False)
+    assert edges(*range(5000)).extremes() == (0, 4999, True)
+    assert edges(*map(float, range(5000)), 0.5).extremes() == (0, 4999, False)  # the last alone is no whole number
     assert mgraph.Graph.from_edges([0], [1]).extremes() == (1, 1, True)
     assert mgraph.Graph.from_edges([], [], n=2).extremes() == mgraph.Graph.from_edges([], [], []).extremes()
     assert mgraph.Graph.from_dense([[0, 3], [7, 0]]).extremes() == (3, 7, True)

@@ -46,21 +46,35 @@ def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any
         distinct = rows != columns
         rows, columns = xp.concatenate([rows, columns[distinct]]), xp.concatenate([columns, rows[distinct]])
         weights = None if weights is None else xp.concatenate([weights, weights[distinct]])
-    offsets = offset_type(len(rows))
     if xp is np:
-        # SciPy's conversions are counting sorts: two transpositions leave every row sorted, in O(m).
-        order = np.arange(len(rows), dtype=offsets)
-        matrix = lazy.sparse().coo_matrix((order, (rows, columns)), shape=(n, n))
-        matrix.has_canonical_format = True  # or tocsr() would add up repeated edges
-        matrix = matrix.tocsr().tocsc().tocsr()
-        indptr, indices, order = matrix.indptr, matrix.indices, matrix.data
-    else:
-        order = xp.argsort(rows.astype(np.int64) * n + columns)
-        indptr = xp.zeros(n + 1, offsets)
-        xp.cumsum(xp.bincount(rows, minlength=n)[:n], out=indptr[1:])
-        indices = columns[order]
-    weights = None if weights is None else weights[order]
-    return Compressed(indptr.astype(offsets, copy=False), indices.astype(np.int32, copy=False), weights)
+        # SciPy's conversions are counting sorts, which keep the order of equals: by column, then by row, in O(m).
+        values = np.ones(len(rows), bool) if weights is None else weights
+        matrix = lazy.sparse().coo_matrix((values, (rows, columns)), shape=(n, n))
+        matrix.has_canonical_format = True  # or tocsc() would add up repeated edges
+        return _of_matrix(matrix.tocsc().tocsr(), weights)
+    order = xp.argsort(rows.astype(np.int64) * n + columns)
+    indptr = xp.zeros(n + 1, offset_type(len(rows)))
+    xp.cumsum(xp.bincount(rows, minlength=n)[:n], out=indptr[1:])
+    return Compressed(indptr, columns[order], None if weights is None else weights[order])
+
+
+def sorted_rows(edges: Compressed, n: int) -> Compressed:
+    """Return the edges of a graph in host memory, whose columns are in [0, n), with those of each row ascending.
+
+    Repeated edges keep their order.
+    """
+    indptr, indices, weights = edges
+    if len(indices) >= grouping.MANY:
+        return Compressed(*grouping.grouped(rows_of(indptr, len(indices), np), indices, weights, n, False))
+    values = np.ones(len(indices), bool) if weights is None else weights
+    matrix = lazy.sparse().csr_matrix((values, indices, indptr), shape=(n, n))
+    return _of_matrix(matrix.tocsc().tocsr(), weights)
+
+
+def _of_matrix(matrix: Any, weights: Array | None) -> Compressed:
+    """Return the edges of a CSR matrix, without its values if `weights` is None."""
+    indptr = matrix.indptr.astype(offset_type(matrix.nnz), copy=False)
+    return Compressed(indptr, matrix.indices.astype(np.int32, copy=False), None if weights is None else matrix.data)
 
 
 def compressed_bytes(n: int, m: int, a_weight: int) -> int:

@@ -8,8 +8,8 @@ from .. import device as devices
 from ..arrays import Array
 from ..dtypes import offset_type, weight_dtype
 from ..errors import InputError
-from .checks import checked_weights
-from .compressed import Compressed
+from .checks import check_memory, checked_weights
+from .compressed import Compressed, sorted_rows
 from .grouping import ascending, copied_bytes, extremes, usable
 
 _INDEX = np.dtype(np.int32)
@@ -32,34 +32,39 @@ def check_structure(matrix: Any) -> None:
 
 
 def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
-    """Return the edges of a matrix in CSR, of a checked structure, as it has them, and whether none is negative.
+    """Return the edges of a matrix in CSR, of a checked structure, each row sorted, and whether none is negative.
 
-    They are None if the edges have to be sorted, or some left out, or if it is in another format or on a GPU. Arrays of
-    the types of a graph are not copied.
+    They are None if some edges have to be left out, or if it is in another format or on a GPU. Arrays of the types of a
+    graph are not copied if the rows are sorted.
 
     Raises
     ------
     InputError
         For weights as `checked_weights`.
     MemoryLimitError
-        If arrays have to be copied, and do not fit the free memory.
+        If arrays have to be copied or sorted, and do not fit the free memory.
     """
     indptr, n = getattr(matrix, "indptr", None), matrix.shape[0]
     if getattr(matrix, "format", None) != "csr" or not isinstance(indptr, np.ndarray):
         return None, False
     m = int(indptr[-1])
     indices, data = matrix.indices[:m], matrix.data[:m]
-    if not ascending(indptr, indices, n):
+    in_order = ascending(indptr, indices, n)
+    if not in_order and not (m and 0 <= (ends := extremes(indices))[0] and ends[1] < n):
         return None, False
     wanted, offsets = weight_dtype(np.dtype(data.dtype)), offset_type(m)
     copied = copied_bytes(indptr, offsets) + copied_bytes(indices, _INDEX)
     copied += 0 if wanted is None else copied_bytes(data, wanted)
-    devices.check_free_memory(f"a copy of a matrix of {m:,} entries", copied, devices.of(data))
+    if copied:
+        devices.check_free_memory(f"a copy of a matrix of {m:,} entries", copied, devices.of(data))
     weights = checked_weights(data, m, copy=False)
     least, greatest = (0, 0) if weights is None or not m else extremes(weights)
     if greatest == np.inf:
         return None, False
     weights = None if weights is None else usable(weights, weights.dtype)
+    if not in_order:
+        check_memory(n, m, devices.of(data))
+        return sorted_rows(Compressed(indptr, indices, weights), n), least >= 0
     return Compressed(usable(indptr, offsets), usable(indices, _INDEX), weights), least >= 0
 
 
