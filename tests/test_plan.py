@@ -607,6 +607,21 @@ def test_predicted_peak_of_bfs_is_the_measured_one(predecessors):
     assert result.plan.peak_bytes[0] - edges == pytest.approx(peak, rel=0.05)
 
 
+@pytest.mark.parametrize("targets", [None, range(0, 900, 2)])
+@pytest.mark.parametrize("method", ["sssp", "hierarchy"])
+def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, targets):
+    graph = mgraph.generate.grid(30, 30, weights=(1, 99), seed=2, device="cpu")
+    if method == "hierarchy":
+        graph, method = mgraph.Hierarchy(graph, order=range(graph.n), device="cpu"), "auto"
+    sources = np.arange(10_000) % 900
+    mgraph.distances(graph, [0, 1], targets, sparse=True, method=method, device="cpu")  # compiles
+    result, peak = measured(lambda: mgraph.distances(graph, sources, targets, sparse=True, method=method, device="cpu"))
+    matrix = result.distances
+    assert matrix.nnz == 10_000 * (900 if targets is None else 450) and matrix.indices.dtype == np.int32
+    size = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    assert peak < result.plan.peak_bytes[0] + 1.02 * size
+
+
 # Invalid arguments
 
 

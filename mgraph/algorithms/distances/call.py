@@ -253,7 +253,10 @@ def distances(
     plan, outcome = _solved(given, runner, starts, *asked, kept)
     arrays = outcome.arrays
     if sparse:
-        parts = arrays.pop(DATA), arrays.pop(INDICES), np.append(0, arrays.pop(COUNTS).cumsum())
+        offsets = np.append(0, arrays.pop(COUNTS).cumsum())
+        if offsets[-1] <= np.iinfo(np.int32).max:  # SciPy copies columns to the type of the offsets
+            offsets = offsets.astype(np.int32)
+        parts = arrays.pop(DATA), arrays.pop(INDICES), offsets
         arrays["distances"] = _sparse(given, parts, (len(starts), given.n if ends is None else len(ends)))
     if radii:
         columns = [arrays.pop(within(i)) for i in range(len(radii))]

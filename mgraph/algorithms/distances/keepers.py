@@ -128,6 +128,11 @@ class _Batched:
         """Return the columns of a matrix that count."""
         return matrix if self.targets is None or self.wanted.narrow else matrix[:, self.targets]
 
+    def rows_at_a_time(self) -> int:
+        """Return of how many rows the columns that count are looked through at a time."""
+        t = self.D.shape[1] if self.targets is None else len(self.targets)
+        return max(1, AT_A_TIME[self.device.kind] // max(1, t))
+
 
 class Choosing(_Batched):
     """The columns of some targets, or the nearest of the targets."""
@@ -191,28 +196,42 @@ def nearest_of(D: Array, count: int, xp: Any) -> tuple[Array, Array]:
 
 
 class Sparse(_Batched):
-    """The columns of some targets within reach, as rows of a sparse matrix; of a row some bytes for each of these."""
+    """The columns of some targets within reach, as rows of a sparse matrix; of a row some bytes for each of these.
+
+    The arrays grow in place with each batch: parts that are joined at the end would be there twice.
+    """
 
     def __init__(self, wanted: Wanted, device: devices.Device, n: int, batch: int, dtype: np.dtype) -> None:
         super().__init__(wanted, device, n, batch, dtype, False)
-        #: What was kept of each batch: counts, columns and distances.
-        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.counts: list[np.ndarray] = []
+        self.indices, self.data = np.empty(0, np.int32), np.empty(0, dtype)
 
     def keep(self, top: int, bottom: int, sources: Array) -> None:
-        """Keep what is within reach of the rows, which come in order."""
-        D, xp = self.columns(self.D[: bottom - top]), self.device.xp
-        count, t = D.shape
-        # One list of places: NumPy takes several times as long for a list of rows and one of columns.
-        places = xp.flatnonzero(D != infinity(np.dtype(D.dtype)))
-        counts = xp.diff(xp.searchsorted(places, xp.arange(count + 1) * t))
-        found = counts, (places % max(t, 1)).astype(np.int32), D.reshape(-1)[places]
-        self.parts.append(tuple(map(devices.to_host, found)))
+        """Keep what is within reach of the rows, which come in order; some are looked through at a time."""
+        rows, step, xp = bottom - top, self.rows_at_a_time(), self.device.xp
+        slices = [(first, min(first + step, rows)) for first in range(0, rows, step)]
+        counts = [devices.to_host(self._reached(*some).sum(axis=1)) for some in slices]
+        begin, more = len(self.data), sum(int(count.sum()) for count in counts)
+        what = f"a sparse matrix of {begin + more:,} distances so far"
+        with devices.allocating(what, more * (4 + self.data.itemsize), devices.find("cpu")):
+            for array in (self.indices, self.data):
+                array.resize(begin + more, refcheck=False)  # nobody else has it
+        for some in slices:
+            # One list of places: NumPy takes several times as long for a list of rows and one of columns.
+            D, places = self.columns(self.D[slice(*some)]), xp.flatnonzero(self._reached(*some))
+            there = slice(begin, begin := begin + len(places))
+            self.indices[there] = devices.to_host((places % max(D.shape[1], 1)).astype(np.int32))
+            self.data[there] = devices.to_host(D.reshape(-1)[places])
+        self.counts += counts
+
+    def _reached(self, first: int, last: int) -> Array:
+        """Return which columns of some rows are within reach."""
+        return self.columns(self.D[first:last]) != infinity(np.dtype(self.D.dtype))
 
     def results(self) -> dict[str, Array]:
-        """Return the parts, joined."""
-        empty = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, self.D.dtype)
-        joined = (np.concatenate(each) for each in zip(empty, *self.parts, strict=True))
-        return dict(zip((COUNTS, INDICES, DATA), joined, strict=True))
+        """Return the rows, one after another."""
+        counts = np.concatenate([np.empty(0, np.int64), *self.counts])
+        return {COUNTS: counts, INDICES: self.indices, DATA: self.data}
 
 
 class Measuring(_Batched):
@@ -224,9 +243,7 @@ class Measuring(_Batched):
 
     def keep(self, top: int, bottom: int, sources: Array) -> None:
         """Measure the rows, some at a time."""
-        t = self.D.shape[1] if self.targets is None else len(self.targets)
-        step = max(1, AT_A_TIME[self.device.kind] // max(1, t))
-        xp = self.device.xp
+        step, xp = self.rows_at_a_time(), self.device.xp
         itself = xp.ones(len(sources), bool) if self.targets is None else xp.isin(sources, self.targets)
         for first in range(0, bottom - top, step):
             last = min(first + step, bottom - top)
