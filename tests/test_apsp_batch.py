@@ -146,6 +146,34 @@ def test_weighted_distances_are_those_of_apsp(device, dtype, least, predecessors
         assert (found[g, n:] == infinity(found.dtype)).all() and (found[g, :, n:] == infinity(found.dtype)).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("n", [159, 160, 163, 512])
+def test_large_graphs_in_blocks_of_pivots(device, n, dtype):
+    random, none = np.random.default_rng(n), infinity(np.dtype(dtype))
+    heights = random.integers(0, 50, n)
+    for degree, fall in ((2, 0), (n, 0), (2, 1), (30, 1)):
+        weights = (random.integers(1, 1000, (n, n)) + fall * (heights[:, None] - heights) * 20).astype(dtype)
+        weights[random.random((n, n)) * n >= degree] = none
+        weights[: n // 5] = none  # from some there is no way
+        result = mgraph.apsp_batch([weights, weights[:40, :40]], dtype=dtype, device=device)
+        for g, part in enumerate((weights, weights[:40, :40])):
+            expected = mgraph.apsp(
+                mgraph.Graph.from_distances(part), method="naive", dtype=dtype, device="cpu"
+            ).distances
+            np.testing.assert_array_equal(devices.to_host(result[g]), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+@pytest.mark.parametrize("first", [0, 15, 16, 150, 310])
+def test_negative_cycles_of_large_graphs(device, first, dtype):
+    random = np.random.default_rng(first)
+    weights = random.integers(1000, 2000, (320, 320)).astype(dtype)
+    weights[first, first + 7], weights[first + 7, first] = 5, -6
+    with pytest.raises(mgraph.NegativeCycleError, match="of graph 1") as caught:
+        mgraph.apsp_batch([np.abs(weights), weights], device=device)
+    assert caught.value.vertex in (first, first + 7)
+
+
 @pytest.mark.parametrize("degree", [1, 4, 500])
 def test_weighted_distances_are_scipys(device, degree):
     matrices = [lengths_of(n, degree, np.float64) for n in (30, 65, 200)]

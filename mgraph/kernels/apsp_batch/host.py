@@ -1,8 +1,8 @@
 """The kernels of ``kernels/apsp_batch.cu`` for the CPU: cores take whole graphs.
 
 Searches take the vertices of a level in ascending order and unite their rows, as on a GPU. Up to 64 vertices a row is
-one word. The algorithm of Floyd and Warshall is the plain one: up to 512 vertices a matrix fits the second cache or
-nearly so.
+one word. The algorithm of Floyd and Warshall is the plain one for small graphs, whose infinite distances it passes over,
+and with predecessors. For others it is the blocked one of `mgraph.kernels.minplus`, which takes four pivots at a time.
 """
 
 import numpy as np
@@ -14,9 +14,13 @@ from ...device.numba.caching import njit
 from ...device.numba.least import relax_line
 from ...device.numba.small import VERTICES, unless
 from ...dtypes import kernel_infinity
+from ..minplus.host import eliminate_in_blocks
 
 #: Graphs of all sizes are solved together.
 CLASSES = (512,)
+
+#: The fewest vertices for which blocks of pivots are eliminated together, and the pivots of a block.
+BLOCKED, _PIVOTS = 160, 16
 
 #: Edges, or elements, that a core takes at a time.
 _CHUNK = 1 << 14
@@ -212,6 +216,10 @@ def _eliminate(D, P, n, none):
             for j in range(n):
                 if i != j and D[i, j] < none:
                     P[i, j] = i
+    if P is None and n >= BLOCKED:
+        cycle = np.array([n])
+        eliminate_in_blocks(D, n, _PIVOTS, cycle)
+        return cycle[0] if cycle[0] < n else -1
     for k in range(n):
         if D[k, k] < 0:
             return k

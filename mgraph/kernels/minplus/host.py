@@ -167,6 +167,31 @@ def _relax_tile(D, C, R, top, bottom, first, last, b):
             relax_line(D[i, first:last], None, C[k, i], R[k, first:last], None, np.int64(0))
 
 
+@njit(nogil=True, cache=True)
+def eliminate_in_blocks(D, n, block, cycle):
+    """D = the shortest paths in its first n rows and columns, by one core, `block` pivots at a time.
+
+    `cycle` becomes the first pivot with a negative diagonal element, if any; D is then of no use.
+    """
+    M, R, C = np.empty((block, block), D.dtype), np.empty((block, n), D.dtype), np.empty((block, n), D.dtype)
+    width = _WIDTH // D.itemsize
+    for pivot in range(0, n, block):
+        b = min(block, n - pivot)
+        factor(D, pivot, pivot, pivot, b, M, cycle)
+        if cycle[0] < pivot + b:
+            return
+        for k in range(b):
+            for j in range(n):
+                R[k, j] = D[pivot + k, j]
+                C[k, j] = D[j, pivot + k]
+            for before in range(k):
+                relax_line(R[k], None, M[k, before], R[before], None, np.int64(0))
+                relax_line(C[k], None, M[before, k], C[before], None, np.int64(0))
+        for top in range(0, n, _HEIGHT):
+            for first in range(0, n, width):
+                _relax_tile(D, C, R, top, min(n, top + _HEIGHT), first, min(n, first + width), b)
+
+
 def through(D, P, column, R, labels, pivot, count, cycle):
     """D = min(D, D[:, column + t] + R[t]) for t = 0, ..., count - 1, one after the other.
 
