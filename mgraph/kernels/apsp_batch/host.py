@@ -1,8 +1,8 @@
 """The kernels of ``kernels/apsp_batch.cu`` for the CPU: cores take whole graphs.
 
 Searches take the vertices of a level in ascending order and unite their rows, as on a GPU. Up to 64 vertices a row is
-one word. The algorithm of Floyd and Warshall is the plain one for small graphs, where it passes over infinite distances,
-and with predecessors. For others it is the blocked one of `mgraph.kernels.minplus`, which takes four pivots at a time.
+one word. The algorithm of Floyd and Warshall is the plain one with predecessors and for small graphs, where it passes
+over infinite distances. For others it is the blocked one of `mgraph.kernels.minplus`, four pivots at a time.
 """
 
 import numpy as np
