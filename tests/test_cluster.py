@@ -1,13 +1,11 @@
 """Calls on a cluster give the bits of direct calls, and leave nothing behind, however they end."""
 
 import asyncio
-import contextlib
 import gc
 import multiprocessing
 import operator
 import os
 import pickle
-import random
 import re
 import signal
 import socket
@@ -29,6 +27,7 @@ from distributed import Client, Event, LocalCluster, default_client, get_worker
 from distributed.client import ClosedClientError
 from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
+from ports import free_port
 from present import present
 
 from mgraph import DistributedGraph, apsp, bfs, device, generate
@@ -642,20 +641,11 @@ def test_a_dead_caller_holds_nothing(client, tmp_path):
     assert time.monotonic() - started < SOON
 
 
-def closed_port():
-    """Return a port that nothing listens at, none of those that systems give to whoever asks for any."""
-    for port in random.Random(os.getpid() + time.time_ns()).sample(range(20_000, 30_000), 100):
-        with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise AssertionError("of 100 ports, all are in use")
-
-
 def test_a_scheduler_that_does_not_answer(capfd):
     started = time.monotonic()
     before = threading.active_count()
     with pytest.raises(SchedulerError, match="no scheduler answers at tcp"):
-        connect(f"tcp://127.0.0.1:{closed_port()}", timeout=2)
+        connect(f"tcp://127.0.0.1:{free_port()}", timeout=2)
     assert time.monotonic() - started < SOON
     wait_until(lambda: threading.active_count() <= before)
     assert capfd.readouterr() == ("", "")

@@ -7,9 +7,10 @@ import subprocess
 import numpy as np
 import pytest
 from distributed import LocalCluster, Security
+from ports import free_port
 from present import present
 from test_cli import failed, invoke, misused, ok
-from test_cluster import QUIET, check_apsp, closed_port, pytestmark  # noqa: F401  (the mark works here too)
+from test_cluster import QUIET, check_apsp, pytestmark  # noqa: F401  (the mark works here too)
 
 from mgraph.errors import InputError, SchedulerError
 from mgraph.runtime.dask import connect
@@ -127,7 +128,7 @@ def test_an_address_of_tls_for_a_scheduler_without_it(plain):
 def test_a_scheduler_that_does_not_answer_with_tls(pems):
     for scheme in ("tls://", "tcp://"):
         with pytest.raises(SchedulerError, match="no scheduler answers at"):
-            connect(f"{scheme}127.0.0.1:{closed_port()}", timeout=1, security=client_security(pems))
+            connect(f"{scheme}127.0.0.1:{free_port()}", timeout=1, security=client_security(pems))
 
 
 def test_invalid_certificates(pems, tmp_path):

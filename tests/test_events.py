@@ -12,13 +12,30 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster, span
-from test_cluster import QUIET, forked, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
+from test_checkpoints import writing
+from test_cluster import (
+    QUIET,
+    SOON,
+    forked,
+    kill_a_worker,
+    pytestmark,  # noqa: F401  (the mark works here too)
+    wait_until,
+)
 
 import mgraph
 from mgraph.generate import grid
+from mgraph.runtime.dask import turns
+
+__all__ = ["writing"]  # a fixture: checkpoints are written at once, as a call may end before a slow disk has one
 
 #: Events that end a run.
 ENDS = {"ended", "lost", "failed"}
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Calls wait until the scheduler has logged how they ended, although it answers late."""
+    monkeypatch.setattr(turns, "PARTING", SOON)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +107,7 @@ def test_a_call_on_a_graph_that_lies_there_has_them_too(client):
 
 def test_the_dashboard_has_all_but_the_spans(client):
     mgraph.bfs(grid(4, 4), 0, client=client, device="cpu", span=1, progress=Slow(0.5))
-    assert {"plan", "span", "ended"} <= set(names(client))
+    wait_until(lambda: {"plan", "span", "ended"} <= set(names(client)))
     actions = [event["action"] for _, event in client.get_events("all")]
     assert [action for action in actions if action.startswith("mgraph")] == ["mgraph-plan", "mgraph-ended"]
 
@@ -100,21 +117,25 @@ def test_spans_tell_what_is_left(client, caplog, placed):
     graph = grid(4, 4)
     given = mgraph.DistributedGraph.from_graph(graph, client, device="cpu") if placed else graph
     where = {} if placed else {"client": client, "device": "cpu"}
+    began = time.monotonic()
     with caplog.at_level(logging.INFO, "mgraph"):
         mgraph.bfs(given, 0, span=1, progress=Slow(0.6), **where)
+    passed = time.monotonic() - began
+    logged = sum(": superstep " in line for line in caplog.messages)
+    assert 2 <= logged <= passed  # of 7 spans: at most one a second
+    wait_until(lambda: names(client).count("span") == logged)  # nothing waits for such an event
     told = [event for event in events(client) if event["event"] == "span"]
     steps = [event["superstep"] for event in told]
-    assert steps == sorted(set(steps)) and 2 <= len(steps) <= 4  # of 7 spans: one a second
-    assert all(event["rate"] > 0 for event in told)
-    assert sum(": superstep " in line for line in caplog.messages) == len(told)
+    assert steps == sorted(set(steps)) and all(event["rate"] > 0 for event in told)
 
 
 def test_a_known_total_gives_the_time_left(client, caplog):
     with caplog.at_level(logging.INFO, "mgraph"):
         mgraph.apsp(np.ones((128, 128)), block=32, client=client, device="cpu", span=1, progress=Slow(0.6))
-    told = [event for event in events(client) if event["event"] == "span"]
-    assert told
-    for event in told:
+    wait_until(lambda: "span" in names(client))
+    for event in events(client):
+        if event["event"] != "span":
+            continue
         assert event["left"] == pytest.approx((event["total"] - event["superstep"]) / event["rate"])
     assert any(" s left" in line for line in caplog.messages)
 
@@ -131,6 +152,7 @@ def test_checkpoints(client, tmp_path):
         graph, method="blocked", block=32, client=client, device="cpu", span=1, progress=Slow(0.05),
         checkpoint=tmp_path / "kept", checkpoint_every=0,
     )  # fmt: skip
+    wait_until(lambda: "checkpoint" in names(client))
     told = [event for event in events(client) if event["event"] == "checkpoint"]
     numbers = [event["number"] for event in told]
     assert numbers and numbers == sorted(set(numbers))
@@ -227,14 +249,18 @@ def test_prometheus_counts_what_calls_do(counted, tmp_path):
     )  # fmt: skip
     with pytest.raises(Broken):
         mgraph.bfs(grid(4, 4), 0, client=client, device="cpu", span=1, progress=broken)
-    written = [event["bytes"] for event in events(client) if event["event"] == "checkpoint"]
-    assert written and counters() - before == {
-        "mgraph_runs_begun_total": 2,
-        "mgraph_runs_ended_total": 1,
-        "mgraph_runs_failed_total": 1,
-        "mgraph_checkpoints_total": len(written),
-        "mgraph_checkpoint_bytes_total": sum(written),
-    }
+
+    def counted_as_told():
+        written = [event["bytes"] for event in events(client) if event["event"] == "checkpoint"]
+        return written and counters() - before == {
+            "mgraph_runs_begun_total": 2,
+            "mgraph_runs_ended_total": 1,
+            "mgraph_runs_failed_total": 1,
+            "mgraph_checkpoints_total": len(written),
+            "mgraph_checkpoint_bytes_total": sum(written),
+        }
+
+    wait_until(counted_as_told)  # nothing waits for the event of a checkpoint
 
 
 def test_prometheus_counts_losses(counted):

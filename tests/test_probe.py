@@ -161,5 +161,5 @@ def test_a_measurement():
     before = threading.active_count()
     found = probe.measured(2)
     assert all(figure > 1e5 for figure in found)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # those of earlier tests may end meanwhile
     assert SAME.searches == 1.0 and Speed(4.0, 7.0, 9.0).searches == 6.0

@@ -11,7 +11,6 @@ from distributed import Future
 from test_cluster import (
     QUIET,
     SILENCE,
-    closed_port,
     forked,
     gpus,
     kill_a_worker,
@@ -23,6 +22,7 @@ import mgraph
 from mgraph.errors import InputError, WorkerLostError
 from mgraph.runtime.dask import driver, tasks
 from mgraph.runtime.losses import attempted
+from tests.ports import free_port
 from tests.present import present
 
 __all__ = ["gpus"]  # a fixture
@@ -47,7 +47,7 @@ def fixed():
     """A worker whose process always has the same address."""
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": 1, "threads_per_worker": 1, "worker_port": closed_port(), "memory_limit": 0, **QUIET}
+    options = {"n_workers": 1, "threads_per_worker": 1, "worker_port": free_port(), "memory_limit": 0, **QUIET}
     with forked(), LocalCluster(**options) as made, Client(made, set_as_default=False) as client:
         yield client
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from ports import free_port
 
 import mgraph
 
@@ -50,13 +51,7 @@ PartitionName=all Nodes=a,b Default=YES State=UP MaxTime=10
 """
 
 
-def free_ports(count):
-    with contextlib.ExitStack() as opened:
-        sockets = [opened.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [each.getsockname()[1] for each in sockets]
-
-
-def wait_until(true, seconds=60):
+def wait_until(true, seconds=200):
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
@@ -108,7 +103,9 @@ def slurm():
         # Short, as the paths of sockets must be.
         folder = Path(started.enter_context(tempfile.TemporaryDirectory(prefix="slurm-")))
         host = socket.gethostname().partition(".")[0]
-        (folder / "slurm.conf").write_text(CONFIGURATION.format(folder=folder, host=host, ports=free_ports(3)))
+        (folder / "slurm.conf").write_text(
+            CONFIGURATION.format(folder=folder, host=host, ports=[free_port() for _ in range(3)])
+        )
         (folder / "munge.key").write_bytes(os.urandom(1024))
         (folder / "munge.key").chmod(0o400)
         folder.chmod(0o755)

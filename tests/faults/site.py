@@ -10,9 +10,7 @@ import functools
 import logging
 import multiprocessing
 import os
-import random
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -25,6 +23,7 @@ import dask
 import psutil
 from distributed import Client, Nanny, Scheduler, Worker
 
+from tests.ports import free_port
 from tests.present import present
 
 #: Seconds within which processes start and end, on a busy machine.
@@ -207,17 +206,6 @@ def _answer(pipe: Any) -> None:
 def _name_and_pid(dask_worker: Worker) -> tuple[int, int]:
     """Return the name and the process of a worker; for `Client.run`."""
     return dask_worker.name, os.getpid()
-
-
-def free_port() -> int:
-    """Return a port at which nothing listens, of those that a system gives to no connection.
-
-    Whoever listens there can end and start again, while other sites start.
-    """
-    while True:
-        port = random.randrange(10_000, 32_000)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def _mount(folder: Path, size: int) -> None:
