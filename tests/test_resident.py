@@ -478,13 +478,14 @@ class TestProcesses:
         """A graph of some MB, and one of some KB."""
         for scale in (8, 14):
             with DistributedGraph.from_graph(rmat(scale), processes, device="cpu") as placed:
-                assert sum(carried) > 10_000  # the edges themselves
+                assert max(carried) > 4_000  # the edges themselves
                 mgraph.bfs(placed, 0)
                 carried.clear()
                 mgraph.bfs(placed, 1, predecessors=True)
                 mgraph.sssp(placed, 1)
                 mgraph.connected_components(placed)
-                assert 0 < sum(carried) < 3 * 100_000
+                # Not the sum: the longer a call takes, the more often it looks at its workers.
+                assert 0 < max(carried) < 20_000
 
     def test_what_is_gathered_goes_from_worker_to_worker(self, processes, carried):
         """Edges of 2 MB, for the calls that need all of them on a worker."""
@@ -492,14 +493,14 @@ class TestProcesses:
         src, dst = rng.integers(0, 100, (2, 200_000))
         graph = Graph.from_edges(src, dst, rng.integers(-1, 9, 200_000))
         with DistributedGraph.from_graph(graph, processes, device="cpu") as placed:
-            assert sum(carried) > 1_000_000  # the edges themselves
+            assert max(carried) > 500_000  # the edges themselves
             carried.clear()
             for call in (lambda: mgraph.sssp(placed, 0), lambda: mgraph.apsp(placed, method="johnson")):
                 with pytest.raises(NegativeCycleError):
                     call()
             mgraph.transitive_closure(placed)
             mgraph.minimum_spanning_forest(placed)
-            assert 0 < sum(carried) < 400_000
+            assert 0 < max(carried) < 20_000
 
     def test_many_calls_keep_no_memory(self, processes):
         graph = rmat(10)

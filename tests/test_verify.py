@@ -284,7 +284,8 @@ def test_each_worker_is_sent_its_own_part_of_a_row(carried):  # noqa: F811
         carried.clear()
         searches.verify(placed)
         # Written and read between the client and the scheduler, which are here, and written to the workers, once each.
-        assert 5 * row < sum(carried) < 6.5 * row
+        # The longer it takes, the more short messages there are.
+        assert 5 * row < sum(size for size in carried if size > row // 100) < 6.5 * row
 
 
 def test_the_graph_is_not_kept():
