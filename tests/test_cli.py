@@ -79,7 +79,7 @@ def command(*arguments):
 
 def process(*arguments):
     """Run the command line in a process of its own, with pipes for its output."""
-    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, timeout=200)
+    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, timeout=800)
 
 
 def failed(result, code):

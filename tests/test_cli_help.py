@@ -83,7 +83,7 @@ def test_the_completion_of_a_shell(shell, tmp_path):
     if which(shell) is None:
         pytest.skip(f"{shell} is not installed, so its script was not read by it")
     (tmp_path / "script").write_text(script)
-    checked = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True, timeout=60)
+    checked = subprocess.run([shell, "-n", tmp_path / "script"], capture_output=True, text=True, timeout=800)
     assert (checked.returncode, checked.stderr) == (0, "")
 
 

@@ -103,7 +103,7 @@ def test_scripts_run(page, line, code, tmp_path, monkeypatch):
 
 def run_script(code, folder):
     (folder / "script.py").write_text(code)
-    ended = subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=300)
+    ended = subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, timeout=800)
     assert ended.returncode == 0, ended.stderr
     assert list(folder.glob("*.npy")), "the script saved nothing"
 

@@ -28,7 +28,7 @@ def answer(number):
 def hold():
     with family.HOST_KERNELS:
         held.set()
-        time.sleep(600)
+        time.sleep(900)
 
 if __name__ == "__main__":
     expected = [answer(number) for number in range(4)]
@@ -36,7 +36,7 @@ if __name__ == "__main__":
     threading.Thread(target=hold, daemon=True).start()  # as a call of another thread does while it runs
     held.wait()
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        found = pool.map_async(answer, range(4), chunksize=1).get(200)
+        found = pool.map_async(answer, range(4), chunksize=1).get(700)
     for one, other in zip(expected, found, strict=True):
         for here, there in zip(one, other, strict=True):
             np.testing.assert_array_equal(here, there)
@@ -48,7 +48,7 @@ def test_a_pool_of_forked_processes(tmp_path):
     script = tmp_path / "pool.py"
     script.write_text(SCRIPT)
     ended = subprocess.run(
-        [sys.executable, "-W", "ignore", script], capture_output=True, text=True, timeout=280, stdin=subprocess.DEVNULL
+        [sys.executable, "-W", "ignore", script], capture_output=True, text=True, timeout=800, stdin=subprocess.DEVNULL
     )
     assert (ended.returncode, ended.stdout) == (0, "the same\n"), ended.stderr
 

@@ -407,7 +407,7 @@ def run(script, environment=None, *, group=None):
     command = [sys.executable, "-c", textwrap.dedent(script)]
     if group is not None:
         command = ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', str(group), *command]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=800)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

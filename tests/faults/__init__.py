@@ -2,7 +2,7 @@
 
 ``python -m tests.faults --count 300 --seed 1`` makes 300 rounds, on GPUs with ``--device cuda --workers 2``. In each a
 call is struck by a fault of `faults` at a moment of `cases`. The call has to end in the right result, bit for bit. Only
-where it may not be made again, or where the fault lasts, it may end in one error of mgraph, within 30 s, or so many
+where it may not be made again, or where the fault lasts, it may end in one error of mgraph, within 90 s, or so many
 beyond the time for which a worker may be silent. The next call has to be right, and nothing may be left: sessions,
 threads and tasks on the workers, processes, files, and the line of calls at the scheduler.
 

@@ -27,17 +27,17 @@ from tests.faults.site import Site, can_mount, processes, wait_until
 from tests.faults.table import Made, Row
 
 #: Seconds that a worker may be silent.
-TIMEOUT = 5.0
+TIMEOUT = 8.0
 
 #: Seconds within which a call has to end, beyond its usual time and that for which workers may be silent. Where other
 #: programs run, too, it is so many times longer as there are processes for each core.
-ALLOWANCE = 30.0
+ALLOWANCE = 90.0
 
 #: Seconds after which a call counts as hanging: the process prints the stacks of its threads and ends.
 HANG = 300.0
 
 #: Seconds within which everything must be free.
-FREE = 60.0
+FREE = 180.0
 
 #: Bytes by which a worker may grow with a client that is killed.
 GROWTH = 64 << 20
