@@ -532,8 +532,7 @@ def test_a_list_with_a_cycle_is_refused_after_a_checkpoint_too(tmp_path, case):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_progress_after_going_on_counts_the_rows_that_are_done(tmp_path, monkeypatch, count):
-    monkeypatch.setattr(candidates, "AT_A_TIME", 1)
-    monkeypatch.setattr(candidates, "batch_size", lambda n, dtype, kind: 50)
+    monkeypatch.setattr(candidates, "sources_of", lambda most, multiple, seconds: 50)
     on, whole, again = {"device": "cpu", "method": "sssp", "span": 1}, Steps(), Steps()
     wanted = mgraph.apsp(GRAPH, progress=whole, **on)
     with pytest.raises(Stopped):
@@ -541,6 +540,19 @@ def test_progress_after_going_on_counts_the_rows_that_are_done(tmp_path, monkeyp
     done = sum(1 for each in json.loads(complete(tmp_path)[-1].read_text())["files"])
     equal(mgraph.apsp(GRAPH, checkpoint=tmp_path, resume=True, progress=again, **on), wanted, ("distances",))
     assert again.seen == whole.seen[done:] and again.seen[-1] == 8
+
+
+def test_rows_are_kept_whatever_the_number_of_sources_a_superstep(tmp_path, monkeypatch):
+    on, whole, again = {"device": "cpu", "method": "sssp", "predecessors": True, "span": 1}, Steps(), Steps()
+    names = "distances", "predecessors"
+    wanted = mgraph.apsp(GRAPH, **on)
+    monkeypatch.setattr(candidates, "sources_of", lambda most, multiple, seconds: 50)
+    equal(mgraph.apsp(GRAPH, progress=whole, **on), wanted, names)
+    with pytest.raises(Stopped):
+        mgraph.apsp(GRAPH, checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path), **on)
+    monkeypatch.setattr(candidates, "sources_of", lambda most, multiple, seconds: 90)
+    equal(mgraph.apsp(GRAPH, checkpoint=tmp_path, resume=True, progress=again, **on), wanted, names)
+    assert whole.seen[:8] == [1, 2, 3, 4, 5, 6, 7, 8] and again.seen[-1] == 5
 
 
 def test_the_same_threads_write_all_checkpoints(tmp_path, monkeypatch):

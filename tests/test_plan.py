@@ -297,6 +297,30 @@ def test_spans_and_times_follow_the_size():
     assert plan("apsp", 4096, devices=gpus(1), predecessors=True).seconds > small.seconds
 
 
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("cores", [2, 16])
+@pytest.mark.parametrize(("n", "m"), [(20_000, 100_000), (50_000, 250_000), (60_000, 3_000_000)])
+def test_searches_from_all_vertices_on_a_cpu_take_supersteps_of_seconds(n, m, cores, predecessors):
+    made = plan("apsp", n, m, cpus(1, 1 << 40, cores), method="sssp", predecessors=predecessors)
+    assert made.steps == -(-n // made.detail.batch)
+    least = 4 * 64 * cores  # four slices for each core
+    assert made.seconds / made.steps <= 4 or made.detail.batch == least
+    if made.steps > 1:
+        assert made.seconds / made.steps >= 2 and made.span == 1 and made.detail.batch % least == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "bfs"}, {"reduce": "mean"}, {"method": "hierarchy"}])
+def test_searches_from_many_sources_on_a_cpu_take_supersteps_of_seconds(options):
+    roads = Shape(far=0.0, levels=4000)
+    small, large = (
+        plan("distances", n, 3 * n, cpus(1, 1 << 42, 2), sources=20_000, shape=roads, **options)
+        for n in (20_000, 10_000_000)
+    )
+    assert large.detail.batch < small.detail.batch
+    # Each core has four searches at least, or 64 that share reads.
+    assert large.seconds / large.steps <= 4 or large.detail.batch in (4 * 2, 128 * 2, 4 * 64 * 2)
+
+
 def test_a_plan_for_this_machine():
     here = plan("apsp", 100, devices="cpu")
     assert here.devices[0].name == "cpu" and here.devices[0].cores >= 1 and here.devices[0].memory > 0

@@ -39,6 +39,9 @@ _WINDOW = 20
 #: Sources that share a pass over the edges; a batch is cut to multiples of these where memory is short.
 SLICE = {"cpu": 64, "cuda": 128}
 
+#: Sources that a core of a CPU searches from in a superstep, at least: several slices, as cores wait for the last one.
+CORE_SOURCES = 4 * SLICE["cpu"]
+
 #: Levels between sources up to which they share reads, how many more take as long again as the first ones, and how
 #: often a row is relaxed if they share none; measured (benchmarks/NOTES.md).
 _NEAR_BY, _A_LEVEL, _ALONE = 10, 8, {"cpu": 25, "cuda": 58}

@@ -48,6 +48,29 @@ def span_within(step_seconds: float, length: int) -> int:
     return most // length * length or max(size for size in range(1, most + 1) if length % size == 0)
 
 
+#: The target time of a superstep that takes some of many sources, in seconds: a progress report, a checkpoint and
+#: Ctrl-C wait for its end. Shorter ones take longer in all: sources that are fewer lie farther apart, and share less.
+STEP_SECONDS = 4.0
+
+
+def sources_of(most: int, multiple: int, step_seconds: Callable[[int], float]) -> int:
+    """Return how many sources a superstep takes, of at most `most`: those that take `STEP_SECONDS`, or a `multiple`.
+
+    Parameters
+    ----------
+    most : int
+        The sources that there are, or that fit.
+    multiple : int
+        As many sources as keep all cores busy. The result is a multiple of it, or `most`.
+    step_seconds : callable
+        ``step_seconds(k)`` are the predicted seconds of a superstep of k sources, which grow with k.
+    """
+    more = range(2 * multiple, most + multiple, multiple)
+    short = bisect.bisect_right(more, STEP_SECONDS, key=lambda count: step_seconds(min(count, most)))
+    steps = -(-most // (multiple * (1 + short)))
+    return min(most, -(-most // max(1, steps * multiple)) * multiple)  # supersteps of about the same length
+
+
 def even_ranges(n: int, parts: int, multiple: int) -> Ranges:
     """Cut 0 to n into `parts` ranges of about equal length that start on multiples; the last may be empty."""
     blocks = -(-n // multiple)

@@ -12,11 +12,11 @@ from ... import device as devices
 from ...arrays import chunk_rows
 from ...dtypes import name_of
 from ...kernels import minplus as minplus_kernels
-from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, span_of, span_within
+from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, sources_of, span_of, span_within
 from ...planning.devices import USABLE, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
-from ..many_sources import batch_size, derivation_seconds, relaxing_seconds, searches_bytes
+from ..many_sources import CORE_SOURCES, batch_size, derivation_seconds, relaxing_seconds, searches_bytes
 from .detail import AllPairsDetail, SourcesDetail
 from .request import Request
 
@@ -281,14 +281,9 @@ def out_of_core(request: Request) -> Plan:
     )
 
 
-#: Distances that searches on a CPU compute in a step. Rows stay where they are computed, so a larger batch takes no
-#: more memory; and of more sources, those searched together lie nearer to each other.
-AT_A_TIME = 1 << 28
-
-
 def by_source(request: Request, method: str, *, to_file: bool = False) -> Plan:
     """Plan a single-source run from every vertex; its rows may go to a temporary file as they are found."""
-    n, r, shards = request.n, request.rates, len(request.specs)
+    n, r, spec, shards = request.n, request.rates, request.specs[0], len(request.specs)
     shifted = method == "johnson" and request.dtype == np.float32
 
     def peak(rows: int) -> int:
@@ -308,25 +303,31 @@ def by_source(request: Request, method: str, *, to_file: bool = False) -> Plan:
     computed = np.dtype(np.float64) if shifted else request.dtype
     most = max(last - first for first, last in ranges)
     batch = batch_size(n, computed, request.kind)
-    if request.kind == "cpu" and not shifted:
-        batch = max(batch, AT_A_TIME // max(n, 1))
-    steps = -(-most // batch)
     result = n * (request.dtype.itemsize + 4 * request.predecessors)
-    together, spec = min(batch, most), request.specs[0]
-    passed = relaxing_seconds(n, request.m, together, spec, request.weighted)
-    if request.predecessors and request.kind == "cpu":
-        passed += derivation_seconds(request.m, together, spec, request.weighted)
-    # Rows are copied to pages that the host has yet to allocate, which halves the rate.
-    moved = 2 * together * result / r.copy + (together * result / r.disk if to_file else 0)
-    step_seconds = max(passed, moved) + r.launch
+
+    def step_seconds(sources: int) -> float:
+        """Predict the seconds of a superstep of some sources."""
+        passed = relaxing_seconds(n, request.m, sources, spec, request.weighted)
+        if request.predecessors and request.kind == "cpu":
+            passed += derivation_seconds(request.m, sources, spec, request.weighted)
+        # Rows are copied to pages that the host has yet to allocate, which halves the rate.
+        moved = 2 * sources * result / r.copy + (sources * result / r.disk if to_file else 0)
+        return max(passed, moved) + r.launch
+
+    if request.kind == "cpu":
+        # Rows stay where they are computed, so more sources take no more memory, unless they are shifted.
+        batch = sources_of(min(batch, most) if shifted else most, CORE_SOURCES * spec.cores, step_seconds)
+    together = max(1, min(batch, most))
+    steps, rest = divmod(most, together)
+    seconds = steps * step_seconds(together) + (step_seconds(rest) if rest else 0)
     return _plan_of(
         request,
         method,
         ranges=ranges,
-        steps=steps,
-        step_seconds=step_seconds,
+        steps=steps + (rest > 0),
+        step_seconds=step_seconds(together),
         peak_bytes=tuple(peak(last - first) for first, last in ranges),
-        seconds=steps * step_seconds,
+        seconds=seconds,
         host_bytes=n * result if request.kind == "cuda" and shards == 1 and not to_file else 0,
         disk_bytes=n * result if to_file else 0,
         detail=SourcesDetail(batch=min(batch, n), computed=name_of(computed)),

@@ -9,7 +9,7 @@ from ...dtypes import offset_type
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels import bfs_many as bfs_many_kernels
-from ...planning.cut import shares, span_of
+from ...planning.cut import shares, sources_of, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted, shortfall
 from ...planning.kernels import check_method
@@ -314,8 +314,12 @@ def planned_for_many(
     r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
     per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
 
+    def apart_seconds(searches: int) -> float:
+        return levels_seconds(n, m, searches, 0, specs[0], shape)
+
     def made(words: int) -> Plan:
-        together = 64 * words or max(64, 4 * specs[0].cores)
+        cores = specs[0].cores
+        together = 64 * words or sources_of(max(64, 4 * cores), 4 * cores, apart_seconds)
         batches = -(-sources // together)
 
         def peak(own: int, own_edges: int) -> int:
@@ -333,7 +337,7 @@ def planned_for_many(
             touches = words * (3 * max(edges) + 2 * shape.levels * n) + 38 * words * n
             seconds = batches * (touches / (r.search * specs[0].cores) + shape.levels * per_level)
         if not words:
-            seconds = levels_seconds(n, m, sources, 0, specs[0], shape)
+            seconds = apart_seconds(sources)
         levels = Exchanged(batches * DEPTH, batches * DEPTH * 8 * words * n)
         between = traffic(shards, kind, network, gpus_per_node, gathered(levels), levels)
         return Plan(

@@ -12,7 +12,7 @@ from ...arguments import checked_choice, checked_reduce
 from ...dtypes import DISTANCE_TYPES, distance_dtype
 from ...errors import Given, InputError, MemoryLimitError
 from ...hierarchy.structure import Fill
-from ...planning.cut import Ranges, fitting_rows, span_of
+from ...planning.cut import Ranges, fitting_rows, sources_of, span_of
 from ...planning.devices import DeviceSpec, rates_of, spec_of, usable
 from ...planning.fit import fitted, refusal, shortfall
 from ...planning.plan import Alternative, Plan
@@ -20,6 +20,7 @@ from ...planning.shape import Shape
 from ..apsp import plan as all_pairs
 from ..many_levels import counts_bytes, counts_seconds, levels_bytes, levels_seconds, words_for
 from ..many_sources import (
+    CORE_SOURCES,
     SLICE,
     apart_seconds,
     batch_size,
@@ -28,7 +29,16 @@ from ..many_sources import (
     relaxing_seconds,
     searches_bytes,
 )
-from ..many_sweeps import BATCH, LEAST, batch_of, expected_fill, preparation_seconds, sweeps_bytes, sweeps_seconds
+from ..many_sweeps import (
+    BATCH,
+    LANES,
+    LEAST,
+    batch_of,
+    expected_fill,
+    preparation_seconds,
+    sweeps_bytes,
+    sweeps_seconds,
+)
 from .detail import DistancesDetail
 from .from_targets import COLUMNS
 from .keepers import keeper_bytes
@@ -366,27 +376,33 @@ def _searching(request: _Request, method: str) -> Plan:
         held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
         return held + searched + request.kept_bytes(rows, n, batch)
 
+    def seconds(batch: int) -> float:
+        """Predict the seconds of a batch."""
+        if counted:
+            return counts_seconds(n, m, batch, words_of(batch), specs[0], shape)
+        if method == "bfs":
+            passed = levels_seconds(n, m, batch, words_of(batch), specs[0], shape)
+        elif apart:
+            passed = apart_seconds(n, m, batch, specs[0], shape)
+        else:
+            passed = together * batch / share
+        if request.predecessors and kind == "cpu":
+            passed += derivation_seconds(m, batch, specs[0], request.weighted)
+        return max(passed, request.moving_seconds(batch, n))
+
     if counted:
         best = COUNTED[kind] * specs[0].cores
     else:
         best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
+    if kind == "cpu":
+        by_queue = apart or (method == "bfs" and not counted and not words_of(min(best, share)))
+        best = sources_of(best, (4 if by_queue else CORE_SOURCES) * specs[0].cores, seconds)
     dealt = request.dealt(best, 1 if apart else SLICE[kind], peak)
-    taken = dealt.taken
-    words = words_of(taken)
-    if counted:
-        passed = counts_seconds(n, m, taken, words, specs[0], shape)
-    elif method == "bfs":
-        passed = levels_seconds(n, m, taken, words, specs[0], shape)
-    elif apart:
-        passed = apart_seconds(n, m, taken, specs[0], shape)
-    else:
-        passed = together * taken / share
-    if request.predecessors and kind == "cpu":
-        passed += derivation_seconds(m, taken, specs[0], request.weighted)
+    words = words_of(dealt.taken)
     return request.plan(
         method,
         dealt,
-        passed if counted else max(passed, request.moving_seconds(taken, n)),
+        seconds(dealt.taken),
         computed.name,
         words=words,
         counted=counted,
@@ -409,18 +425,22 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
         marks = 5 * batch * n if by_entries else 0  # predecessors before they are kept, and whether they close cycles
         return sweeps_bytes(n, m, batch, targets, fill, made, specs[0], request.measured) + edges + marks + kept
 
-    dealt = request.dealt(batch_of(specs[0], request.measured), LEAST, peak)
-    taken = dealt.taken
-    passed = sweeps_seconds(n, taken, targets, fill, made, specs[0], request.measures)
-    if not request.measured:
-        passed = max(passed, request.moving_seconds(taken, targets))
-    if request.predecessors:
-        passed += derivation_seconds(m, taken, specs[0], request.weighted)
+    def seconds(batch: int) -> float:
+        """Predict the seconds of a batch."""
+        passed = sweeps_seconds(n, batch, targets, fill, made, specs[0], request.measures)
+        if not request.measured:
+            passed = max(passed, request.moving_seconds(batch, targets))
+        return passed + request.predecessors * derivation_seconds(m, batch, specs[0], request.weighted)
+
+    best = batch_of(specs[0], request.measured)
+    if request.kind == "cpu":
+        best = sources_of(best, LANES * specs[0].cores, seconds)
+    dealt = request.dealt(best, LEAST, peak)
     host, ordered = spec_of(devices.find("cpu")), preparation.fill is not None
     return request.plan(
         "hierarchy",
         dealt,
-        passed,
+        seconds(dealt.taken),
         made.name,
         entries=fill.entries,
         preparation=0.0 if preparation.done else preparation_seconds(n, fill, host, ordered),
