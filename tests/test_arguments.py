@@ -128,3 +128,52 @@ class Deceptive(int):
 def test_integers_are_compared_by_their_values():
     with pytest.raises(mgraph.InputError, match=r"source must be an integer in \[0, 3\)"):
         mgraph.bfs(GRAPH, Deceptive(10**9), device="cpu")
+
+
+#: More elements than any memory holds, of arrays and ranges that take few bytes themselves.
+LONG = 1 << 40
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.broadcast_to(np.int64(1), LONG),
+        np.broadcast_to(np.int64(-1), LONG),
+        np.broadcast_to(np.float64(0.5), LONG),
+        range(LONG),
+        range(1 << 70),
+    ],
+    ids=["vertices", "negative", "fractions", "a range", "a range beyond any length"],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda values: mgraph.bfs(GRAPH, sources=values),
+        lambda values: mgraph.bfs_many(GRAPH, values),
+        lambda values: mgraph.sssp(GRAPH, sources=values),
+        lambda values: mgraph.distances(GRAPH, values),
+        lambda values: mgraph.distances(GRAPH, [0], values),
+        lambda values: GRAPH.vertices_of(values),
+    ],
+    ids=["bfs", "bfs_many", "sssp", "sources", "targets", "vertices_of"],
+)
+def test_more_vertices_than_fit_memory_are_refused_before_they_are_read(call, values):
+    with pytest.raises(mgraph.MemoryLimitError, match=r"a list of [\d,]+ (sources|targets|ids) needs"):
+        call(values)
+
+
+def test_more_edges_than_fit_memory_are_refused_before_they_are_read():
+    ends = np.broadcast_to(np.int64(1), LONG)
+    with pytest.raises(mgraph.MemoryLimitError, match="sorting 1,099,511,627,776 edges needs"):
+        mgraph.Graph.from_edges(ends, ends)
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_distances_are_written_to_arrays_that_can_be(writable):
+    rows = np.zeros((1, GRAPH.n), np.int32)
+    rows.flags.writeable = writable
+    if writable:
+        assert mgraph.distances(GRAPH, [0], out=rows, device="cpu").distances is rows
+    else:
+        with pytest.raises(mgraph.InputError, match="out is read-only: give an array that can be written to"):
+            mgraph.distances(GRAPH, [0], out=rows, device="cpu")

@@ -1131,6 +1131,21 @@ def test_a_checkpoint_that_cannot_be_written_warns(tmp_path, place, monkeypatch)
     assert any("was not written to" in str(each.message) and "the call goes on" in str(each.message) for each in caught)
 
 
+def test_the_warning_says_why_there_is_no_folder_and_names_the_line_of_the_call(tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    made = Path.mkdir
+
+    def refused(path, *given, **options):
+        if path == folder:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return made(path, *given, **options)
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    with pytest.warns(RuntimeWarning, match="was not written to .* and the call goes on: .*Read-only") as caught:
+        mgraph.apsp(GRAPH, method="blocked", device="cpu", span=1, checkpoint=folder, checkpoint_every=0)
+    assert [each.filename for each in caught if "was not written" in str(each.message)] == [__file__]
+
+
 def test_on_a_disk_with_room_for_two_checkpoints_the_older_makes_room(tmp_path, monkeypatch):
     call, options, names = CALLS["blocked"]
     writes, there = Store.write, []

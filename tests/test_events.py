@@ -187,6 +187,19 @@ def test_the_configured_wait_for_workers_is_checked(client, wait):
         there.again()
 
 
+@pytest.mark.parametrize(("name", "value"), [("recovery-wait", "long"), ("retries", "often"), ("retries", -1)])
+@pytest.mark.parametrize("placed", [False, True], ids=["sent", "placed"])
+def test_what_is_configured_for_losses_is_checked_before_any(client, name, value, placed):
+    graph = grid(4, 4)
+    given = mgraph.DistributedGraph.from_graph(graph, client, device="cpu") if placed else graph
+    where = {} if placed else {"client": client, "device": "cpu"}
+    with (
+        dask.config.set({f"mgraph.{name}": value}),
+        pytest.raises(mgraph.InputError, match=rf"mgraph\.{name} of Dask's configuration must be"),
+    ):
+        mgraph.bfs(given, 0, **where)
+
+
 @pytest.mark.parametrize(("wait", "least"), [("1 s", 1), (0, 0)])
 def test_a_call_waits_as_configured_for_lost_workers(wait, least):
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "memory_limit": 0}

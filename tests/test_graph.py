@@ -464,6 +464,7 @@ def test_sparse_matrices_there_and_back(edges, directed):
 
 
 def test_networkx():
+    pytest.importorskip("networkx")
     graph = Graph.from_edges([0, 2], [1, 2], [3, 4], n=4, directed=False, ids=[10, 11, 12, 13])
     made = graph.to_networkx()
     assert type(made).__name__ == "Graph" and sorted(made.edges(data="weight")) == [(0, 1, 3), (2, 2, 4)]

@@ -1,5 +1,6 @@
 """Checks of a graph's input: shapes, vertex ids, weights, and the memory for sorting."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
 from ..errors import Given, InputError
 from .compressed import Edges
-from .grouping import extremes
+from .grouping import MANY, extremes
 
 
 def check_square(shape: tuple[int, ...]) -> None:
@@ -28,8 +29,23 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
     devices.check_free_memory(what, 12 * n + 40 * edges, home, advice, Given("relabel", True))
 
 
+def check_room(name: str, values: Any) -> None:
+    """Raise MemoryLimitError if vertices are too many for memory; views of few bytes, and ranges, have any length."""
+    try:
+        length = len(values) if hasattr(values, "__len__") else 0
+    except TypeError:  # an array without dimensions
+        return
+    except OverflowError:  # a range
+        length = sys.maxsize
+    if length >= MANY:
+        needed = 40 * length  # an integer of Python, and a reference to it
+        advice = "give fewer, in several calls"
+        devices.check_free_memory(f"a list of {length:,} {name}", needed, devices.find("cpu"), advice)
+
+
 def checked_vertex_array(name: str, given: Any, n: int) -> np.ndarray:
     """Return the vertices that an argument names as int32, or raise InputError; many are checked at once."""
+    check_room(name, given)
     here = given.to_numpy() if hasattr(given, "to_numpy") else given
     try:
         values = np.asarray(devices.to_host(here))
@@ -53,6 +69,8 @@ def checked_edge_ends(values: Any, name: str, xp: Any) -> tuple[Array, int]:
     if values.dtype.kind not in "iu":
         advice = ": Graph.from_pandas numbers names" if values.dtype.kind in "OUT" else ""
         raise InputError(advice, argument=name, value=values.dtype.name, expected="integers, vertex ids from 0")
+    if len(values) >= MANY:  # before a view, which may repeat few bytes, is copied
+        devices.check_free_memory(f"sorting {len(values):,} edges", 40 * len(values), devices.of(values), "take fewer")
     least, largest = extremes(values)
     if least < 0:
         raise InputError(argument=name, value=least, expected="vertex ids of 0 or more")

@@ -15,6 +15,7 @@ from .. import device as devices
 from ..arguments import as_array
 from ..arrays import distinct, places_of
 from ..errors import InputError
+from .checks import check_room
 
 #: What an id must be, for messages.
 _HASHABLE = "numbers, strings or other values that can be hashed"
@@ -158,6 +159,7 @@ def places_among(known: np.ndarray, ids: Any, name: str) -> np.ndarray:
     """
     if isinstance(ids, str):
         raise InputError(f": for one id give [{str(ids)!r}]", argument=name, value=ids, expected="a sequence of ids")
+    check_room(name, ids)
     if not hasattr(ids, "__len__") or not len(ids):
         raise InputError(argument=name, value=ids, expected="a sequence of one id or more")
     if known.dtype.kind == "O":

@@ -70,7 +70,16 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
 
 
 def _check(retries: Any, client: Any, placed: list[Any]) -> None:
-    """Raise InputError unless a call's `retries` can be used: with a client, or with what is placed on workers."""
+    """Raise InputError unless a call's `retries` can be used: with a client, or with what is placed on workers.
+
+    Those of Dask's configuration are checked too, so that what is wrong there does not end a call after hours.
+    """
+    if client is not None or placed:
+        from .dask import configured_retries, recovery_wait
+
+        recovery_wait()
+        if retries is None:
+            configured_retries()
     if retries is not None:
         checked_integer("retries", retries, 0)
         if client is None and not placed:

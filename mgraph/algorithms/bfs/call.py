@@ -15,6 +15,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
 from ...graph import as_any_graph
+from ...graph.checks import check_room
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
@@ -121,6 +122,7 @@ def bfs(
     if (source is None) == (sources is None):
         raise InputError("give either source (one vertex) or sources (several), not both")
     name, several = ("source", [source]) if sources is None else ("sources", sources)
+    check_room(name, several)
     start = checked_vertices(name, several, graph.n, ": for one vertex give ", Given("source"))
     if target is not None:
         [target] = checked_vertices("target", [target], graph.n)

@@ -12,6 +12,7 @@ from ...arguments import checked_depth, checked_flag, checked_integer, checked_v
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError, shown
 from ...graph import as_any_graph
+from ...graph.checks import check_room
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult, Solved, solved_graph
@@ -94,6 +95,7 @@ def bfs_many(
     [[0, 1, 2], [-1, -1, 0]]
     """
     graph = as_any_graph(graph)
+    check_room("sources", sources)
     start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import lazy
-from ...errors import Given, InputError, OutputExistsError
+from ...errors import Argument, Given, InputError, OutputExistsError
 from ...io import check_output, replacing, save
 
 #: The suffixes of files that rows are written to.
@@ -33,6 +33,8 @@ def check_out(out: Any, shape: tuple[int, int], overwrite: bool) -> None:
     if not isinstance(out, str | os.PathLike):
         if getattr(out, "shape", None) != shape or not hasattr(out, "__setitem__"):
             raise InputError(argument="out", value=out, expected=f"a path, or an array of shape {shape}")
+        if not getattr(getattr(out, "flags", None), "writeable", True) or getattr(out, "read_only", False):
+            raise InputError(Argument("out"), " is read-only: give an array that can be written to")
         return
     path = Path(out)
     if path.suffix not in SUFFIXES:

@@ -15,6 +15,7 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
+from ...graph.checks import check_room
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import Result, Solved, solved_graph
@@ -126,6 +127,7 @@ def sssp(
     if (source is None) == (sources is None):
         raise InputError("give either source (one vertex) or sources (several), not both")
     name, several = ("source", [source]) if sources is None else ("sources", sources)
+    check_room(name, several)
     start = tuple(sorted(set(checked_vertices(name, several, graph.n))))
     predecessors = checked_flag("predecessors", predecessors)
     [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)

@@ -12,14 +12,13 @@ import os
 import threading
 import time
 import uuid
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ... import lazy
-from ...arguments import checked_flag, checked_seconds
+from ...arguments import checked_flag, checked_seconds, warn_caller
 from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, shown
 from ...io.files import absolute
 from ...planning.devices import usable
@@ -134,8 +133,11 @@ class Keeping:
         self._call, self._details, self._input = program.described(), program.resume_details(), fingerprint % 2**64
         self._numbers = wanted.store.numbers()
         self._run, self._copied = uuid.uuid4().hex[:8], tuple(copy is not None for copy in plan.copied_bytes)
-        with contextlib.suppress(OSError):  # a warning will say why nothing can be written
+        self._unmade = ""  # why there is no folder, for the warning that nothing can be written
+        try:
             wanted.store.make()
+        except OSError as error:
+            self._unmade = str(error)
         wanted.store.tidy()
         self._number = max(self._numbers, default=0)
         self._kept: list[Manifest] = []
@@ -293,12 +295,13 @@ class Keeping:
             self._kept = self._kept[1 - KEPT :]
         self._clear()
         if error:
-            text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {error}"
+            why = self._unmade or error
+            text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {why}"
             if self._warned:
                 _log.warning("%s", text)
             else:
                 _log.info("%s", text)
-                warnings.warn(text, RuntimeWarning, stacklevel=2)
+                warn_caller(RuntimeWarning(text))
             self._warned = True
             return None
         done_in = time.monotonic() - self._last

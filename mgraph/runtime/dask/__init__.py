@@ -12,7 +12,7 @@ from .remade import restorable, restore
 from .resident import beside
 from .stored import near_workers
 from .vector import DistributedVector
-from .watch import configured_retries
+from .watch import configured_retries, recovery_wait
 
 __all__ = [
     "Cluster",
@@ -31,6 +31,7 @@ __all__ = [
     "near_workers",
     "published",
     "read",
+    "recovery_wait",
     "resident",
     "restorable",
     "restore",
