@@ -1544,7 +1544,8 @@ def test_a_command_in_a_folder_whose_name_is_not_utf_8(tmp_path, monkeypatch):
 
 
 def test_resume_without_a_command(stopped, tmp_path):
-    assert "no command has written checkpoints" in mgraph_command("resume", stopped, code=1).stderr
+    said = mgraph_command("resume", stopped, code=1).stderr
+    assert f"no command has written checkpoints to {stopped}: give the call itself again, with --resume" in said
     for content, text in (
         ("[]", "is damaged"),
         ('{"command": ["components"], "folder": "."}', "no command 'components' that writes"),

@@ -296,6 +296,16 @@ def test_zarr(graph, tmp_path):
     assert zarr.open_group("memory://results/found.zarr", mode="r")["distances"][:].tolist() == [0, 1, 1, 2]
 
 
+def test_zarr_at_a_link_that_leads_nowhere(tmp_path):
+    pytest.importorskip("zarr")
+    found = mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cpu")
+    (tmp_path / "link.zarr").symlink_to(tmp_path / "nowhere.zarr")
+    for overwrite in (False, True):
+        with pytest.raises(mgraph.InputError, match=r"link\.zarr is a symbolic link to .*, which is not there"):
+            found.save(tmp_path / "link.zarr", overwrite=overwrite)
+    assert [each.name for each in tmp_path.iterdir()] == ["link.zarr"]
+
+
 def test_zarr_of_a_batch(tmp_path):
     zarr = pytest.importorskip("zarr")
     found = mgraph.apsp_batch(np.full((70, 128, 128), 0.1), predecessors=True, device="cpu")

@@ -39,6 +39,16 @@ def form_of(path: str | os.PathLike[str]) -> str:
     return FORMS[suffix]
 
 
+def _is_there(path: str) -> bool:
+    """Return whether something is at a path, or raise InputError for a link that leads nowhere."""
+    system, inner = system_of(path)
+    if system.exists(inner):
+        return True
+    if "file" in system.protocol and os.path.islink(inner):
+        raise InputError(f"{path} is a symbolic link to {os.readlink(inner)}, which is not there")
+    return False
+
+
 def name_of(form: str, number: int) -> str:
     """Return the name of a part by its number."""
     return f"part.{number:05}.parquet" if form == "Parquet" else f"{number}.npy"
@@ -52,10 +62,10 @@ def begin(path: str, overwrite: bool, token: str) -> str:
     OutputExistsError
         If something is there, and not `overwrite`.
     InputError
-        If something else than a folder of parts is there.
+        If something else than a folder of parts is there, or a link that leads nowhere.
     """
     system, inner = system_of(path)
-    if system.exists(inner):
+    if _is_there(path):
         if not overwrite:
             raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
         names = [PurePosixPath(name).name for name in system.ls(inner, detail=False)] if system.isdir(inner) else [""]
@@ -141,10 +151,10 @@ def is_zarr_to_replace(path: str, overwrite: bool) -> bool:
     OutputExistsError
         If something is there, and not `overwrite`.
     InputError
-        If something else than Zarr is there.
+        If something else than Zarr is there, or a link that leads nowhere.
     """
     system, inner = system_of(path)
-    if not system.exists(inner):
+    if not _is_there(path):
         return False
     if not overwrite:
         raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")

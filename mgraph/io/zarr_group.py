@@ -35,7 +35,7 @@ def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwr
     OutputExistsError
         If something is there, and not `overwrite`.
     InputError
-        If something else than Zarr is there.
+        If something else than Zarr is there, or a link that leads nowhere.
     MissingPackageError
         If zarr is not installed.
     OSError

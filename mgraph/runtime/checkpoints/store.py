@@ -274,7 +274,8 @@ class Store:
             If no command has written them, the file is damaged, or another user owns it.
         """
         if COMMAND not in self._names():
-            raise CheckpointError(f"no command has written checkpoints to {self.place}: call with resume=True instead")
+            again = "give the call itself again, with --resume"  # only the command line asks
+            raise CheckpointError(f"no command has written checkpoints to {self.place}: {again}")
         raw = self._read(COMMAND, LONGEST, own=True)
         try:
             found = json.loads(raw)
