@@ -17,8 +17,8 @@
 // vertices for each search; `first` is the row of the batch's first bit.
 //
 // Cost. A level reads at most W words for each edge, at random, and passes over W words of each vertex three times.
-// Each distance is written once, or none. To transpose 32 x 32 bits takes five shuffles. `settle` takes the bits of a warp's vertices in turn, so that its writes are
-// contiguous.
+// Each distance is written once, or none. To transpose 32 x 32 bits takes five shuffles. `settle` takes the bits of a
+// warp's vertices in turn, so that its writes are contiguous.
 //
 // Sources. M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. Vo, "The more the
 // merrier: efficient multi-source graph traversal", 2014. H. Liu, H. Huang, Y. Hu, "iBFS: concurrent breadth-first

@@ -65,7 +65,8 @@ constexpr int AT_ONCE = 4;   // entries that a thread reads at once in a climb
 
 // An entry is at least as short as the edges that lie in it.
 template <typename T>
-__global__ void __launch_bounds__(THREADS) place(const int* entry, const int* edge, unsigned count, const T* lengths, T* up) {
+__global__ void __launch_bounds__(THREADS)
+    place(const int* entry, const int* edge, unsigned count, const T* lengths, T* up) {
     const unsigned k = blockIdx.x * THREADS + threadIdx.x;
     if (k < count) lower(up + entry[k], sum(lengths[edge[k]], T(0)));
 }
@@ -385,8 +386,8 @@ __device__ __forceinline__ int low_bits(int x) { return x; }
 __device__ __forceinline__ int low_bits(float x) { return __float_as_int(x); }
 __device__ __forceinline__ int low_bits(double x) { return __double2loint(x); }
 
-// The groups of entries of a piece, which a warp reads in their order. They are copied to shared memory a chunk ahead, and
-// their rows are read into registers a group ahead.
+// The groups of entries of a piece, which a warp reads in their order. They are copied to shared memory a chunk ahead,
+// and their rows are read into registers a group ahead.
 template <typename T> class Groups {
     static constexpr int CHUNK = 16, ROOM = 2 * CHUNK;
     int4* const rows;
@@ -451,8 +452,8 @@ template <typename T> class Groups {
 template <typename T, int V, bool MEASURE>
 __global__ void __launch_bounds__(32, 16)
     descend(const int4* pieces, int count, const int* outer, const int4* rows, const T* lengths, int* turns,
-            int stacked, int kept, T bound, const int2* spans, const int* sources, const T* climbs, int height, T* labels,
-            int pitch, const int* times, T limit, const T* radii,
+            int stacked, int kept, T bound, const int2* spans, const int* sources, const T* climbs, int height,
+            T* labels, int pitch, const int* times, T limit, const T* radii,
             int radii_count, double* greatest, double* reached, double* total, double* inverse, int* all_within) {
     const Asked<T> asked{times, limit, radii, radii_count, greatest, reached, total, inverse, all_within};
     using Labels = Row<T, V>;
@@ -544,8 +545,8 @@ __global__ void __launch_bounds__(32, 16)
     }
 }
 
-// D[rows[s], j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the limit. A
-// block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies together.
+// D[rows[s], j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the
+// limit. A block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies together.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     gather(const T* labels, int pitch, const int* places, int columns, const int* rows, int sources, T limit,

@@ -2,8 +2,8 @@
 //
 // Giant component. `pivot` picks a vertex of many edges out and in. `find_giant` marks level by level what it reaches;
 // then, among these, the vertices with an edge to a marked one, until nothing changes. Whatever has both marks is the
-// pivot's component. The levels of the second search do not matter, so that a mark is seen at once. Where there are long
-// paths, it gives up.
+// pivot's component. The levels of the second search do not matter, so that a mark is seen at once. After PUSHES levels or
+// PULLS rounds it gives up, and colouring finds all components.
 //
 // Colouring. Every vertex has a key, distinct and in random order. reached[v] becomes the greatest key of the vertices
 // that reach v, reaches[v] the greatest of those that v reaches, each v itself included. Where both are the same key,
@@ -21,7 +21,7 @@
 //
 // Encoding. Edges are by source or by target: the components are the same. forward[v] is 1 + the level of v, or 0, and
 // backward[v] is 1 or 0. labels[v] is a vertex of v's component, or -1. classes[v] is 0 for a labelled vertex. Classes
-// are hashes: of two that collide, only edges are kept that might be dropped.
+// are hashes. If two collide, edges between them are kept that might be dropped, which costs time only.
 //
 // Races. Marks are bytes, and all threads write the same. Keys only grow, and each that a thread reads was right at
 // some time. A pass in which nothing changes has read final keys only.
@@ -43,7 +43,7 @@
 #include "dealt.cuh"
 #include "grid.cuh"
 
-constexpr int BLOCKS = 6;               // a multiprocessor has at a time, all resident
+constexpr int BLOCKS = 6;               // room for so many on a multiprocessor; fewer are launched
 constexpr int PROBES = 1024;            // edges whose targets `pivot` looks at
 constexpr int FIRST = 4;                // edges of a vertex that its own thread looks at in the second search
 constexpr int PUSHES = 64, PULLS = 16;  // the most rounds of the searches, of which the second may read edges again
