@@ -10,10 +10,10 @@
 // and columns of the pivots, each as it is at the pivot's own turn, are in shared memory, and the matrix is read and
 // written once. Both compare the sums of the unblocked algorithm, so results are equal to the last bit.
 //
-// Encoding. Graph g has its vertices, `starts[g]` to `starts[g + 1]`, in a row; they are numbered from 0 in the results,
-// which are matrices of side x side, row by row. Of these a graph of n vertices has the first n rows and columns; the
-// rest is not touched. Weighted distances begin as the edges' weights, and infinity elsewhere (infinity.cuh). Bitmaps
-// have a row of `words` words for each row of the results.
+// Encoding. Graph g has its vertices, `starts[g]` to `starts[g + 1]`, in a row; they are numbered from 0 in the
+// results, which are matrices of side x side, row by row. Of these a graph of n vertices has the first n rows and
+// columns; the rest is not touched. Weighted distances begin as the edges' weights, and infinity elsewhere
+// (infinity.cuh). Bitmaps have a row of `words` words for each row of the results.
 //
 // Sources. R. W. Floyd, "Algorithm 97: Shortest path", 1962; Venkataraman, Sahni and Mukhopadhyaya, "A blocked
 // all-pairs shortest-paths algorithm", 2003.

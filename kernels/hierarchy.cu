@@ -1,8 +1,8 @@
 // Hierarchies: customization, climbs, and sweeps from many sources at a time.
 //
 // Algorithm. Vertices are numbered by rank, the order of their elimination, which is a postorder of the elimination
-// tree. Entry e of vertex v, from begin[v] to begin[v + 1], belongs to an ancestor, upper[e]; up[e] is the length from v
-// to it, down[e] the length back.
+// tree. Entry e of vertex v, from begin[v] to begin[v + 1], belongs to an ancestor, upper[e]; up[e] is the length from
+// v to it, down[e] the length back.
 //
 // - `eliminate` lowers the entries between the upper neighbours of each vertex to the paths over it (min-plus
 //   elimination), level by level from the deepest vertices to the roots. A warp takes an entry (x, u) and the later
@@ -12,12 +12,13 @@
 // - A sweep goes down the tree. The label of a vertex is the least sum of an ancestor's label and an entry, or what the
 //   climb found, if the source is below the vertex. The tree is cut into pieces, each a vertex and some of its
 //   descendants, and these are dealt out to stages, from the roots to the leaves.
-//   `descend` sweeps a stage. A warp takes a piece, and its threads a few sources each. It reads the labels of the upper
-//   neighbours of the piece's root, which are all that the piece needs from above. It goes through the piece depth first
-//   and keeps the labels of the vertex at hand and of its ancestors in a stack in shared memory. Each thread reads only
-//   its own columns of the stack, so no warp waits for another.
-//   `sweep` does the same, level by level in one cooperative launch, for the vertices at the top whose stack would be too
-//   large for shared memory. In a level of few vertices a block takes a vertex and deals out its entries to the warps.
+//   `descend` sweeps a stage. A warp takes a piece, and its threads a few sources each. It reads the labels of the
+//   upper neighbours of the piece's root, which are all that the piece needs from above. It goes through the piece
+//   depth first and keeps the labels of the vertex at hand and of its ancestors in a stack in shared memory. Each
+//   thread reads only its own columns of the stack, so no warp waits for another.
+//   `sweep` does the same, level by level in one cooperative launch, for the vertices at the top whose stack would be
+//   too large for shared memory. In a level of few vertices a block takes a vertex and deals out its entries to the
+//   warps.
 // - `gather` writes the labels of chosen vertices as rows of distances.
 //
 // With a limit, and without negative lengths, paths end where they are longer: a piece without a source below its root
@@ -27,15 +28,15 @@
 // Measures of distances are summed in registers, as a thread keeps its sources; vertices within radii are counted in
 // shared memory.
 //
-// Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the sources
-// that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k. Infinity is
-// that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v.
-// A piece is its first place, its first group of entries, its first upper neighbour in `outer`, and its root's depth; the
-// next piece's numbers are its ends. A vertex has one group of entries or more. A group is four rows of the stack and
-// four lengths. In the first group of a vertex, the first place is not an entry's. As a row, its low 16 bits are the row
-// of the vertex itself, its high 16 bits the number of further groups; as a length, its low 32 bits say how often the
-// vertex counts. Where a vertex has fewer entries, the last one is repeated. A vertex without any, a root of the tree,
-// has row 0 with infinite lengths; that is its own row, which is unreached before.
+// Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
+// sources that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k.
+// Infinity is that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v.
+// A piece is its first place, its first group of entries, its first upper neighbour in `outer`, and its root's depth;
+// the next piece's numbers are its ends. A vertex has one group of entries or more. A group is four rows of the stack
+// and four lengths. In the first group of a vertex, the first place is not an entry's. As a row, its low 16 bits are
+// the row of the vertex itself, its high 16 bits the number of further groups; as a length, its low 32 bits say how
+// often the vertex counts. Where a vertex has fewer entries, the last one is repeated. A vertex without any, a root of
+// the tree, has row 0 with infinite lengths; that is its own row, which is unreached before.
 //
 // Races. Entries are lowered by atomic minima, and read by levels after the barrier; so are labels, which one warp
 // writes. Only `lower` of distances.cuh changes an entry, so bits do not depend on the order.
@@ -546,7 +547,8 @@ __global__ void __launch_bounds__(32, 16)
 }
 
 // D[rows[s], j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the
-// limit. A block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies together.
+// limit. A block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies
+// together.
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     gather(const T* labels, int pitch, const int* places, int columns, const int* rows, int sources, T limit,

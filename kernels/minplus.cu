@@ -474,17 +474,17 @@ __global__ void __launch_bounds__(32 * THROUGH_WARPS, THROUGH_RESIDENT)
 
 // A small matrix from the input to the result, in one cooperative launch: weights are encoded as they are read, and
 // distances decoded as they are written, as `encode` and `decode` do (weights.cu). A block holds a tile of SQUARE x
-// SQUARE elements in registers, a thread QUAD of them, one below the other. In a round the blocks take SQUARE pivots one
-// after the other. Each block carries copies of the three tiles on which its own depends: the pivots' diagonal tile K,
-// and the tiles R and C of the pivots' rows and columns that meet its own. So a pivot costs a barrier of the block, not
-// of the grid. Then the blocks that have the next pivots' rows or columns put their tiles on the board, and the grid
-// waits. The board has room for two rounds, as tiles
+// SQUARE elements in registers, a thread QUAD of them, one below the other. In a round the blocks take SQUARE pivots
+// one after the other. Each block carries copies of the three tiles on which its own depends: the pivots' diagonal tile
+// K, and the tiles R and C of the pivots' rows and columns that meet its own. So a pivot costs a barrier of the block,
+// not of the grid. Then the blocks that have the next pivots' rows or columns put their tiles on the board, and the
+// grid waits. The board has room for two rounds, as tiles
 // of the next one are written while those of this one are read.
 //
-// The matrix that is given may be D itself. `board` and `labels` have room for 4 tiles per row of tiles. With `paths`, a
-// label is the predecessor. found[0] is the barrier's, found[1] becomes int's largest value less the first pivot of
-// negative weight, found[2] is set if a weight is not from -most to most, found[3] if a distance that is reached is less
-// than `lowest` or greater than `highest`.
+// The matrix that is given may be D itself. `board` and `labels` have room for 4 tiles per row of tiles. With `paths`,
+// a label is the predecessor. found[0] is the barrier's, found[1] becomes int's largest value less the first pivot of
+// negative weight, found[2] is set if a weight is not from -most to most, found[3] if a distance that is reached is
+// less than `lowest` or greater than `highest`.
 //
 // Cost. 4 n^3 additions and minima, as a block also updates its three copies. A round takes 32 x 50 ns, the latency of
 // shared memory.

@@ -487,16 +487,16 @@ __device__ __forceinline__ void each_word(const unsigned* bitmap, int words, con
 // `queue`, so that every lane has a vertex; the others wait in the bitmap `waits` until the bound is raised. `fell` is
 // zero between rounds. `bounds` has the bound and the least distance of those that wait.
 //
-// A launch leaves the shard's own words of the mask, its own distances, and a list of the vertices that fell in its last
-// round: `vertices` and `values` have `length` places for each of the shards, and `counts` how many fell, or -1 if no
-// round was run. Shards exchange either the mask and the distances, or, if they fit, only the lists: then the next
+// A launch leaves the shard's own words of the mask, its own distances, and a list of the vertices that fell in its
+// last round: `vertices` and `values` have `length` places for each of the shards, and `counts` how many fell, or -1 if
+// no round was run. Shards exchange either the mask and the distances, or, if they fit, only the lists: then the next
 // launch is `listed`, and takes over the others' lists.
 template <typename T, typename Offset>
 __global__ void __launch_bounds__(THREADS, 1)
     masks(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
           int lo, int hi, T* distance, T* updating, unsigned* mask, unsigned* waits, unsigned* fell, int* queue,
-          Piece* pieces, T* bounds, int* vertices, T* values, int* counts, int length, int shards, int shard, bool listed,
-          Control<T>* control, T window, T limit, int target, int rounds) {
+          Piece* pieces, T* bounds, int* vertices, T* values, int* counts, int length, int shards, int shard,
+          bool listed, Control<T>* control, T window, T limit, int target, int rounds) {
     __shared__ int staged[WARPS][64];
     const int lane = threadIdx.x % 32;
     const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
@@ -521,8 +521,8 @@ __global__ void __launch_bounds__(THREADS, 1)
     }
     while (done < rounds) {
         const T most = cutoff(distance, limit, target);
-        // Take the vertices of a bitmap below `next` to the queue; of those that wait only from `bound` on, as the others
-        // have been taken since.
+        // Take the vertices of a bitmap below `next` to the queue; of those that wait only from `bound` on, as the
+        // others have been taken since.
         auto take = [&](const unsigned* bitmap, T next) {
             phases.begin();
             T least = infinity<T>();

@@ -17,9 +17,9 @@
 // Encoding. An item is a vertex of a slice: slice * (n | 1) + v. labels[item][lane] is the distance to v from source
 // number LANES * slice + lane of the batch. Infinity is inf, for int 2^30 - 1; a weight of at most 2^29 adds to it
 // without wrapping. Edges are given by source (out_*, to ask neighbours) and by target (in_*, with weights). An item is
-// a bit of column item % columns of a bitmap. Column c belongs to warp c % warps, so neighbouring vertices, and the copies
-// of one vertex, belong to different warps. Three bitmaps hold the items asked in this round, those asked in the next
-// round, and those that wait. stamps[item] is the round in which the row last fell or asked.
+// a bit of column item % columns of a bitmap. Column c belongs to warp c % warps, so neighbouring vertices, and the
+// copies of one vertex, belong to different warps. Three bitmaps hold the items asked in this round, those asked in the
+// next round, and those that wait. stamps[item] is the round in which the row last fell or asked.
 //
 // Races. Only the owner of a row writes it; only the bits of the bitmaps are set by atomics. A warp may read a row
 // while it falls: it has then been asked to look again.
@@ -309,8 +309,8 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
-// D[r][v] = the distance from source r to v, infinite if not less than `end`: the labels, a vertex a row, become a source
-// a row.
+// D[r][v] = the distance from source r to v, infinite if not less than `end`: the labels, a vertex a row, become a
+// source a row.
 template <typename T>
 __global__ void __launch_bounds__(256)
     transpose(const T* __restrict__ labels, int n, int count, T end, T* D, long long ld) {

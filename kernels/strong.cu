@@ -2,8 +2,8 @@
 //
 // Giant component. `pivot` picks a vertex of many edges out and in. `find_giant` marks level by level what it reaches;
 // then, among these, the vertices with an edge to a marked one, until nothing changes. Whatever has both marks is the
-// pivot's component. The levels of the second search do not matter, so that a mark is seen at once. After PUSHES levels or
-// PULLS rounds it gives up, and colouring finds all components.
+// pivot's component. The levels of the second search do not matter, so that a mark is seen at once. After PUSHES levels
+// or PULLS rounds it gives up, and colouring finds all components.
 //
 // Colouring. Every vertex has a key, distinct and in random order. reached[v] becomes the greatest key of the vertices
 // that reach v, reaches[v] the greatest of those that v reaches, each v itself included. Where both are the same key,
@@ -30,13 +30,13 @@
 // the edges of 256 vertices are dealt to a block.
 //
 // Cost. The edges of what the pivot reaches are read once by the first search, and few of them by the second, with a
-// byte at random an edge. A pass of colouring reads the edges of unlabelled vertices, and a class and two keys at random
-// an edge.
+// byte at random an edge. A pass of colouring reads the edges of unlabelled vertices, and a class and two keys at
+// random an edge.
 //
-// Sources. G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly connected components",
-// 2023: keys in both directions at once, path compression, dropping edges. G. Slota, S. Rajamanickam, K. Madduri, "BFS
-// and coloring-based parallel algorithms for strongly connected components and related problems", 2014: the giant
-// component first, and its pivot. A. Appleby, "MurmurHash3", 2011: the multipliers of the keys.
+// Sources. G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly connected
+// components", 2023: keys in both directions at once, path compression, dropping edges. G. Slota, S. Rajamanickam, K.
+// Madduri, "BFS and coloring-based parallel algorithms for strongly connected components and related problems", 2014:
+// the giant component first, and its pivot. A. Appleby, "MurmurHash3", 2011: the multipliers of the keys.
 
 #include "warp.cuh"
 #include "block.cuh"
