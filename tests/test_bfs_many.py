@@ -343,7 +343,7 @@ def test_levels_of_long_paths_are_counted(device, words, n):
     path = np.arange(n - 1)
     graph = mgraph.Graph.from_edges(path, path + 1, n=n)
     counts = LevelCounts(network(graph), devices.find(device), None, np.inf, words).counted(
-        np.arange(3), np.array([9.0])
+        np.arange(3, dtype=np.int32), np.array([9.0])
     )
     assert counts.reached.tolist() == [n, n - 1, n - 2] and counts.farthest.tolist() == [n - 1, n - 2, n - 3]
     assert (

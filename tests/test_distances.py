@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
 from mgraph.algorithms.distances import keepers
+from mgraph.algorithms.distances.plan import planned
 from mgraph.planning.shape import Shape, shape_of
 from tests.test_sources import as_floats, as_scipy, graphs
 
@@ -359,6 +360,8 @@ def eager(monkeypatch):
     """Whatever is predicted faster is taken, by however little."""
     monkeypatch.setattr("mgraph.algorithms.distances.plan.ADVANTAGE", 1.0)
     monkeypatch.setattr("mgraph.algorithms.distances.plan.WORTH", 0.0)
+    monkeypatch.setattr("mgraph.algorithms.distances.plan.ALIKE", 0.0)
+    monkeypatch.setattr("mgraph.algorithms.distances.plan.MATRIX", 0)  # a GPU would take all pairs
 
 
 @pytest.mark.parametrize(
@@ -418,9 +421,20 @@ def test_a_plan_from_targets_counts_what_is_kept_of_them():
     assert not mgraph.plan("distances", 10**5, 10**6, "cpu", targets=400, **asked).detail.turned
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["cpu", "cuda"])
+def test_few_targets_of_roads_are_searched_from(kind, weighted):
+    # Milliseconds are worth it, as the searches are the same, only fewer.
+    spec = mgraph.DeviceSpec(kind, kind, 64 << 30, 16) if kind == "cpu" else mgraph.DeviceSpec(kind, kind, 140 << 30)
+    asked = {"weighted": weighted, "sources": 10_000, "shape": Shape(0.0, 700.0), "exact": True}
+    few, all_of_them = (planned(264_346, 730_100, (spec,), targets=t, **asked) for t in (10, None))
+    assert few.detail.turned == 10 and few.method == all_of_them.method
+    assert not all_of_them.detail.turned and 2 * few.seconds < all_of_them.seconds < 600
+
+
 def test_memory_is_a_batch(device):
     graph = roads(100)
-    options = {"targets": range(0, 10_000, 100), "device": device}
+    options = {"targets": range(0, 10_000, 2), "device": device}  # too many to be searched from instead
     first, many = (mgraph.distances(graph, range(k), **options).plan for k in (2048, 8192))
     assert max(many.peak_bytes) < max(first.peak_bytes) * (1.1 if device == "cpu" else 4)
 

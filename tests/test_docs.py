@@ -296,6 +296,7 @@ def test_ways_are_preferred_by_the_factors_that_are_said():
     assert said(r"saves (\d+) ms") == [1e3 * all_pairs.WORTH]
     rule = f"saves {distances.WORTH:g} s and is faster than searches by the factor {distances.ADVANTAGE:g},"
     assert rule in chosen_by()
+    assert said(r"need only save (\d+) ms") == [1e3 * distances.ALIKE]
     assert said(r"at most ([\d,]+) vertices of which at least a quarter") == [distances.MATRIX]
     assert distances.SHARE == 0.25
 

@@ -26,9 +26,6 @@ from .many_sources import Network
 #: Pull if more than one in `PULL_SHARE` vertices is in a frontier.
 PULL_SHARE = 16
 
-#: Assumed number of levels of a search on a GPU; the real one depends on the graph.
-DEPTH = 20
-
 #: Levels whose counts come to the host at a time: a search of a long path has as many levels as vertices.
 _LEVELS = 1 << 10
 
@@ -258,7 +255,7 @@ def counts_bytes(n: int, m: int, batch: int, words: int, *, kind: str, directed:
 def counts_seconds(n: int, m: int, sources: int, words: int, spec: DeviceSpec, shape: Shape) -> float:
     """Predict the seconds in which a device counts the levels of searches from a batch of sources."""
     if words:
-        return -(-sources // (64 * words)) * _turn_seconds(n, m, words, spec)
+        return -(-sources // (64 * words)) * _turn_seconds(n, m, words, spec, shape)
     rates, rounds = rates_of(spec), -(-sources // (64 * spec.cores))
     # In few levels, the 64 searches reach a vertex in about three of them; on roads, each in another one.
     looks = min(64.0, max(3.0, shape.levels / 4))
@@ -275,12 +272,13 @@ def levels_seconds(n: int, m: int, sources: int, words: int, spec: DeviceSpec, s
     if spec.kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
         touches = words * (3 * m + 2 * shape.levels * n) + 38 * words * n
         return turns * (touches / (rates.search * spec.cores) + shape.levels * per_level)
-    return turns * _turn_seconds(n, m, words, spec) + 8 * sources * n / rates.memory  # a distance is written once
+    # Each distance is written once.
+    return turns * _turn_seconds(n, m, words, spec, shape) + 8 * sources * n / rates.memory
 
 
-def _turn_seconds(n: int, m: int, words: int, spec: DeviceSpec) -> float:
+def _turn_seconds(n: int, m: int, words: int, spec: DeviceSpec, shape: Shape) -> float:
     """Predict the seconds in which a GPU searches from 64 sources for each word, but for writing distances."""
     rates = rates_of(spec)
     # An edge is read in some levels, the words of a vertex in all.
-    passes = DEPTH * (24 * words * n / rates.memory + EXCHANGE["solo"] + 3 * rates.launch)
+    passes = shape.levels * (24 * words * n / rates.memory + EXCHANGE["solo"] + 3 * rates.launch)
     return 3 * m / (rates.search * spec.cores) + passes

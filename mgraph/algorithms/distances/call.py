@@ -437,8 +437,8 @@ def _planner(
             Given("method", "johnson"),
         )
     shape = shape_beside(graph, runner.specs)
-    if shape is None and isinstance(graph, Graph) and len(runner.specs) == 1 and not hops:
-        shape = measured_shape(graph)  # a GPU's searches, too, take longer from sources that lie apart
+    if shape is None and isinstance(graph, Graph) and len(runner.specs) == 1:
+        shape = measured_shape(graph)  # a GPU's searches, too, take longer in many levels, and from sources far apart
     return partial(
         planned,
         graph.n,

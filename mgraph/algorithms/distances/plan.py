@@ -54,8 +54,8 @@ TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype != np.int16)
 COUNTED = {"cpu": 1024, "cuda": 8192}
 
 #: "auto" takes a hierarchy, its preparation counted, or all pairs, if they are predicted faster than searches by this
-#: factor and these seconds.
-ADVANTAGE, WORTH = 2.0, 0.5
+#: factor and these seconds. The same searches from fewer targets need less: their predictions err alike.
+ADVANTAGE, WORTH, ALIKE = 2.0, 0.5, 0.01
 
 #: "auto" considers all pairs if at least this share of the vertices are sources, and there are at most so many.
 SHARE, MATRIX = 0.25, 1 << 16
@@ -318,7 +318,11 @@ def _best(ways: dict[str, Plan], named: str, why_not: dict[str, str], memory_lim
     short = {name: shortfall(way, memory_limit) for name, way in ways.items()}
     open_to_choice = [name for name in ways if name != named and not why_not[name] and not short[name]]
     other = min(open_to_choice, key=lambda name: seconds[name], default=named)
-    clearly = ADVANTAGE * seconds[other] + WORTH < seconds[named]
+
+    def worth(name: str) -> float:
+        return ALIKE if name == named + FROM_TARGETS else WORTH
+
+    clearly = ADVANTAGE * seconds[other] + worth(other) < seconds[named]
     chosen = other if clearly or short[named] else named
     if short[chosen]:
         raise MemoryLimitError(*refusal(ways[chosen], short[chosen], memory_limit))
@@ -330,7 +334,7 @@ def _best(ways: dict[str, Plan], named: str, why_not: dict[str, str], memory_lim
             return "chosen"
         if short[name] or name == named:
             return short[name] or "fits"
-        rule = f"chosen only if at least {ADVANTAGE:g} times as fast and {WORTH * 1e3:g} ms shorter"
+        rule = f"chosen only if at least {ADVANTAGE:g} times as fast and {worth(name) * 1e3:g} ms shorter"
         return f"fits; {why_not[name].format(name) or rule}"
 
     alternatives = (
