@@ -25,6 +25,7 @@ import numpy as np
 import pytest
 from distributed import Client, Event, LocalCluster, default_client, get_worker
 from distributed.client import ClosedClientError
+from distributed.comm import CommClosedError
 from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
 from ports import free_port
@@ -850,6 +851,21 @@ def test_what_dask_raises_for_a_closed_client(monkeypatch, raised):
         patch.setattr(tasks, "results", fail)
         with pytest.raises(SchedulerError, match=f"{client.scheduler.address} is closed, in the middle of the call"):
             apsp(matrix(5), client=client)
+
+
+def test_a_request_that_breaks_off_before_the_client_knows(monkeypatch):
+    """The connection of one request ends first; the client's own still counts as running."""
+    with cluster(1, processes=False) as client:
+        address = client.scheduler.address
+
+        async def broken(*_, **__):
+            raise CommClosedError("Stream is closed")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(client, "run_on_scheduler", broken)
+            with pytest.raises(SchedulerError, match=f"a request to the scheduler at {address} broke off: Stream is"):
+                apsp(matrix(5), client=client, device="cpu")
+        check_apsp(client, 70, np.float32, True)
 
 
 def test_a_matrix_whose_scheduler_is_gone(monkeypatch):

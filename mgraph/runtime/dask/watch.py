@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 import dask
 from distributed import CancelledError, Client
 from distributed.client import ClosedClientError
+from distributed.comm import CommClosedError
 
 from ...arguments import checked_integer, checked_seconds
 from ...errors import MgraphError, SchedulerError, WorkerLostError
@@ -150,7 +151,8 @@ class Watch:
     def wait(self, work: Coroutine[Any, Any, T], meanwhile: Callable[[], None] = lambda: None) -> T:
         """Run a coroutine on the client's event loop and return its result.
 
-        Meanwhile look at the workers, and call `meanwhile`; either may raise.
+        Meanwhile look at the workers, and call `meanwhile`; either may raise. A request that breaks off is a lost
+        worker or scheduler.
 
         Not by a timeout of Dask's: its exception is in a cycle with frames that know the futures, so that what
         the tasks returned would stay on the workers until Python next collects garbage.
@@ -160,8 +162,13 @@ class Watch:
             while not concurrent.futures.wait([working], LOOK).done:
                 self.look()
                 meanwhile()
-            with opened(self.client):
-                return working.result()
+            try:
+                with opened(self.client):
+                    return working.result()
+            except CommClosedError as error:  # a request may end before the client notices that its scheduler is gone
+                self.check(NOTICE)
+                why = f"a request to the scheduler at {scheduler_address(self.client)} broke off: {error}"
+                raise SchedulerError(why) from error
         finally:
             working.cancel()
 
