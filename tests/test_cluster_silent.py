@@ -263,6 +263,27 @@ def test_a_broken_connection_to_a_worker_that_has_ended(client, deaf):
     assert deaf in str(caught.value)
 
 
+def test_a_broken_connection_to_a_resident_worker_that_has_answered(client):
+    """The scheduler says that it has answered, where no beat of it says what it has sent."""
+    here, there = sorted(client.scheduler_info()["workers"])[:2]
+    state = {"rank": 0, "device": "cpu", "superstep": 3, "sent": [0, 0], "since": 0.0, "bytes": 4}
+    waiting = state | {"doing": "receiving", "peers": [1], "message": 1}
+    name, watched = client.id, Watch(client, [here, there], TIMEOUT, (client.id, "a call"))
+
+    def beat(dask_scheduler):
+        beats = {here: waiting | {"number": time.monotonic_ns()}, pulse.ANSWERED: [there]}
+        dask_scheduler.task_metadata[pulse.PLACE] = {name: {"a call": beats}}
+
+    def look():
+        client.run_on_scheduler(beat)
+        watched.look()
+
+    with pytest.raises(WorkerLostError, match=BROKEN) as caught:
+        wait_until(look)
+    assert caught.value.workers == (here,)
+    client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.task_metadata.pop(pulse.PLACE))
+
+
 def test_a_scheduler_that_is_slow_to_register_tasks(client, monkeypatch):
     """As while it registers another user's large graph, in the one thread that registers all graphs."""
     opened = driver.CallSession.open

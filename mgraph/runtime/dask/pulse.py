@@ -27,6 +27,9 @@ BEAT = 1.0
 #: The place of the beats in the scheduler's metadata; below it lie the client, the session and the worker.
 PLACE = "mgraph"
 
+#: The key, beside the beats of a call, of the workers that have answered its request while others have not.
+ANSWERED = "answered"
+
 #: How the keys of leases begin.
 LEASE = "mgraph-lease"
 

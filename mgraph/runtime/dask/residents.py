@@ -38,6 +38,7 @@ from ..numbering import Numbered, RawSource
 from ..program import Program
 from .comm import Aborted, DaskComm
 from .events import Event, ended, note
+from .pulse import ANSWERED, PLACE
 from .tasks import Failure, reported
 from .turns import forget_beats, turns_on
 from .watch import lost
@@ -612,7 +613,7 @@ async def in_turn(
         if await line.take(call, client, list(requests)):
             note(dask_scheduler, event, call)
             began = time.monotonic()
-            answers = await passed_on(session, requests, dask_scheduler)
+            answers = await passed(client, call, session, requests, dask_scheduler)
         return answers  # none if its client is gone
     finally:
         if line.leave(call) and answers and all(answer["answered"] for answer in answers.values()):
@@ -620,10 +621,14 @@ async def in_turn(
         forget_beats(client, call, dask_scheduler)
 
 
-async def passed_on(
-    session: str, requests: Mapping[str, bytes], dask_scheduler: Scheduler
+async def passed(
+    client: str, call: str, session: str, requests: Mapping[str, bytes], dask_scheduler: Scheduler
 ) -> dict[str, dict[str, Any]]:
-    """Pass each worker its request, and their answers back; if one fails, end the others' waits."""
+    """Pass each worker its request in a call, and their answers back; if one fails, end the others' waits.
+
+    Beside the beats it notes who has answered: a worker may end so soon that no beat says what it has sent.
+    """
+    noted: list[Any] = [PLACE, client, call, ANSWERED]
 
     async def ask(address: str) -> dict[str, Any]:
         try:
@@ -636,6 +641,7 @@ async def passed_on(
     asked = {address: asyncio.ensure_future(ask(address)) for address in requests}
     pending, aborted = set(asked.values()), False
     while pending:
+        dask_scheduler.set_metadata(keys=noted, value=[address for address, task in asked.items() if task.done()])
         done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
         if pending and not aborted and not all(task.result()["answered"] for task in done):
             aborted = True
@@ -643,10 +649,3 @@ async def passed_on(
             aborts = (getattr(dask_scheduler.rpc(address), ABORT)(session=session) for address in there)
             await asyncio.gather(*aborts, return_exceptions=True)
     return {address: task.result() for address, task in asked.items()}
-
-
-async def passed(
-    client: str, call: str, session: str, requests: Mapping[str, bytes], dask_scheduler: Scheduler
-) -> dict[str, dict[str, Any]]:
-    """Pass a span of a call on to the workers, whose turn it is; runs on the scheduler."""
-    return await passed_on(session, requests, dask_scheduler)

@@ -31,7 +31,7 @@ from distributed.comm import CommClosedError
 
 from ...arguments import checked_integer, checked_seconds
 from ...errors import MgraphError, SchedulerError, WorkerLostError
-from .pulse import PLACE
+from .pulse import ANSWERED, PLACE
 
 T = TypeVar("T")
 
@@ -118,7 +118,7 @@ class Watch:
     answered : bool
         Whether the scheduler has answered the last look.
     ended : set of str
-        The workers whose tasks of the present barrier have ended.
+        The workers whose tasks of the present barrier have ended, or that have answered the present request.
     """
 
     def __init__(
@@ -251,6 +251,9 @@ class Watch:
             scheduler.ncores(workers=list(self.addresses)),
             scheduler.get_metadata(keys=[PLACE, *self._session], default={}),
         )
+        if ANSWERED in beats:
+            self.ended = set(beats[ANSWERED])
+            beats = {address: beat for address, beat in beats.items() if address != ANSWERED}
         signs = {address: beats.get(address, {}).get("number") for address in there}
         if None in signs.values():  # the call waits for its turn, and Dask's own heartbeats count
             known = (await scheduler.identity(n_workers=-1))["workers"]
