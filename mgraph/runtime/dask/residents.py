@@ -629,6 +629,7 @@ async def passed(
     Beside the beats it notes who has answered: a worker may end so soon that no beat says what it has sent.
     """
     noted: list[Any] = [PLACE, client, call, ANSWERED]
+    line = turns_on(dask_scheduler)
 
     async def ask(address: str) -> dict[str, Any]:
         try:
@@ -641,7 +642,8 @@ async def passed(
     asked = {address: asyncio.ensure_future(ask(address)) for address in requests}
     pending, aborted = set(asked.values()), False
     while pending:
-        dask_scheduler.set_metadata(keys=noted, value=[address for address, task in asked.items() if task.done()])
+        if call in line:  # else its client is gone, and its beats are forgotten
+            dask_scheduler.set_metadata(keys=noted, value=[address for address, task in asked.items() if task.done()])
         done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
         if pending and not aborted and not all(task.result()["answered"] for task in done):
             aborted = True

@@ -235,14 +235,17 @@ class Watch:
         self._pending, self._unanswered = None, 0.0
         try:
             with opened(self.client):
-                signs, self.beats = asked.result()
+                signs, beats = asked.result()
         except (OSError, CancelledError, concurrent.futures.CancelledError) as error:
             raise SchedulerError(f"the scheduler at {scheduler} does not answer any more: {error}") from error
+        if ANSWERED in beats:
+            self.ended = set(beats[ANSWERED])
+        self.beats = {address: beat for address, beat in beats.items() if address != ANSWERED}
         self._note(signs, passed)
         return True
 
     async def ask(self) -> tuple[dict[str, Any], Mapping[str, Any]]:
-        """Return the last sign of life of each worker, which differs from the one before, and the beats."""
+        """Return the last, ever different sign of life of each worker, and the beats with what is beside them."""
         scheduler: Any = self.client.scheduler
         if self._session is None:
             known = (await scheduler.identity(n_workers=-1))["workers"]
@@ -251,9 +254,6 @@ class Watch:
             scheduler.ncores(workers=list(self.addresses)),
             scheduler.get_metadata(keys=[PLACE, *self._session], default={}),
         )
-        if ANSWERED in beats:
-            self.ended = set(beats[ANSWERED])
-            beats = {address: beat for address, beat in beats.items() if address != ANSWERED}
         signs = {address: beats.get(address, {}).get("number") for address in there}
         if None in signs.values():  # the call waits for its turn, and Dask's own heartbeats count
             known = (await scheduler.identity(n_workers=-1))["workers"]
