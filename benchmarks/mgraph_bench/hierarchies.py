@@ -1,14 +1,18 @@
 """Hierarchies: what each step takes on a graph of a file, with random weights of 1 to 255.
 
-    python -m mgraph_bench.hierarchies FILE [--device DEVICE] [--batch K]... [--all]
+    python -m mgraph_bench.hierarchies FILE... [--device DEVICE] [--batch K]... [--all] [--workers P]
 
-Distances are compared with SciPy's Dijkstra first. Each line is a row of JSON: what was done, the seconds of the best
-of some runs, and distances a second. Rows stay on the device; measures are brought to the host.
+The graphs of several files, or of one that is named several times, are joined by bridges. Distances are compared with
+SciPy's Dijkstra first. Each line is a row of JSON: what was done, the seconds of the best of some runs, and distances a
+second. Rows stay on the device; measures are brought to the host.
+
+With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
+those of the call's solve, and results are compared with those of one device.
 """
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +23,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph import lazy
 from mgraph.cli import Command
+from mgraph.cluster import local_client
 from mgraph.errors import WrongResultError
 
 #: Runs of which the best counts, sources that are compared, pairs, and sources and targets of a table.
@@ -40,6 +45,17 @@ def weighted(edges: mgraph.Graph, device: devices.Device) -> mgraph.Graph:
     return mgraph.Graph.from_edges(sources, targets, lengths, n=edges.n, directed=False)
 
 
+def joined(graphs: Sequence[mgraph.Graph]) -> mgraph.Graph:
+    """Return graphs as one, with an edge from the last vertex of each to the first of the next."""
+    firsts = np.cumsum([0, *(graph.n for graph in graphs)])
+    ends = [graph.coo() for graph in graphs]
+    sources = [src + first for (src, _, _), first in zip(ends, firsts, strict=False)]
+    targets = [dst + first for (_, dst, _), first in zip(ends, firsts, strict=False)]
+    bridges = firsts[1:-1]
+    edges = np.concatenate([*sources, bridges - 1]), np.concatenate([*targets, bridges])
+    return mgraph.Graph.from_edges(*edges, n=int(firsts[-1]), directed=False)
+
+
 def each(call: Callable[[int, int], Any], pairs: list[list[int]]) -> None:
     """Call with every pair of vertices."""
     for source, target in pairs:
@@ -55,6 +71,33 @@ def seconds_of(call: Callable[[], Any], device: devices.Device, runs: int = RUNS
         device.synchronize()
         best = min(best, time.perf_counter() - started)
     return best
+
+
+def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each batch of sources and number of workers, of eccentricities and of rows on the devices.
+
+    Raises
+    ------
+    WrongResultError
+        If a result differs from that of one device.
+    """
+    random = np.random.default_rng(3)
+    chosen = {k: random.integers(0, roads.n, k) for k in batches}
+    expected = {k: roads.distances(sources, reduce="eccentricity").eccentricity for k, sources in chosen.items()}
+    for count in (1, workers):
+        with local_client(count, kind) as client:
+            for k, sources in chosen.items():
+                for step, reduce in (("eccentricity", "eccentricity"), ("rows", None)):
+                    solves = []
+                    for _ in range(RUNS):
+                        found = mgraph.distances(roads, sources, reduce=reduce, client=client)
+                        solves.append(found.timings["solve"])
+                        if reduce and not np.array_equal(found.eccentricity, expected[k]):
+                            raise WrongResultError(f"eccentricities on {count} workers differ from those of one device")
+                        del found
+                    rate = k * roads.n / min(solves)
+                    row = {"step": step, "workers": count, "sources": k, "seconds": min(solves)}
+                    yield {**row, "distances_per_second": rate}
 
 
 def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everything: bool) -> Iterator[dict[str, Any]]:
@@ -120,15 +163,24 @@ def check(roads: mgraph.Hierarchy, graph: mgraph.Graph, sources: np.ndarray) -> 
 
 
 @click.command(cls=Command)
-@click.argument("file", type=click.Path(exists=True))
+@click.argument("files", type=click.Path(exists=True), nargs=-1, required=True, metavar="FILE...")
 @click.option("--device", help="cpu, cuda or cuda:N; by default the first GPU if there is one.")
 @click.option("--batch", type=int, multiple=True, help="Sources of a batch; by default 1, 32, 128 and 1024.")
 @click.option("--all", "everything", is_flag=True, help="Measure the eccentricities of all vertices, too.")
-def main(file: str, device: str | None, batch: tuple[int, ...], everything: bool) -> None:
-    """Print what each step of a hierarchy takes on FILE's graph."""
-    edges = mgraph.read(file)
-    print(json.dumps({"file": file, "n": edges.n, "m": edges.m, "device": devices.find(device).model()}))
-    for row in rows(edges, device, batch or BATCHES, everything):
+@click.option("--workers", type=int, metavar="P", help="Measure sources dealt out to 1 and to P workers instead.")
+def main(
+    files: tuple[str, ...], device: str | None, batch: tuple[int, ...], everything: bool, workers: int | None
+) -> None:
+    """Print what each step of a hierarchy takes on the graph of the FILEs."""
+    read = {file: mgraph.read(file) for file in set(files)}
+    edges, place = joined([read[file] for file in files]), devices.find(device)
+    print(json.dumps({"files": files, "n": edges.n, "m": edges.m, "device": place.model()}))
+    batches = batch or BATCHES
+    if workers is None:
+        made = rows(edges, device, batches, everything)
+    else:
+        made = dealt(mgraph.Hierarchy(weighted(edges, place), device=device), place.kind, workers, batches)
+    for row in made:
         print(json.dumps(row), flush=True)
 
 
