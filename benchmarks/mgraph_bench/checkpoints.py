@@ -34,11 +34,11 @@ from mgraph.runtime.dask.events import TOPIC
 ROWS = 16
 
 
-def call(graph: Any, folder: Path | None = None, every: float | None = None, **options: Any) -> Any:
+def call(graph: Any, folder: Path | None = None, every: float | None = None) -> tuple[Any, float]:
     """Return all pairs of a graph on workers, and the seconds of the call."""
-    kept = {} if folder is None else {"checkpoint": folder, "checkpoint_every": every}
+    kept: dict[str, Any] = {} if folder is None else {"checkpoint": folder, "checkpoint_every": every}
     begun = time.perf_counter()
-    found = mgraph.apsp(graph, method="blocked", dtype="float32", **kept, **options)
+    found = mgraph.apsp(graph, method="blocked", dtype="float32", **kept)
     return found, time.perf_counter() - begun
 
 

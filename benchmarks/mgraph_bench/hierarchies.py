@@ -74,7 +74,7 @@ def seconds_of(call: Callable[[], Any], device: devices.Device, runs: int = RUNS
 
 
 def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each batch of sources and number of workers, of eccentricities and of rows on the devices.
+    """Yield a row for each batch of sources and number of workers, of eccentricities and, if they fit, of rows.
 
     Raises
     ------
@@ -87,7 +87,8 @@ def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[in
     for count in (1, workers):
         with local_client(count, kind) as client:
             for k, sources in chosen.items():
-                for step, reduce in (("eccentricity", "eccentricity"), ("rows", None)):
+                fits = k * roads.n * roads.dtype.itemsize < devices.find(roads.device).available_memory() // 2
+                for step, reduce in (("eccentricity", "eccentricity"), ("rows", None))[: 1 + fits]:
                     solves = []
                     for _ in range(RUNS):
                         found = mgraph.distances(roads, sources, reduce=reduce, client=client)
