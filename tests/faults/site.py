@@ -32,6 +32,10 @@ PATIENCE = 120.0
 #: Seconds within which nannies close their workers.
 CLOSING = 20.0
 
+#: Entries of the records that Dask keeps of transitions and of each second's profile. By default 1,000, which take 17
+#: minutes to fill: until then processes would grow.
+RECORDS = 20
+
 #: Modules that forked processes have at once.
 PRELOADED = ["distributed", "mgraph.runtime.dask.worker", "mgraph.kernels.minplus.host"]
 
@@ -227,7 +231,8 @@ def can_mount() -> bool:
 
 
 def _prepare(folder: str) -> None:
-    """Prepare a process: what it and its children print, and their temporary files, go to the folder."""
+    """Prepare a process and its children: what they print, and their temporary files, go to the folder."""
+    dask.config.set({"distributed.admin.low-level-log-length": RECORDS})
     os.environ["TMPDIR"] = tempfile.tempdir = folder
     os.environ["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"
     log = os.open(Path(folder) / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -45,6 +45,7 @@ from ..spans import Spans
 from . import events, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
+from .pulse import LEASE
 from .turns import PARTING, turn
 from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, lost, opened, recovery_wait, wait_timeout
 
@@ -59,7 +60,7 @@ INTERRUPTED = 1.5
 SPARE = 16 << 20
 
 #: What is being sent to workers, as asyncio itself keeps no task alive.
-_sending: set["asyncio.Future[list[Future]]"] = set()
+_sending: set["asyncio.Future[dict[Any, Future]]"] = set()
 
 #: What was sent of pieces that stay on workers as long as the caller has them, by client and worker.
 _STAYING: WeakKeyDictionary[Any, dict[tuple[str, str], Future]] = WeakKeyDictionary()
@@ -476,23 +477,27 @@ def follows(error: BaseException) -> bool:
 async def scattered(client: Client, address: str, part: Any) -> Future:
     """Return a shard's piece on its worker.
 
+    Its key is of the group of the leases, so Dask counts it to their span. In a group of its own it would be in a
+    default span, a new one each time, and Dask keeps spans for ever.
+
     If this is cancelled, sending goes on until it ends, and the piece is then released. The scheduler does not stop
     sending when the client stops waiting: it would record, later, that the client wants a key which the client does not
     know, and could never release (`Scheduler.scatter`).
     """
-    sending: asyncio.Future[list[Future]] = asyncio.ensure_future(
-        client.scatter([part], workers=[address], hash=False, timeout=NOTICE, asynchronous=True)
+    key = LEASE, "piece", uuid.uuid4().hex
+    sending: asyncio.Future[dict[Any, Future]] = asyncio.ensure_future(
+        client.scatter({key: part}, workers=[address], timeout=NOTICE, asynchronous=True)
     )
     _sending.add(sending)
     sending.add_done_callback(_forget)
     try:
         await asyncio.wait([sending])  # which does not cancel it
-        return sending.result()[0]
+        return sending.result()[key]
     finally:
         del sending  # an error refers to this frame
 
 
-def _forget(sending: "asyncio.Future[list[Future]]") -> None:
+def _forget(sending: "asyncio.Future[dict[Any, Future]]") -> None:
     """Forget what was sent or failed to be; nobody may be left to ask for the error, which asyncio would log."""
     _sending.discard(sending)
     if not sending.cancelled():

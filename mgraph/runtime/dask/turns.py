@@ -21,6 +21,7 @@ from ...planning.plan import Plan
 from .counters import count_on
 from .events import Event, ended, failure, note, planned
 from .pulse import BEAT, LEASE, PLACE
+from .tasks import SPAN
 from .watch import Watch, connection, scheduler_address
 
 NAME = "mgraph-turns"
@@ -193,6 +194,7 @@ def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler)
     if turns_on(dask_scheduler).leave(call) and event is not None:
         note(dask_scheduler, event, call)
     forget_beats(client, call, dask_scheduler)
+    forget_groups(dask_scheduler)
 
 
 def withdrawn(call: str, dask_scheduler: Scheduler) -> None:
@@ -220,3 +222,14 @@ def forget_beats(client: str, call: str, dask_scheduler: Scheduler) -> None:
     forget()
     # Again later, as a beat may be under way.
     dask_scheduler.loop.call_later(3 * BEAT, forget)
+
+
+def forget_groups(dask_scheduler: Scheduler) -> None:
+    """Let mgraph's span forget the groups of tasks that the scheduler has forgotten; on the scheduler.
+
+    Tasks of later calls are in new groups of the same names. Dask's span would keep all of them.
+    """
+    spans: Any = dask_scheduler.extensions.get("spans")
+    span = None if spans is None else spans.spans.get(SPAN["ids"][0])
+    if span is not None:
+        span.groups.intersection_update(list(dask_scheduler.task_groups.values()))
