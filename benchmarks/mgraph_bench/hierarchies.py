@@ -32,8 +32,13 @@ RUNS, COMPARED, PAIRS, TABLE = 4, 3, 1000, 1000
 #: Sources of a batch, by default.
 BATCHES = (1, 32, 128, 1024)
 
-#: The measures that are made together.
-MEASURES = ["eccentricity", "mean", ("within", [1000, 5000])]
+#: What is measured, alone and together.
+MEASURED: dict[str, Any] = {
+    "eccentricity": "eccentricity",
+    "mean": "mean",
+    "within": ("within", [5000]),
+    "measures": ["eccentricity", "mean", ("within", [1000, 5000])],
+}
 
 
 def weighted(edges: mgraph.Graph, device: devices.Device) -> mgraph.Graph:
@@ -48,12 +53,13 @@ def weighted(edges: mgraph.Graph, device: devices.Device) -> mgraph.Graph:
 def joined(graphs: Sequence[mgraph.Graph]) -> mgraph.Graph:
     """Return graphs as one, with an edge from the last vertex of each to the first of the next."""
     firsts = np.cumsum([0, *(graph.n for graph in graphs)])
-    ends = [graph.coo() for graph in graphs]
-    sources = [src + first for (src, _, _), first in zip(ends, firsts, strict=False)]
-    targets = [dst + first for (_, dst, _), first in zip(ends, firsts, strict=False)]
-    bridges = firsts[1:-1]
-    edges = np.concatenate([*sources, bridges - 1]), np.concatenate([*targets, bridges])
-    return mgraph.Graph.from_edges(*edges, n=int(firsts[-1]), directed=False)
+    sources, targets = [firsts[1:-1] - 1], [firsts[1:-1]]
+    for graph, first in zip(graphs, firsts[:-1], strict=True):
+        src, dst, _ = graph.coo()
+        once = src <= dst
+        sources.append(src[once] + first)
+        targets.append(dst[once] + first)
+    return mgraph.Graph.from_edges(np.concatenate(sources), np.concatenate(targets), n=int(firsts[-1]), directed=False)
 
 
 def each(call: Callable[[int, int], Any], pairs: list[list[int]]) -> None:
@@ -73,6 +79,11 @@ def seconds_of(call: Callable[[], Any], device: devices.Device, runs: int = RUNS
     return best
 
 
+def fits(roads: mgraph.Hierarchy, k: int) -> bool:
+    """Return whether the rows of so many sources fit half the memory that is left on the hierarchy's device."""
+    return k * roads.n * roads.dtype.itemsize < devices.find(roads.device).available_memory() // 2
+
+
 def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield a row for each batch of sources and number of workers, of eccentricities and, if they fit, of rows.
 
@@ -87,8 +98,7 @@ def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[in
     for count in (1, workers):
         with local_client(count, kind) as client:
             for k, sources in chosen.items():
-                fits = k * roads.n * roads.dtype.itemsize < devices.find(roads.device).available_memory() // 2
-                for step, reduce in (("eccentricity", "eccentricity"), ("rows", None))[: 1 + fits]:
+                for step, reduce in (("eccentricity", "eccentricity"), ("rows", None))[: 1 + fits(roads, k)]:
                     solves = []
                     for _ in range(RUNS):
                         found = mgraph.distances(roads, sources, reduce=reduce, client=client)
@@ -132,7 +142,9 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
     yield {"step": "customize, directions differ", "seconds": seconds_of(lambda: roads.customize(one_way), device)}
     for k in batches:
         sources = random.integers(0, graph.n, k)
-        for step, reduce in (("distances", None), ("eccentricity", "eccentricity"), ("measures", MEASURES)):
+        for step, reduce in {"distances": None, **MEASURED}.items():
+            if reduce is None and not fits(roads, k):
+                continue
             seconds = seconds_of(partial(roads.distances, sources, reduce=reduce), device)
             yield {"step": step, "sources": k, "seconds": seconds, "distances_per_second": k * graph.n / seconds}
     table = random.integers(0, graph.n, (2, TABLE))
