@@ -25,8 +25,9 @@
 // is passed over if the labels of all its outer neighbours are beyond the limit. So sources are near each other in the
 // tree, in the order of their ranks, and rows[s] is the row of distances of source s.
 //
-// Measures of distances are summed in registers, as a thread keeps its sources; vertices within radii are counted in
-// shared memory.
+// Measures of distances are summed in registers, as a thread keeps its sources, integers in 64 bits and floats as
+// doubles. `descend` counts the vertices within the first radii in registers, too; all others are counted in shared
+// memory.
 //
 // Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
 // sources that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k.
@@ -217,8 +218,7 @@ template <int V> struct Sources {
 };
 
 // What is asked of each source, and where it goes: rows of `pitch` of each measure, and of `within` a row for each
-// radius. If `reached` is null, only the greatest distance is asked for; a null `total` or `inverse` is not asked for.
-// Each target counts times[p] times.
+// radius. What is null is not asked for; `total` and `inverse` need `reached`. Each target counts times[p] times.
 template <typename T> struct Asked {
     const int* times;
     T limit;
@@ -228,50 +228,69 @@ template <typename T> struct Asked {
     int* within;
 };
 
-// What a thread measures of the distances from its sources; `within` counts in shared memory, a row for each radius.
-template <typename T, int V> struct Measured {
-    T greatest[V];  // minus infinity without a target
-    double total[V], inverse[V];
-    int reached[V];
+// Sums of integers are exact.
+template <typename T> struct Sum { using type = double; };
+template <> struct Sum<int> { using type = long long; };
 
-    __device__ __forceinline__ Measured() {
+// What a thread measures of the distances from its sources. It counts what is within the first radii in registers if
+// it is `ALONE`, and otherwise in shared memory, a row for each radius, where other warps count, too.
+template <typename T, int V, bool ALONE> struct Measured {
+    static constexpr int FIRST = ALONE ? 2 : 0;  // radii whose counts are in registers
+    using Total = typename Sum<T>::type;
+
+    T greatest[V];  // minus infinity without a target
+    Total total[V];
+    double inverse[V];
+    int reached[V], near[FIRST + 1][V];
+    T radius[FIRST + 1];
+
+    __device__ __forceinline__ explicit Measured(const Asked<T>& asked) {
+#pragma unroll
+        for (int r = 0; r < FIRST; ++r) radius[r] = r < asked.count ? asked.radii[r] : -infinity<T>();
 #pragma unroll
         for (int i = 0; i < V; ++i) {
             greatest[i] = -infinity<T>();
-            total[i] = inverse[i] = 0;
+            total[i] = 0;
+            inverse[i] = 0;
             reached[i] = 0;
+#pragma unroll
+            for (int r = 0; r < FIRST; ++r) near[r][i] = 0;
         }
     }
-    // `ALONE` says that no other warp counts in `within`.
-    template <bool ALONE>
     __device__ __forceinline__ void take(const Row<T, V>& row, int often, const Asked<T>& asked, int* within) {
-        bool near[V];
+        if (asked.greatest != nullptr) {
 #pragma unroll
-        for (int i = 0; i < V; ++i) greatest[i] = row.at[i] > greatest[i] ? row.at[i] : greatest[i];
-        if (asked.reached == nullptr) return;
-#pragma unroll
-        for (int i = 0; i < V; ++i) {
-            near[i] = row.at[i] <= asked.limit;
-            reached[i] += near[i] ? often : 0;
+            for (int i = 0; i < V; ++i) greatest[i] = row.at[i] > greatest[i] ? row.at[i] : greatest[i];
         }
-        if (asked.total != nullptr) {
-#pragma unroll
-            for (int i = 0; i < V; ++i) total[i] += near[i] ? often * static_cast<double>(row.at[i]) : 0.0;
-        }
-        if (asked.inverse != nullptr) {
-#pragma unroll
-            for (int i = 0; i < V; ++i)
-                if (near[i] && row.at[i] != T(0)) inverse[i] += often / static_cast<double>(row.at[i]);
-        }
-        for (int r = 0; r < asked.count; ++r, within += 32 * V) {
-            const T radius = asked.radii[r];
+        if (asked.reached != nullptr) {
 #pragma unroll
             for (int i = 0; i < V; ++i) {
-                const int more = row.at[i] <= radius ? often : 0;
+                if (row.at[i] > asked.limit) continue;
+                reached[i] += often;
+                if (asked.total != nullptr) total[i] += static_cast<Total>(row.at[i]) * often;
+            }
+            if (asked.inverse != nullptr) {
+#pragma unroll
+                for (int i = 0; i < V; ++i)
+                    if (row.at[i] <= asked.limit && row.at[i] != T(0))
+                        inverse[i] += often / static_cast<double>(row.at[i]);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < FIRST; ++r) {
+            if (r == asked.count) return;
+#pragma unroll
+            for (int i = 0; i < V; ++i) near[r][i] += row.at[i] <= radius[r] ? often : 0;
+        }
+        for (int r = FIRST; r < asked.count; ++r) {
+#pragma unroll
+            for (int i = 0; i < V; ++i) {
+                int* const count = within + r * 32 * V + i;
+                const int more = row.at[i] <= asked.radii[r] ? often : 0;
                 if constexpr (ALONE)
-                    within[i] += more;
+                    *count += more;
                 else if (more)
-                    atomicAdd(within + i, more);
+                    atomicAdd(count, more);
             }
         }
     }
@@ -287,11 +306,18 @@ template <typename T, int V> struct Measured {
             const double most = greatest[i] > asked.limit       ? infinity<double>()
                                 : greatest[i] == -infinity<T>() ? -infinity<double>()
                                                                 : static_cast<double>(greatest[i]);
-            asked.greatest[place + i] = fmax(asked.greatest[place + i], most);
+            if (asked.greatest != nullptr) asked.greatest[place + i] = fmax(asked.greatest[place + i], most);
             if (asked.reached != nullptr) asked.reached[place + i] += reached[i];
-            if (asked.total != nullptr) asked.total[place + i] += total[i];
+            if (asked.total != nullptr) asked.total[place + i] += static_cast<double>(total[i]);
             if (asked.inverse != nullptr) asked.inverse[place + i] += inverse[i];
         }
+    }
+    // The number within radius number r of source i; `counted` is that in shared memory.
+    __device__ __forceinline__ int found_within(int r, int i, int counted) const {
+#pragma unroll
+        for (int known = 0; known < FIRST; ++known)
+            if (r == known) return near[known][i];
+        return counted;
     }
 };
 
@@ -312,7 +338,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     const int first = group * 32 * V + lane * V;  // of this thread's sources
     const Sources<V> own(sources + first);
     const T* const climbed = climbs + static_cast<long long>(first) * height;
-    Measured<T, V> measured;
+    Measured<T, V, false> measured(asked);
     if constexpr (MEASURE) {
         for (int i = threadIdx.x; i < RADII * 32 * V; i += THREADS) within[i] = 0;
         __syncthreads();
@@ -341,7 +367,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
         if (!MEASURE || below > 1) row.write(labels + static_cast<long long>(p) * pitch + first);
         if constexpr (MEASURE) {
             const int often = asked.times[p];
-            if (often) measured.template take<false>(row, often, asked, within + lane * V);
+            if (often) measured.take(row, often, asked, within + lane * V);
         }
     };
 
@@ -469,7 +495,7 @@ __global__ void __launch_bounds__(32, 16)
         const int first = group * 32 * V + lane * V;
         const Sources<V> own(sources + first);
         const T* const climbed = climbs + static_cast<long long>(first) * height;
-        Measured<T, V> measured;
+        Measured<T, V, true> measured(asked);
         if constexpr (MEASURE) {
             for (int r = 0; r < asked.count; ++r)
                 for (int i = 0; i < V; ++i) within[r * 32 * V + i] = 0;
@@ -531,7 +557,7 @@ __global__ void __launch_bounds__(32, 16)
                 row.write(stack + own_row * (32 * V));
                 if (p < kept) row.write(labels + static_cast<long long>(p) * pitch + first);
                 if constexpr (MEASURE) {
-                    if (often) measured.template take<true>(row, often, asked, within);
+                    if (often) measured.take(row, often, asked, within);
                 }
             }
             turn = __shfl_sync(ALL, later, 0);
@@ -540,8 +566,10 @@ __global__ void __launch_bounds__(32, 16)
             const long long member = blockIdx.x / all_groups;
             measured.add_to(asked, member * pitch + first);
             for (int r = 0; r < asked.count; ++r)
+#pragma unroll
                 for (int i = 0; i < V; ++i)
-                    asked.within[(member * asked.count + r) * pitch + first + i] += within[r * 32 * V + i];
+                    asked.within[(member * asked.count + r) * pitch + first + i] +=
+                        measured.found_within(r, i, within[r * 32 * V + i]);
         }
     }
 }

@@ -434,6 +434,12 @@ def test_a_tall_tree(device):
     np.testing.assert_allclose(measured.mean, wanted.sum(1) / (n - 1))
     np.testing.assert_allclose(measured.harmonic, (1 / np.where(wanted, wanted, np.inf)).sum(1))
     assert np.array_equal(measured.within, np.stack([(wanted <= r).sum(1) for r in (50, 5000)], axis=1))
+    assert np.array_equal(roads.distances(reduce="eccentricity").eccentricity, measured.eccentricity)
+    assert np.array_equal(roads.distances(reduce="mean").mean, measured.mean)
+    assert np.array_equal(roads.distances(reduce="reached").reached, np.full(n, n))
+    for radii in ([50], [50, 60], [50, 60, 5000], range(0, 5000, 100)):
+        expected = np.stack([(wanted <= r).sum(1) for r in radii], axis=1)
+        assert np.array_equal(roads.distances(reduce=("within", radii)).within, expected)
 
 
 @pytest.mark.parametrize("graph", [mgraph.Graph.from_edges([], [], [], n=0), mgraph.Graph.from_edges([], [], n=3)])

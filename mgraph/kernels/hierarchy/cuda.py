@@ -356,11 +356,10 @@ def _measure(
     none = np.intp(0)
     greatest, sums = xp.full((members, pitch), -np.inf), xp.zeros((3, members, pitch))
     within = xp.zeros((members, len(radii), pitch), np.int32)
-    wanted = [part if len(measure) else none for part, measure in zip(sums, measures[1:4], strict=True)]
-    reached = sums[0] if len(radii) or any(len(measure) for measure in measures[1:4]) else none
-    asked = _Asked(
-        *(times, dtype.type(limit), radii, np.int32(len(radii)), greatest, reached, wanted[1], wanted[2], within)
-    )
+    wanted = [part if len(measure) else none for part, measure in zip((greatest, *sums), measures[:4], strict=True)]
+    if any(len(measure) for measure in measures[2:4]):
+        wanted[1] = sums[0]
+    asked = _Asked(*(times, dtype.type(limit), radii, np.int32(len(radii)), *wanted, within))
     for numbers, _ in _swept(tree, entries, up, down, sources, schedule, limit, asked):
         count = len(numbers)
         found = greatest.max(axis=0), *sums.sum(axis=1)
