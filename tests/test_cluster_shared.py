@@ -259,24 +259,3 @@ def test_callers_of_two_schedulers_one_of_which_adapts(client):
             check_callers([client, adapting])
             check_nothing_is_left(adapting)
     check_nothing_is_left(client)
-
-
-def _records(dask_scheduler):
-    """Return the numbers of spans, and of groups of tasks that mgraph's span holds; for `run_on_scheduler`."""
-    spans = dask_scheduler.extensions["spans"].spans
-    return len(spans), len(spans["mgraph"].groups)
-
-
-def test_dask_keeps_no_records_of_calls_that_have_ended(client):
-    def called():
-        """Return the records after some calls, which send pieces and leave matrices that are fetched."""
-        for _ in range(10):
-            bfs(rmat(6), 0, client=client)
-            check_apsp(client, 20, np.float32, False)
-        return client.run_on_scheduler(_records)
-
-    spans, _ = called()
-    again, groups = called()
-    assert again == spans
-    # Those of the last calls, whose tasks Dask forgets a little later; without forgetting there are more than 100.
-    assert groups < 40

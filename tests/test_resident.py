@@ -588,7 +588,8 @@ def test_a_call_whose_client_is_gone_gets_no_turn():
         third = asyncio.ensure_future(line.take("third", "three", ["b"]))
         await asyncio.sleep(0)
         assert not waiting.done() and not third.done()
-        line.remove_client(SimpleNamespace(task_metadata={}, loop=SimpleNamespace(call_later=lambda *_: None)), "two")
+        loop = SimpleNamespace(call_later=lambda *_: None)
+        line.remove_client(SimpleNamespace(task_metadata={}, extensions={}, loop=loop), "two")
         assert not await waiting and await third and len(line) == 2
 
     asyncio.run(check())

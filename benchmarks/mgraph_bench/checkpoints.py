@@ -4,8 +4,8 @@
 
 The workers make a square grid of S x S vertices, and eliminate its n = S * S vertices by blocks. Calls without
 checkpoints alternate with calls that write them to FOLDER. With `--kill`, one more call loses a worker so many seconds
-after it has begun, and goes on from its last checkpoint. All results must have the same bits: each is held to the first
-by the sums of some of its rows. Each line is a row of JSON.
+after it has begun, and goes on from its last checkpoint. All results must have the same bits: some rows of each are
+compared with those of the first. Each line is a row of JSON.
 """
 
 import json
@@ -110,14 +110,14 @@ def rows(
             yield row
             shutil.rmtree(folder, ignore_errors=True)
     if kill is not None:
-        begun = time.time()
         timer = kill_later(client, kill)
+        begun = time.time()
         found, seconds = call(graph, folder, every)
         timer.join()
         _check(found, expected)
         events = since(client, begun)
         row = {"killed_after": kill, "call": seconds, "timings": found.timings, **recovered(events, begun + kill)}
-        yield row | {"checkpoints": complete(events)}
+        yield row | {"complete": complete(events)}
         shutil.rmtree(folder)
 
 
@@ -132,13 +132,18 @@ def _check(found: Any, expected: Any) -> None:
 @click.option("--workers", type=int, metavar="P", help="Dask workers of this machine; by default its GPUs, or 2.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), help="By default GPUs where there are any.")
 @click.option("--every", type=float, default=3.0, show_default=True, help="Seconds between checkpoints.")
-@click.option("--runs", type=int, default=2, show_default=True, help="Calls with checkpoints, and as many without.")
+@click.option(
+    "--runs", type=click.IntRange(1), default=2, show_default=True, help="Calls with checkpoints, and as many without."
+)
 @click.option("--kill", type=float, help="Kill a worker of one more call after so many seconds.")
 def main(
     folder: Path, side: int, workers: int | None, device: str | None, every: float, runs: int, kill: float | None
 ) -> None:
     """Measure checkpoints that are written to FOLDER, which must not be there; it is removed at the end."""
+    if folder.exists():
+        raise click.UsageError(f"{folder} is there already")
     kind = device or ("cuda" if devices.gpu_count() else "cpu")
+    click.echo(json.dumps({"device": devices.find(kind).model(), "mgraph": mgraph.__version__}))
     with local_client(workers or devices.gpu_count() or 2, kind) as client:
         for row in rows(client, kind, side, folder, every, runs, kill):
             click.echo(json.dumps(row))

@@ -32,8 +32,8 @@ PATIENCE = 120.0
 #: Seconds within which nannies close their workers.
 CLOSING = 20.0
 
-#: Entries of the records that Dask keeps of transitions and of each second's profile. By default 1,000, which take 17
-#: minutes to fill: until then processes would grow.
+#: Entries of Dask's logs of transitions, of events, and of each second's profile. By default 1,000: for 17 minutes
+#: processes would grow by the profile.
 RECORDS = 20
 
 #: Modules that forked processes have at once.
@@ -231,7 +231,7 @@ def can_mount() -> bool:
 
 
 def _prepare(folder: str) -> None:
-    """Prepare a process and its children: what they print, and their temporary files, go to the folder."""
+    """Prepare a process and its children: Dask's logs are short; what they print, and their files, go to the folder."""
     dask.config.set({"distributed.admin.low-level-log-length": RECORDS})
     os.environ["TMPDIR"] = tempfile.tempdir = folder
     os.environ["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"

@@ -484,7 +484,7 @@ async def scattered(client: Client, address: str, part: Any) -> Future:
     sending when the client stops waiting: it would record, later, that the client wants a key which the client does not
     know, and could never release (`Scheduler.scatter`).
     """
-    key = LEASE, "piece", uuid.uuid4().hex
+    key = LEASE, type(part).__name__, uuid.uuid4().hex
     sending: asyncio.Future[dict[Any, Future]] = asyncio.ensure_future(
         client.scatter({key: part}, workers=[address], timeout=NOTICE, asynchronous=True)
     )
@@ -650,7 +650,8 @@ def _joined(watch: Watch, count: int, end: float, names: Sequence[Any] | None = 
             _log.info("waiting for workers of %s: %d of %d are there", client.scheduler.address, seen, count)
         if demand is None and not watch.there:
             # An adaptive cluster that has no workers starts one for a task that could run on any.
-            demand = client.submit(int, pure=False)
+            with tasks.in_span():
+                demand = client.submit(int, pure=False)
         time.sleep(0.1)
 
 

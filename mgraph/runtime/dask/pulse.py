@@ -30,7 +30,8 @@ PLACE = "mgraph"
 #: The key, beside the beats of a call, of the workers that have answered its request while others have not.
 ANSWERED = "answered"
 
-#: How the keys of leases begin.
+#: How the keys of leases begin, which are strings. Keys of what is sent to workers are tuples that begin with it, so
+#: that Dask counts both to one group.
 LEASE = "mgraph-lease"
 
 

@@ -40,7 +40,7 @@ from .comm import Aborted, DaskComm
 from .events import Event, ended, note
 from .pulse import ANSWERED, PLACE
 from .tasks import Failure, reported
-from .turns import forget_beats, turns_on
+from .turns import forget_call, turns_on
 from .watch import lost
 from .worker import Session, Sight, Spanned, at_work, new_nccl, on_loop, sessions, sight_of
 
@@ -618,7 +618,7 @@ async def in_turn(
     finally:
         if line.leave(call) and answers and all(answer["answered"] for answer in answers.values()):
             note(dask_scheduler, ended(time.monotonic() - began), call)
-        forget_beats(client, call, dask_scheduler)
+        forget_call(client, call, dask_scheduler)
 
 
 async def passed(

@@ -60,6 +60,12 @@ def reported(task: Callable[..., T]) -> Callable[..., T | Failure]:
     return run
 
 
+def in_span() -> contextlib.AbstractContextManager[None]:
+    """Return a context: tasks that are submitted in it are in mgraph's span, or in the caller's."""
+    context: contextlib.AbstractContextManager[None] = annotate(span=get_annotations().get("span", SPAN))
+    return context
+
+
 def submit(
     client: Client,
     address: str,
@@ -72,7 +78,7 @@ def submit(
 
     Dask's dashboard shows it as ``mgraph-apsp-span``, of the `call` and the function, unless it has a `key`.
     """
-    with annotate(span=get_annotations().get("span", SPAN)), opened(client):
+    with in_span(), opened(client):
         return client.submit(
             function,
             *arguments,
@@ -97,7 +103,7 @@ def computed(client: Client, delayed: Sequence[Any], address: str | None = None)
     address : str, optional
         The worker that computes them; by default whichever Dask chooses.
     """
-    with opened(client):
+    with in_span(), opened(client):
         return list(client.compute(list(delayed), workers=None if address is None else [address]))
 
 

@@ -84,7 +84,7 @@ class Turns(SchedulerPlugin):
             if self._line[call][2].is_set():
                 note(scheduler, failure(SchedulerError(why)), call)
             self.leave(call)
-            forget_beats(client, call, scheduler)
+            forget_call(client, call, scheduler)
 
     def listen(self, scheduler: Scheduler) -> None:
         """Look at the clients that have calls every `LISTEN` seconds, until there are none."""
@@ -193,8 +193,7 @@ def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler)
     """Leave the line, and log an event if there is one, unless the call was removed before; runs on the scheduler."""
     if turns_on(dask_scheduler).leave(call) and event is not None:
         note(dask_scheduler, event, call)
-    forget_beats(client, call, dask_scheduler)
-    forget_groups(dask_scheduler)
+    forget_call(client, call, dask_scheduler)
 
 
 def withdrawn(call: str, dask_scheduler: Scheduler) -> None:
@@ -202,10 +201,11 @@ def withdrawn(call: str, dask_scheduler: Scheduler) -> None:
     turns_on(dask_scheduler).withdraw(call)
 
 
-def forget_beats(client: str, call: str, dask_scheduler: Scheduler) -> None:
+def forget_call(client: str, call: str, dask_scheduler: Scheduler) -> None:
     """Forget the beats of a call, of those that are not in the line, and of clients that are gone; on the scheduler.
 
-    A worker that was stopped sends the beat of a call that has ended when it wakes.
+    A worker that was stopped sends the beat of a call that has ended when it wakes. What Dask has recorded of tasks is
+    forgotten, too.
     """
 
     def forget() -> None:
@@ -218,18 +218,24 @@ def forget_beats(client: str, call: str, dask_scheduler: Scheduler) -> None:
                 del beats[name]
         if not beats:
             dask_scheduler.task_metadata.pop(PLACE, None)
+        forget_records(dask_scheduler)
 
     forget()
-    # Again later, as a beat may be under way.
+    # Again later, as a beat may be under way, and the scheduler may not have forgotten the tasks.
     dask_scheduler.loop.call_later(3 * BEAT, forget)
 
 
-def forget_groups(dask_scheduler: Scheduler) -> None:
-    """Let mgraph's span forget the groups of tasks that the scheduler has forgotten; on the scheduler.
+def forget_records(dask_scheduler: Scheduler) -> None:
+    """Let mgraph's span forget tasks that the scheduler has forgotten; runs on the scheduler.
 
-    Tasks of later calls are in new groups of the same names. Dask's span would keep all of them.
+    Dask's span keeps each group of tasks for ever, though tasks of later calls are in new groups of the same names; and
+    an entry for each submission.
     """
     spans: Any = dask_scheduler.extensions.get("spans")
     span = None if spans is None else spans.spans.get(SPAN["ids"][0])
-    if span is not None:
-        span.groups.intersection_update(list(dask_scheduler.task_groups.values()))
+    if span is None:
+        return
+    last = sorted(span.groups, key=lambda group: group.stop)[-1:]  # `Span.stop` needs one
+    span.groups.intersection_update([*dask_scheduler.task_groups.values(), *last])
+    if span.metadata is not None:
+        span.metadata["collections"].clear()
