@@ -32,9 +32,16 @@ PATIENCE = 120.0
 #: Seconds within which nannies close their workers.
 CLOSING = 20.0
 
-#: Entries of Dask's logs of transitions, of events, and of each second's profile. By default 1,000: for 17 minutes
-#: processes would grow by the profile.
-RECORDS = 20
+#: Records that Dask keeps in schedulers, workers and clients, with how many entries of each. By default they are full
+#: after minutes or an hour (profiles: 1,000, one a second; measures of the system: 7,200, two a second), and until then
+#: processes grow. Here they are full before a soak's first sample.
+RECORDS = {
+    "distributed.admin.log-length": 20,
+    "distributed.admin.low-level-log-length": 20,
+    "distributed.admin.system-monitor.log-length": 20,
+    "distributed.diagnostics.computations.max-history": 10,
+    "distributed.diagnostics.erred-tasks.max-history": 10,
+}
 
 #: Modules that forked processes have at once.
 PRELOADED = ["distributed", "mgraph.runtime.dask.worker", "mgraph.kernels.minplus.host"]
@@ -94,7 +101,7 @@ class Site:
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.proxies: dict[int, Proxy] = {}
         self.start()
-        self.client = Client(self.address, set_as_default=False)
+        self.client = self._client()
         self.settle()
         #: The number of processes of nannies and workers.
         self.processes = len(self.descendants())
@@ -165,8 +172,14 @@ class Site:
             wait_until(lambda: self.client.status == "running", "the client does not come back", 30)
             return True
         self.client.close(0)
-        self.client = Client(self.address, set_as_default=False)
+        self.client = self._client()
         return False
+
+    def forget_names(self) -> None:
+        """Let all processes forget what Dask has computed of names of tasks: it keeps that of the last 100,000."""
+        dask.utils.key_split.cache_clear()
+        self.client.run_on_scheduler(dask.utils.key_split.cache_clear)
+        self.client.run(dask.utils.key_split.cache_clear)
 
     def forget_checkpoints(self) -> None:
         """Remove all checkpoints."""
@@ -180,6 +193,11 @@ class Site:
         self._kill(patience=CLOSING)
         if self._disk:
             subprocess.run(["umount", str(self.checkpoints)], check=True)
+
+    def _client(self) -> Client:
+        """Return a client."""
+        with dask.config.set(RECORDS):
+            return Client(self.address, set_as_default=False)
 
     def _kill(self, patience: float = 0) -> None:
         """End all processes; those that do not end by themselves within `patience` are killed."""
@@ -232,7 +250,7 @@ def can_mount() -> bool:
 
 def _prepare(folder: str) -> None:
     """Prepare a process and its children: Dask's logs are short; what they print, and their files, go to the folder."""
-    dask.config.set({"distributed.admin.low-level-log-length": RECORDS})
+    dask.config.set(RECORDS)
     os.environ["TMPDIR"] = tempfile.tempdir = folder
     os.environ["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"
     log = os.open(Path(folder) / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)

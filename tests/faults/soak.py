@@ -35,7 +35,7 @@ class Sample(NamedTuple):
 
 
 #: By how much a process may grow after the first sample.
-MOST = Sample(64, 12, 4)
+MOST = Sample(24, 12, 4)
 
 
 class Soak:
@@ -71,6 +71,7 @@ class Soak:
                     wait_until(lambda: not left(site), "", FREE)
                 except TimeoutError:
                     self._failed.append(f"left after call {number}: {', '.join(left(site))}")
+                site.forget_names()
                 self.samples.append((number, self._sample()))
                 yield self._line(*self.samples[-1])
 
