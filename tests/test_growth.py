@@ -15,7 +15,7 @@ import mgraph
 
 ROADS = mgraph.generate.grid(6, 6, weights=(1, 9), device="cpu")
 
-#: The most groups of tasks, or submissions, that the last calls may have left; ten calls that left all had some 40.
+#: The most groups of tasks, or submissions, that the last calls may have left; each call makes some six groups.
 LEFT = 16
 
 
