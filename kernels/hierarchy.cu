@@ -26,7 +26,7 @@
 // tree, in the order of their ranks, and rows[s] is the row of distances of source s.
 //
 // Measures of distances are summed in registers, as a thread keeps its sources, integers in 64 bits and floats as
-// doubles. `descend` counts the vertices within the first radii in registers, too; all others are counted in shared
+// doubles. `descend` counts the vertices within the first two radii in registers, too; all others are counted in shared
 // memory.
 //
 // Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
@@ -217,8 +217,12 @@ template <int V> struct Sources {
     }
 };
 
+// What a sweep measures, as bits of `WHAT`. If it is 0, the sweep measures nothing and keeps the labels of all vertices.
+constexpr unsigned GREATEST = 1, REACHED = 2, TOTAL = 4, INVERSE = 8, WITHIN = 16, ANY = 31;
+
 // What is asked of each source, and where it goes: rows of `pitch` of each measure, and of `within` a row for each
-// radius. What is null is not asked for; `total` and `inverse` need `reached`. Each target counts times[p] times.
+// radius. If `WHAT` is `ANY`, what is null is not asked for; otherwise all that it names is asked for. `total` and
+// `inverse` need `reached`. Each target counts times[p] times.
 template <typename T> struct Asked {
     const int* times;
     T limit;
@@ -228,15 +232,26 @@ template <typename T> struct Asked {
     int* within;
 };
 
-// Sums of integers are exact.
+// A thread's sum of integers is exact.
 template <typename T> struct Sum { using type = double; };
 template <> struct Sum<int> { using type = long long; };
 
-// What a thread measures of the distances from its sources. It counts what is within the first radii in registers if
-// it is `ALONE`, and otherwise in shared memory, a row for each radius, where other warps count, too.
-template <typename T, int V, bool ALONE> struct Measured {
+// total + often * distance. The product of integers has 64 bits; in C++ its factors would have 64 bits, too.
+__device__ __forceinline__ double with(double total, double distance, int often) { return total + distance * often; }
+__device__ __forceinline__ long long with(long long total, int distance, int often) {
+    asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(total) : "r"(distance), "r"(often));
+    return total;
+}
+
+// What a thread measures of the distances from its sources. If no other warp counts in `within` (`ALONE`), the counts
+// of the first two radii are in registers. All other counts are in `within`, in shared memory, a row for each radius.
+template <typename T, int V, unsigned WHAT, bool ALONE> struct Measured {
     static constexpr int FIRST = ALONE ? 2 : 0;  // radii whose counts are in registers
     using Total = typename Sum<T>::type;
+
+    static __device__ __forceinline__ bool asks(unsigned what, const void* rows) {
+        return WHAT == ANY ? rows != nullptr : (WHAT & what) != 0;
+    }
 
     T greatest[V];  // minus infinity without a target
     Total total[V];
@@ -258,24 +273,25 @@ template <typename T, int V, bool ALONE> struct Measured {
         }
     }
     __device__ __forceinline__ void take(const Row<T, V>& row, int often, const Asked<T>& asked, int* within) {
-        if (asked.greatest != nullptr) {
+        if (asks(GREATEST, asked.greatest)) {
 #pragma unroll
             for (int i = 0; i < V; ++i) greatest[i] = row.at[i] > greatest[i] ? row.at[i] : greatest[i];
         }
-        if (asked.reached != nullptr) {
+        if (asks(REACHED, asked.reached)) {
 #pragma unroll
             for (int i = 0; i < V; ++i) {
                 if (row.at[i] > asked.limit) continue;
                 reached[i] += often;
-                if (asked.total != nullptr) total[i] += static_cast<Total>(row.at[i]) * often;
+                if (asks(TOTAL, asked.total)) total[i] = with(total[i], row.at[i], often);
             }
-            if (asked.inverse != nullptr) {
+            if (asks(INVERSE, asked.inverse)) {
 #pragma unroll
                 for (int i = 0; i < V; ++i)
                     if (row.at[i] <= asked.limit && row.at[i] != T(0))
                         inverse[i] += often / static_cast<double>(row.at[i]);
             }
         }
+        if constexpr ((WHAT & WITHIN) == 0) return;
 #pragma unroll
         for (int r = 0; r < FIRST; ++r) {
             if (r == asked.count) return;
@@ -285,7 +301,7 @@ template <typename T, int V, bool ALONE> struct Measured {
         for (int r = FIRST; r < asked.count; ++r) {
 #pragma unroll
             for (int i = 0; i < V; ++i) {
-                int* const count = within + r * 32 * V + i;
+                int* const count = within + (r - FIRST) * 32 * V + i;
                 const int more = row.at[i] <= asked.radii[r] ? often : 0;
                 if constexpr (ALONE)
                     *count += more;
@@ -306,24 +322,24 @@ template <typename T, int V, bool ALONE> struct Measured {
             const double most = greatest[i] > asked.limit       ? infinity<double>()
                                 : greatest[i] == -infinity<T>() ? -infinity<double>()
                                                                 : static_cast<double>(greatest[i]);
-            if (asked.greatest != nullptr) asked.greatest[place + i] = fmax(asked.greatest[place + i], most);
-            if (asked.reached != nullptr) asked.reached[place + i] += reached[i];
-            if (asked.total != nullptr) asked.total[place + i] += static_cast<double>(total[i]);
-            if (asked.inverse != nullptr) asked.inverse[place + i] += inverse[i];
+            if (asks(GREATEST, asked.greatest)) asked.greatest[place + i] = fmax(asked.greatest[place + i], most);
+            if (asks(REACHED, asked.reached)) asked.reached[place + i] += reached[i];
+            if (asks(TOTAL, asked.total)) asked.total[place + i] += static_cast<double>(total[i]);
+            if (asks(INVERSE, asked.inverse)) asked.inverse[place + i] += inverse[i];
         }
     }
-    // The number within radius number r of source i; `counted` is that in shared memory.
-    __device__ __forceinline__ int found_within(int r, int i, int counted) const {
+    // The number within radius number r of source i.
+    __device__ __forceinline__ int found_within(int r, int i, const int* within) const {
 #pragma unroll
         for (int known = 0; known < FIRST; ++known)
             if (r == known) return near[known][i];
-        return counted;
+        return within[(r - FIRST) * 32 * V + i];
     }
 };
 
-// Sweep the levels at the top of the schedule, for all sources. With MEASURE the labels of leaves are not written, and
-// each warp of a group of blocks has a row of each measure, each block one of `within` for each radius.
-template <typename T, int V, bool MEASURE>
+// Sweep the levels at the top of the schedule, for all sources. To measure, the labels of leaves are not written; each
+// warp of a group of blocks has a row of each measure, each block one of `within` for each radius.
+template <typename T, int V, unsigned WHAT>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     sweep(const int* schedule, const int* steps, int levels, const int* where, const int* depth, const int* size,
           const int* begins, const int* upper, const T* down, const int* sources, const T* climbs, int height,
@@ -331,16 +347,16 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
           int radii_count, double* greatest, double* reached, double* total, double* inverse, int* all_within) {
     const Asked<T> asked{times, limit, radii, radii_count, greatest, reached, total, inverse, all_within};
     __shared__ Row<T, V> shared[WARPS][32];
-    __shared__ int within[MEASURE ? RADII * 32 * V : 1];
+    __shared__ int within[WHAT & WITHIN ? RADII * 32 * V : 1];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int groups = pitch / (32 * V), group = blockIdx.x % groups;
     const int member = blockIdx.x / groups, members = (gridDim.x - group + groups - 1) / groups;
     const int first = group * 32 * V + lane * V;  // of this thread's sources
     const Sources<V> own(sources + first);
     const T* const climbed = climbs + static_cast<long long>(first) * height;
-    Measured<T, V, false> measured(asked);
-    if constexpr (MEASURE) {
-        for (int i = threadIdx.x; i < RADII * 32 * V; i += THREADS) within[i] = 0;
+    Measured<T, V, WHAT, false> measured(asked);
+    if constexpr (WHAT != 0) {
+        for (int i = threadIdx.x; i < asked.count * 32 * V; i += THREADS) within[i] = 0;
         __syncthreads();
     }
 
@@ -364,8 +380,8 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     const auto settle = [&](int p, int v, Row<T, V> row) {
         const int below = size[v];
         own.climbed(v, below, depth[v], climbed, height, row);
-        if (!MEASURE || below > 1) row.write(labels + static_cast<long long>(p) * pitch + first);
-        if constexpr (MEASURE) {
+        if (WHAT == 0 || below > 1) row.write(labels + static_cast<long long>(p) * pitch + first);
+        if constexpr (WHAT != 0) {
             const int often = asked.times[p];
             if (often) measured.take(row, often, asked, within + lane * V);
         }
@@ -395,7 +411,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
         grid_barrier(arrived);
     }
 
-    if constexpr (MEASURE) {
+    if constexpr (WHAT != 0) {
         measured.add_to(asked, static_cast<long long>(member * WARPS + warp) * pitch + first);
         __syncthreads();
         for (int i = threadIdx.x; i < asked.count * 32 * V; i += THREADS) {
@@ -476,7 +492,7 @@ template <typename T> class Groups {
 // spans[p] is vertex schedule[p] and size of its subtree. The blocks of a group of sources take one piece after the
 // other, counted by turns[group], and have a row of each measure each. Below each vertex is a target, so that what is
 // passed over beyond `bound` has one.
-template <typename T, int V, bool MEASURE>
+template <typename T, int V, unsigned WHAT>
 __global__ void __launch_bounds__(32, 16)
     descend(const int4* pieces, int count, const int* outer, const int4* rows, const T* lengths, int* turns,
             int stacked, int kept, T bound, const int2* spans, const int* sources, const T* climbs, int height,
@@ -484,6 +500,7 @@ __global__ void __launch_bounds__(32, 16)
             int radii_count, double* greatest, double* reached, double* total, double* inverse, int* all_within) {
     const Asked<T> asked{times, limit, radii, radii_count, greatest, reached, total, inverse, all_within};
     using Labels = Row<T, V>;
+    using Measuring = Measured<T, V, WHAT, true>;
     extern __shared__ __align__(16) unsigned char room[];
     const int lane = threadIdx.x, all_groups = pitch / (32 * V);
     Groups<T> groups(room);
@@ -495,10 +512,10 @@ __global__ void __launch_bounds__(32, 16)
         const int first = group * 32 * V + lane * V;
         const Sources<V> own(sources + first);
         const T* const climbed = climbs + static_cast<long long>(first) * height;
-        Measured<T, V, true> measured(asked);
-        if constexpr (MEASURE) {
-            for (int r = 0; r < asked.count; ++r)
-                for (int i = 0; i < V; ++i) within[r * 32 * V + i] = 0;
+        Measuring measured(asked);
+        if constexpr (WHAT != 0) {
+            for (int r = Measuring::FIRST; r < asked.count; ++r)
+                for (int i = 0; i < V; ++i) within[(r - Measuring::FIRST) * 32 * V + i] = 0;
         }
         const auto next_turn = [&] { return lane == 0 ? atomicAdd(turns + group, 1) : 0; };
         int turn = __shfl_sync(ALL, next_turn(), 0);
@@ -528,7 +545,7 @@ __global__ void __launch_bounds__(32, 16)
                 if (!__any_sync(ALL, near)) {
                     for (int p = piece.x; p < min(end.x, kept); ++p)
                         Labels::unreached().write(labels + static_cast<long long>(p) * pitch + first);
-                    if constexpr (MEASURE) measured.take_beyond();
+                    if constexpr (WHAT != 0) measured.take_beyond();
                     turn = __shfl_sync(ALL, later, 0);
                     continue;
                 }
@@ -556,20 +573,20 @@ __global__ void __launch_bounds__(32, 16)
                 }
                 row.write(stack + own_row * (32 * V));
                 if (p < kept) row.write(labels + static_cast<long long>(p) * pitch + first);
-                if constexpr (MEASURE) {
+                if constexpr (WHAT != 0) {
                     if (often) measured.take(row, often, asked, within);
                 }
             }
             turn = __shfl_sync(ALL, later, 0);
         }
-        if constexpr (MEASURE) {
+        if constexpr (WHAT != 0) {
             const long long member = blockIdx.x / all_groups;
             measured.add_to(asked, member * pitch + first);
             for (int r = 0; r < asked.count; ++r)
 #pragma unroll
                 for (int i = 0; i < V; ++i)
                     asked.within[(member * asked.count + r) * pitch + first + i] +=
-                        measured.found_within(r, i, within[r * 32 * V + i]);
+                        measured.found_within(r, i, within);
         }
     }
 }

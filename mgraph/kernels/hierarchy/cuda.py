@@ -14,16 +14,19 @@ from .pieces import GROUP, STACKS, Stage, division
 
 SOURCE = "hierarchy.cu"
 _TYPES: dict[np.dtype, str] = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
+#: What `descend` is compiled for: to keep labels, to measure what is named, or to measure whatever is asked for.
+_KEEP, _ANY = "0", "ANY"
+_PURPOSES = (_KEEP, "GREATEST", "REACHED | TOTAL", "WITHIN", _ANY)
 INSTANCES = tuple(
     expression
     for dtype, t in _TYPES.items()
     for expression in (
         *(f"{kernel}<{t}>" for kernel in ("place", "eliminate", "climb", "gather")),
         *(
-            f"{kernel}<{t}, {width}, {measured}>"
-            for kernel in ("sweep", "descend")
+            f"{kernel}<{t}, {width}, {purpose}>"
+            for kernel, purposes in (("sweep", (_KEEP, _ANY)), ("descend", _PURPOSES))
             for width in (1, 16 // dtype.itemsize)
-            for measured in ("false", "true")
+            for purpose in purposes
         ),
     )
 )
@@ -31,8 +34,8 @@ INSTANCES = tuple(
 #: The most sources that a sweep takes at a time, if their labels fit into `LABELS` bytes.
 LANES = 1 << 15
 
-#: As in the source; the groups of entries in shared memory are `_AHEAD`.
-_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _AHEAD = 256, 8, 3, 16, 64, 8, 32
+#: As in the source; the groups of entries in shared memory are `_AHEAD`, the radii counted in registers `_FIRST`.
+_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _AHEAD, _FIRST = 256, 8, 3, 16, 64, 8, 32, 2
 
 #: The most squares of tiles side by side that a launch gathers: a grid's second dimension.
 _MOST_SQUARES = 65535
@@ -170,7 +173,7 @@ class _Launch(NamedTuple):
 
 def _shared(rows: int, width: int, itemsize: int, radii: int) -> int:
     """Return the bytes of shared memory of a block of `descend` for a stack of so many rows."""
-    return _AHEAD * GROUP * (4 + itemsize) + 32 * width * (rows * itemsize + radii * 4)
+    return _AHEAD * GROUP * (4 + itemsize) + 32 * width * (rows * itemsize + max(0, radii - _FIRST) * 4)
 
 
 def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _Launch:
@@ -204,6 +207,10 @@ class _Batch(NamedTuple):
     labels: Array
 
 
+#: A pointer to nothing.
+_NONE = np.intp(0)
+
+
 class _Asked(NamedTuple):
     """The last arguments of the kernels that sweep; see the source."""
 
@@ -216,6 +223,13 @@ class _Asked(NamedTuple):
     total: Any
     inverse: Any
     within: Any
+
+    def purpose(self) -> str:
+        """Return which of `_PURPOSES` this is."""
+        measures = {"GREATEST": self.greatest, "REACHED": self.reached, "TOTAL": self.total, "INVERSE": self.inverse}
+        names = [name for name, rows in measures.items() if rows is not _NONE]
+        purpose = " | ".join([*names, "WITHIN"] if self.number else names)
+        return purpose if purpose in _PURPOSES else _ANY
 
 
 def _bound(limit: float, up: Array, down: Array) -> Any:
@@ -239,7 +253,7 @@ def _swept(
 ) -> Iterator[_Batch]:
     """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels."""
     xp, dtype = of(up).xp, np.dtype(up.dtype)
-    t, m = _TYPES[dtype], "true" if asked else "false"
+    t = _TYPES[dtype]
     steps, spans, pieces, outer, rows, entry, heads = schedule.parts
     vertices, stages = schedule.vertices, schedule.stages
     kept = _kept(schedule, asked is not None)
@@ -251,13 +265,12 @@ def _swept(
     bound = _bound(limit, up, down)
     # Sources that are near each other in the tree pass the same pieces over.
     order = xp.argsort(sources).astype(np.int32)
-    none = np.intp(0)
-    last = asked or _Asked(none, dtype.type(0), none, np.int32(0), none, none, none, none, none)
+    last = asked or _Asked(_NONE, dtype.type(0), _NONE, np.int32(0), _NONE, _NONE, _NONE, _NONE, _NONE)
     lengths = xp.append(down, dtype.type(kernel_infinity(dtype)))[entry]
     above = stages[0].place if stages else len(vertices)
     if asked:
         lengths.view(np.int32)[heads, 0] = asked.times[above:]
-    name = f"descend<{t}, {{}}, {m}>"
+    name = f"descend<{t}, {{}}, {asked.purpose() if asked else _KEEP}>"
     radii = int(last.number)
     launches = [_launch(name, stage, pitch, dtype.itemsize, radii) for stage in stages]
     if above:
@@ -274,7 +287,8 @@ def _swept(
         climb((-(-len(own) // _WARPS),), (_THREADS,), (*upward, np.int32(height), bound))
         of_sources = some, climbs, np.int32(height), labels, np.int32(pitch)
         if above:
-            kernel = cuda_function(SOURCE, f"sweep<{t}, {_width(len(sources), dtype.itemsize)}, {m}>", cooperative=True)
+            sweep_name = f"sweep<{t}, {_width(len(sources), dtype.itemsize)}, {_ANY if asked else _KEEP}>"
+            kernel = cuda_function(SOURCE, sweep_name, cooperative=True)
             of_tree = where, tree.depth, tree.size, entries.begin, entries.upper, down
             arguments = vertices, steps, np.int32(len(steps) - 1), *of_tree, *of_sources, arrived, *last
             kernel((_blocks(),), (_THREADS,), arguments)
@@ -353,10 +367,9 @@ def _measure(
     xp, dtype = of(up).xp, np.dtype(up.dtype)
     pitch = _pitch(_kept(schedule, True), len(sources), dtype.itemsize)
     members = _members(pitch, dtype.itemsize)
-    none = np.intp(0)
     greatest, sums = xp.full((members, pitch), -np.inf), xp.zeros((3, members, pitch))
     within = xp.zeros((members, len(radii), pitch), np.int32)
-    wanted = [part if len(measure) else none for part, measure in zip((greatest, *sums), measures[:4], strict=True)]
+    wanted = [part if len(measure) else _NONE for part, measure in zip((greatest, *sums), measures[:4], strict=True)]
     if any(len(measure) for measure in measures[2:4]):
         wanted[1] = sums[0]
     asked = _Asked(*(times, dtype.type(limit), radii, np.int32(len(radii)), *wanted, within))
