@@ -429,38 +429,39 @@ __device__ __forceinline__ int low_bits(int x) { return x; }
 __device__ __forceinline__ int low_bits(float x) { return __float_as_int(x); }
 __device__ __forceinline__ int low_bits(double x) { return __double2loint(x); }
 
-// The groups of entries of a piece, which a warp reads in their order. They are copied to shared memory a chunk ahead,
-// and their rows are read into registers a group ahead.
+// The groups of entries of a piece, which a warp reads in their order. They are copied to a ring of two chunks in shared
+// memory, a chunk ahead, and their rows are read into registers a group ahead.
 template <typename T> class Groups {
-    static constexpr int CHUNK = 16, ROOM = 2 * CHUNK;
+    static constexpr unsigned CHUNK = 16, ROOM = 2 * CHUNK;
+    static constexpr unsigned LENGTHS = sizeof(Lengths<T>) / 16, WORDS = CHUNK * (1 + LENGTHS);  // of 16 bytes
     int4* const rows;
     Lengths<T>* const lengths;
-    const int4* all_rows;
-    const Lengths<T>* all_lengths;
-    int ahead;  // the number of the group whose rows are read next
-    int4 next;
+    const int4* later_rows;  // of the chunk that is copied next
+    const Lengths<T>* later_lengths;
+    unsigned at;  // the place in the ring of the group whose rows are read
+    int4 next;    // its rows
 
-    __device__ __forceinline__ void fetch(int chunk) {
-        const int room = chunk % 2 * CHUNK, from = chunk * CHUNK;
-        constexpr int WORDS = sizeof(Lengths<T>) / 16;
-        for (int i = threadIdx.x; i < CHUNK * (1 + WORDS); i += 32) {
-            const int k = i - CHUNK;
-            if (k < 0)
-                copy_async(rows + room + i, all_rows + from + i);
-            else
-                copy_async(reinterpret_cast<int4*>(lengths + room) + k,
-                           reinterpret_cast<const int4*>(all_lengths + from) + k);
+    // Begin to copy a chunk to a place in the ring.
+    __device__ __forceinline__ void fetch(unsigned to) {
+#pragma unroll
+        for (unsigned first = 0; first < WORDS; first += 32) {
+            const unsigned i = first + threadIdx.x % 32;
+            int4* const word = i < CHUNK ? rows + to + i : reinterpret_cast<int4*>(lengths + to) + (i - CHUNK);
+            const int4* const from =
+                i < CHUNK ? later_rows + i : reinterpret_cast<const int4*>(later_lengths) + (i - CHUNK);
+            if (WORDS % 32 == 0 || i < WORDS) copy_async(word, from);
         }
         asm volatile("cp.async.commit_group;" ::: "memory");
+        later_rows += CHUNK;
+        later_lengths += CHUNK;
     }
-    __device__ __forceinline__ void look_ahead() {
-        if (ahead % CHUNK == 0) {
+    __device__ __forceinline__ void read() {
+        if (__builtin_expect(at % CHUNK == 0, 0)) {
             asm volatile("cp.async.wait_group 0;" ::: "memory");
             __syncwarp();
-            fetch(ahead / CHUNK + 1);
+            fetch(at ^ CHUNK);
         }
-        next = rows[ahead % ROOM];
-        ++ahead;
+        next = rows[at];
     }
 
   public:
@@ -471,20 +472,21 @@ template <typename T> class Groups {
 
     // Begin to copy the groups of a piece.
     __device__ __forceinline__ void begin(const int4* first_rows, const Lengths<T>* first_lengths) {
-        all_rows = first_rows;
-        all_lengths = first_lengths;
-        ahead = 0;
+        later_rows = first_rows;
+        later_lengths = first_lengths;
+        at = 0;
         asm volatile("cp.async.wait_group 0;" ::: "memory");  // for what was copied in vain
         __syncwarp();
         fetch(0);
     }
     // Wait for the first ones.
-    __device__ __forceinline__ void wait() { look_ahead(); }
+    __device__ __forceinline__ void wait() { read(); }
 
     __device__ __forceinline__ void take(int4& row, Lengths<T>& length) {
         row = next;
-        length = lengths[(ahead - 1) % ROOM];
-        look_ahead();
+        length = lengths[at];
+        at = (at + 1) % ROOM;
+        read();
     }
 };
 
@@ -552,14 +554,24 @@ __global__ void __launch_bounds__(32, 16)
             }
 
             groups.wait();
+            Labels row = Labels::unreached();
+            int often = 0;
             for (int p = piece.x; p < end.x; ++p) {
                 int4 from;
                 Lengths<T> by;
                 groups.take(from, by);
-                const int head = from.x, own_row = head & 0xffff, often = low_bits(by.at[0]);
-                Labels row = Labels::through(Labels::of_stack(stack + from.y * (32 * V)), by.at[1]);
-                row.relax(Labels::of_stack(stack + from.z * (32 * V)), by.at[2]);
-                row.relax(Labels::of_stack(stack + from.w * (32 * V)), by.at[3]);
+                const Labels first_row = Labels::of_stack(stack + from.y * (32 * V));
+                const Labels second_row = Labels::of_stack(stack + from.z * (32 * V));
+                const Labels third_row = Labels::of_stack(stack + from.w * (32 * V));
+                if constexpr (WHAT != 0) {  // the vertex before is measured while these are read
+                    if (often) measured.take(row, often, asked, within);
+                }
+                const int head = from.x, own_row = head & 0xffff;
+                often = low_bits(by.at[0]);
+                row = Labels::through(first_row, by.at[1]);
+                row.relax(second_row, by.at[2]);
+                row.relax(third_row, by.at[3]);
+#pragma unroll 1
                 for (int more = head >> 16; more > 0; --more) {
                     groups.take(from, by);
                     row.relax(Labels::of_stack(stack + from.x * (32 * V)), by.at[0]);
@@ -573,9 +585,9 @@ __global__ void __launch_bounds__(32, 16)
                 }
                 row.write(stack + own_row * (32 * V));
                 if (p < kept) row.write(labels + static_cast<long long>(p) * pitch + first);
-                if constexpr (WHAT != 0) {
-                    if (often) measured.take(row, often, asked, within);
-                }
+            }
+            if constexpr (WHAT != 0) {
+                if (often) measured.take(row, often, asked, within);
             }
             turn = __shfl_sync(ALL, later, 0);
         }

@@ -16,7 +16,7 @@ SOURCE = "hierarchy.cu"
 _TYPES: dict[np.dtype, str] = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
 #: What `descend` is compiled for: to keep labels, to measure what is named, or to measure whatever is asked for.
 _KEEP, _ANY = "0", "ANY"
-_PURPOSES = (_KEEP, "GREATEST", "REACHED | TOTAL", "WITHIN", _ANY)
+_PURPOSES = (_KEEP, "GREATEST", "REACHED | TOTAL", "WITHIN", "GREATEST | REACHED | TOTAL | WITHIN", _ANY)
 INSTANCES = tuple(
     expression
     for dtype, t in _TYPES.items()
