@@ -217,7 +217,7 @@ template <int V> struct Sources {
     }
 };
 
-// What a sweep measures, as bits of `WHAT`. If it is 0, the sweep measures nothing and keeps the labels of all vertices.
+// What a sweep measures, as bits of `WHAT`. If it is 0, it keeps the labels of all vertices.
 constexpr unsigned GREATEST = 1, REACHED = 2, TOTAL = 4, INVERSE = 8, WITHIN = 16, ANY = 31;
 
 // What is asked of each source, and where it goes: rows of `pitch` of each measure, and of `within` a row for each
@@ -429,8 +429,8 @@ __device__ __forceinline__ int low_bits(int x) { return x; }
 __device__ __forceinline__ int low_bits(float x) { return __float_as_int(x); }
 __device__ __forceinline__ int low_bits(double x) { return __double2loint(x); }
 
-// The groups of entries of a piece, which a warp reads in their order. They are copied to a ring of two chunks in shared
-// memory, a chunk ahead, and their rows are read into registers a group ahead.
+// The groups of entries of a piece, which a warp reads in their order. They are copied to a ring of two chunks in
+// shared memory, a chunk ahead, and their rows are read into registers a group ahead.
 template <typename T> class Groups {
     static constexpr unsigned CHUNK = 16, ROOM = 2 * CHUNK;
     static constexpr unsigned LENGTHS = sizeof(Lengths<T>) / 16, WORDS = CHUNK * (1 + LENGTHS);  // of 16 bytes
