@@ -30,6 +30,8 @@ from mgraph.cluster import local_client
 from mgraph.errors import WrongResultError
 from mgraph.runtime.dask.events import TOPIC
 
+from .run import versions
+
 #: Rows that are compared.
 ROWS = 16
 
@@ -143,7 +145,7 @@ def main(
     if folder.exists():
         raise click.UsageError(f"{folder} is there already")
     kind = device or ("cuda" if devices.gpu_count() else "cpu")
-    click.echo(json.dumps({"device": devices.find(kind).model(), "mgraph": mgraph.__version__}))
+    click.echo(json.dumps({"device": devices.find(kind).model(), "versions": versions()}))
     with local_client(workers or devices.gpu_count() or 2, kind) as client:
         for row in rows(client, kind, side, folder, every, runs, kill):
             click.echo(json.dumps(row))

@@ -26,6 +26,8 @@ from mgraph.cli import Command
 from mgraph.cluster import local_client
 from mgraph.errors import WrongResultError
 
+from .run import versions
+
 #: Runs of which the best counts, sources that are compared, pairs, and sources and targets of a table.
 RUNS, COMPARED, PAIRS, TABLE = 4, 3, 1000, 1000
 
@@ -95,6 +97,7 @@ def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[in
     random = np.random.default_rng(3)
     chosen = {k: random.integers(0, roads.n, k) for k in batches}
     expected = {k: roads.distances(sources, reduce="eccentricity").eccentricity for k, sources in chosen.items()}
+    last = {k: devices.to_host(roads.distances(sources[-1:]))[0] for k, sources in chosen.items()}
     for count in (1, workers):
         with local_client(count, kind) as client:
             for k, sources in chosen.items():
@@ -106,8 +109,7 @@ def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[in
                         if reduce:
                             same = np.array_equal(found.eccentricity, expected[k])
                         else:
-                            one = devices.to_host(roads.distances(sources[-1:]))[0]
-                            same = np.array_equal(found.distances.row(k - 1), one)
+                            same = np.array_equal(found.distances.row(k - 1), last[k])
                         if not same:
                             raise WrongResultError(f"{step} on {count} workers differ from those of one device")
                         del found
@@ -192,7 +194,7 @@ def main(
     """Print what each step of a hierarchy takes on the graph of the FILEs."""
     read = {file: mgraph.read(file) for file in set(files)}
     edges, place = joined([read[file] for file in files]), devices.find(device)
-    print(json.dumps({"files": files, "n": edges.n, "m": edges.m, "device": place.model()}))
+    print(json.dumps({"files": files, "n": edges.n, "m": edges.m, "device": place.model(), "versions": versions()}))
     batches = batch or BATCHES
     if workers is None:
         made = rows(edges, device, batches, everything)
