@@ -15,19 +15,19 @@
 //   `descend` sweeps a stage. A warp takes a piece, and its threads a few sources each. It reads the labels of the
 //   upper neighbours of the piece's root, which are all that the piece needs from above. It goes through the piece
 //   depth first and keeps the labels of the vertex at hand and of its ancestors in a stack in shared memory. Each
-//   thread reads only its own columns of the stack, so no warp waits for another.
-//   `sweep` does the same, level by level in one cooperative launch, for the vertices at the top whose stack would be
-//   too large for shared memory. In a level of few vertices a block takes a vertex and deals out its entries to the
-//   warps.
+//   thread reads only its own columns of the stack, so the stack needs no barrier.
+//   `sweep` does the same, level by level in one cooperative launch, for the vertices at the top whose stack would have
+//   more rows than the host allows (`STACKS` of pieces.py). In a level of few vertices a block takes a vertex and deals
+//   out its entries to the warps.
 // - `gather` writes the labels of chosen vertices as rows of distances.
 //
 // With a limit, and without negative lengths, paths end where they are longer: a piece without a source below its root
 // is passed over if the labels of all its outer neighbours are beyond the limit. So sources are near each other in the
 // tree, in the order of their ranks, and rows[s] is the row of distances of source s.
 //
-// Measures of distances are summed in registers, as a thread keeps its sources, integers in 64 bits and floats as
-// doubles. `descend` counts the vertices within the first two radii in registers, too; all others are counted in shared
-// memory.
+// A thread keeps its sources, so it sums their measures in registers: integers in 64 bits, floats as doubles. `descend`
+// counts the vertices within the first two radii in registers, too; all others are counted in shared memory. `descend`
+// measures a vertex while it reads the labels for the next one.
 //
 // Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
 // sources that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k.
@@ -39,11 +39,14 @@
 // often the vertex counts. Where a vertex has fewer entries, the last one is repeated. A vertex without any, a root of
 // the tree, has row 0 with infinite lengths; that is its own row, which is unreached before.
 //
-// Races. Entries are lowered by atomic minima, and read by levels after the barrier; so are labels, which one warp
-// writes. Only `lower` of distances.cuh changes an entry, so bits do not depend on the order.
+// Races. Entries are lowered by atomic minima. Only `lower` of distances.cuh changes an entry, so bits do not depend on
+// the order. A label is written by one warp. `eliminate` and `sweep` read what other warps have written after a
+// barrier, `descend` after a launch. In `descend` a lane waits for the groups that it has copied, then for its warp: a
+// chunk is whole before a lane reads it, and is overwritten after all lanes have read it.
 //
 // Cost. `eliminate`: a bisection and an atomic minimum, if it lowers anything, for each pair of entries of a vertex.
-// `descend`: a read of 4 bytes from shared memory, an addition and a minimum for each entry and source.
+// `descend`: a read of a label from shared memory, an addition and a minimum for each entry and source; a group's rows
+// and lengths are read once for a warp.
 // `sweep`: a label read for each entry and source, mostly from the L2, and one written for each vertex with anything
 // below it, or for all; a barrier for each level.
 //
@@ -64,6 +67,8 @@ constexpr int RADII = 16;    // radii of a launch
 constexpr int TILE = 64;     // columns and sources of a block that gathers
 constexpr int SQUARE = 8;    // tiles on each side of a square
 constexpr int AT_ONCE = 4;   // entries that a thread reads at once in a climb
+constexpr int FIRST = 2;     // radii within which `descend` counts in registers
+constexpr int CHUNK = 16, ROOM = 2 * CHUNK;  // groups of entries that it copies at a time, and has in shared memory
 
 // An entry is at least as short as the edges that lie in it.
 template <typename T>
@@ -222,7 +227,7 @@ constexpr unsigned GREATEST = 1, REACHED = 2, TOTAL = 4, INVERSE = 8, WITHIN = 1
 
 // What is asked of each source, and where it goes: rows of `pitch` of each measure, and of `within` a row for each
 // radius. If `WHAT` is `ANY`, what is null is not asked for; otherwise all that it names is asked for. `total` and
-// `inverse` need `reached`. Each target counts times[p] times.
+// `inverse` need `reached`. No radius exceeds the limit. Each target counts times[p] times.
 template <typename T> struct Asked {
     const int* times;
     T limit;
@@ -246,7 +251,7 @@ __device__ __forceinline__ long long with(long long total, int distance, int oft
 // What a thread measures of the distances from its sources. If no other warp counts in `within` (`ALONE`), the counts
 // of the first two radii are in registers. All other counts are in `within`, in shared memory, a row for each radius.
 template <typename T, int V, unsigned WHAT, bool ALONE> struct Measured {
-    static constexpr int FIRST = ALONE ? 2 : 0;  // radii whose counts are in registers
+    static constexpr int HELD = ALONE ? FIRST : 0;  // radii whose counts are in registers
     using Total = typename Sum<T>::type;
 
     static __device__ __forceinline__ bool asks(unsigned what, const void* rows) {
@@ -256,12 +261,12 @@ template <typename T, int V, unsigned WHAT, bool ALONE> struct Measured {
     T greatest[V];  // minus infinity without a target
     Total total[V];
     double inverse[V];
-    int reached[V], near[FIRST + 1][V];
-    T radius[FIRST + 1];
+    int reached[V], near[HELD + 1][V];
+    T radius[HELD + 1];
 
     __device__ __forceinline__ explicit Measured(const Asked<T>& asked) {
 #pragma unroll
-        for (int r = 0; r < FIRST; ++r) radius[r] = r < asked.count ? asked.radii[r] : -infinity<T>();
+        for (int r = 0; r < HELD; ++r) radius[r] = r < asked.count ? asked.radii[r] : -infinity<T>();
 #pragma unroll
         for (int i = 0; i < V; ++i) {
             greatest[i] = -infinity<T>();
@@ -269,7 +274,7 @@ template <typename T, int V, unsigned WHAT, bool ALONE> struct Measured {
             inverse[i] = 0;
             reached[i] = 0;
 #pragma unroll
-            for (int r = 0; r < FIRST; ++r) near[r][i] = 0;
+            for (int r = 0; r < HELD; ++r) near[r][i] = 0;
         }
     }
     __device__ __forceinline__ void take(const Row<T, V>& row, int often, const Asked<T>& asked, int* within) {
@@ -293,15 +298,15 @@ template <typename T, int V, unsigned WHAT, bool ALONE> struct Measured {
         }
         if constexpr ((WHAT & WITHIN) == 0) return;
 #pragma unroll
-        for (int r = 0; r < FIRST; ++r) {
+        for (int r = 0; r < HELD; ++r) {
             if (r == asked.count) return;
 #pragma unroll
             for (int i = 0; i < V; ++i) near[r][i] += row.at[i] <= radius[r] ? often : 0;
         }
-        for (int r = FIRST; r < asked.count; ++r) {
+        for (int r = HELD; r < asked.count; ++r) {
 #pragma unroll
             for (int i = 0; i < V; ++i) {
-                int* const count = within + (r - FIRST) * 32 * V + i;
+                int* const count = within + (r - HELD) * 32 * V + i;
                 const int more = row.at[i] <= asked.radii[r] ? often : 0;
                 if constexpr (ALONE)
                     *count += more;
@@ -331,9 +336,9 @@ template <typename T, int V, unsigned WHAT, bool ALONE> struct Measured {
     // The number within radius number r of source i.
     __device__ __forceinline__ int found_within(int r, int i, const int* within) const {
 #pragma unroll
-        for (int known = 0; known < FIRST; ++known)
+        for (int known = 0; known < HELD; ++known)
             if (r == known) return near[known][i];
-        return within[(r - FIRST) * 32 * V + i];
+        return within[(r - HELD) * 32 * V + i];
     }
 };
 
@@ -432,7 +437,6 @@ __device__ __forceinline__ int low_bits(double x) { return __double2loint(x); }
 // The groups of entries of a piece, which a warp reads in their order. They are copied to a ring of two chunks in
 // shared memory, a chunk ahead, and their rows are read into registers a group ahead.
 template <typename T> class Groups {
-    static constexpr unsigned CHUNK = 16, ROOM = 2 * CHUNK;
     static constexpr unsigned LENGTHS = sizeof(Lengths<T>) / 16, WORDS = CHUNK * (1 + LENGTHS);  // of 16 bytes
     int4* const rows;
     Lengths<T>* const lengths;
@@ -475,10 +479,12 @@ template <typename T> class Groups {
         later_rows = first_rows;
         later_lengths = first_lengths;
         at = 0;
-        asm volatile("cp.async.wait_group 0;" ::: "memory");  // for what was copied in vain
+        end();
         __syncwarp();
         fetch(0);
     }
+    // Wait for what was copied in vain.
+    __device__ __forceinline__ void end() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
     // Wait for the first ones.
     __device__ __forceinline__ void wait() { read(); }
 
@@ -516,8 +522,8 @@ __global__ void __launch_bounds__(32, 16)
         const T* const climbed = climbs + static_cast<long long>(first) * height;
         Measuring measured(asked);
         if constexpr (WHAT != 0) {
-            for (int r = Measuring::FIRST; r < asked.count; ++r)
-                for (int i = 0; i < V; ++i) within[(r - Measuring::FIRST) * 32 * V + i] = 0;
+            for (int r = FIRST; r < asked.count; ++r)
+                for (int i = 0; i < V; ++i) within[(r - FIRST) * 32 * V + i] = 0;
         }
         const auto next_turn = [&] { return lane == 0 ? atomicAdd(turns + group, 1) : 0; };
         int turn = __shfl_sync(ALL, next_turn(), 0);
@@ -601,6 +607,7 @@ __global__ void __launch_bounds__(32, 16)
                         measured.found_within(r, i, within);
         }
     }
+    groups.end();
 }
 
 // D[rows[s], j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the

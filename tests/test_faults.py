@@ -39,7 +39,12 @@ def rounds(tmp_path_factory):
 
 @pytest.mark.parametrize("number", range(len(CELLS)))
 def test_a_call_that_is_struck_ends_well_and_leaves_nothing(rounds, number):
-    assert rounds.round(number).problems == []
+    for _ in range(5):
+        made = rounds.round(number)
+        assert made.problems == []
+        if not made.row.missed:
+            return
+    pytest.fail("the call was never struck")
 
 
 def test_the_rounds_find_a_wrong_result(rounds):

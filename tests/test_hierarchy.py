@@ -144,8 +144,9 @@ def test_measures_are_made_of_the_distances(device, case, limit):
         key = name if isinstance(name, str) else "within"
         assert np.array_equal(getattr(alone, key), getattr(found, key), equal_nan=key != "within"), key
         assert [getattr(alone, other) is None for other in ("mean", "closeness", "within")].count(False) <= 1
-    two = hierarchy.distances(sources, targets, reduce=("within", radii[:2]), limit=limit)
-    assert np.array_equal(two.within, found.within[:, :2])
+    two = hierarchy.distances(sources, targets, reduce=["eccentricity", "mean", ("within", radii[:2])], limit=limit)
+    assert np.array_equal(two.eccentricity, found.eccentricity) and np.array_equal(two.within, found.within[:, :2])
+    assert np.array_equal(two.mean, found.mean, equal_nan=True)
 
 
 def test_measures_of_many_small_components(device):

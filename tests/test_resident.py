@@ -593,3 +593,22 @@ def test_a_call_whose_client_is_gone_gets_no_turn():
         assert not await waiting and await third and len(line) == 2
 
     asyncio.run(check())
+
+
+def test_only_calls_that_began_fail_with_their_client():
+    async def check():
+        line, told = Turns(), []
+        assert await line.take("first", "one", ["a"])
+        waiting = asyncio.ensure_future(line.take("second", "one", ["a"]))
+        await asyncio.sleep(0)
+        scheduler = SimpleNamespace(
+            task_metadata={},
+            extensions={},
+            loop=SimpleNamespace(call_later=lambda *_: None),
+            log_event=lambda topic, msg: told.append(msg),
+        )
+        line.remove_client(scheduler, "one")
+        assert not await waiting and len(line) == 0
+        assert [event["call"] for event in told] == ["first"]
+
+    asyncio.run(check())

@@ -70,18 +70,19 @@ def kill_later(client: Client, seconds: float) -> threading.Timer:
 def recovered(events: list[tuple[float, dict[str, Any]]], killed: float) -> dict[str, Any]:
     """Return how a call went on after a kill at a time.
 
-    The work that was lost is what lies between the last report before the kill and the superstep of the checkpoint.
+    At least the supersteps between that of the checkpoint and the last report before the kill were lost. Reports come
+    once a second at most.
     """
     found: dict[str, Any] = {"complete_before": len(complete([each for each in events if each[0] < killed]))}
     before = [event["superstep"] for stamp, event in events if event["event"] == "span" and stamp < killed]
     kept = [event["superstep"] for stamp, event in events if event["event"] == "checkpoint" and stamp < killed]
-    found |= {"superstep_before": max(before, default=0), "superstep_kept": max(kept, default=0)}
-    for name, kind in (("noticed", "lost"), ("made_again", "again")):
+    found |= {"superstep_reported": max(before, default=0), "superstep_kept": max(kept, default=0)}
+    for name, kind in (("attempt_ended", "lost"), ("made_again", "again")):
         found[f"seconds_{name}"] = next((stamp - killed for stamp, e in events if e["event"] == kind), None)
     again = next((stamp for stamp, event in events if event["event"] == "again"), np.inf)
     first = next(((stamp, e) for stamp, e in events if e["event"] == "span" and stamp > again), None)
     if first is not None:
-        found |= {"seconds_first_span_ended": first[0] - killed, "superstep_of_it": first[1]["superstep"]}
+        found |= {"seconds_first_report": first[0] - killed, "superstep_of_it": first[1]["superstep"]}
     return found
 
 

@@ -2,9 +2,10 @@
 
     python -m mgraph_bench.hierarchies FILE... [--device DEVICE] [--batch K]... [--all] [--workers P]
 
-The graphs of several files, or of one that is named several times, are joined by bridges. Distances are compared with
-SciPy's Dijkstra first. Each line is a row of JSON: what was done, the seconds of the best of some runs, and distances a
-second. Rows stay on the device; measures are brought to the host.
+The graphs of several files, or of one that is named several times, are joined by bridges. Each line is a row of JSON:
+what was done, its seconds, and distances a second. The seconds are those of the best of some runs, but the hierarchy is
+prepared once, and so are all eccentricities. Distances and measures from some sources are compared with SciPy's
+Dijkstra before they are timed. Rows stay on the device; measures are brought to the host.
 
 With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
 those of the call's solve, and eccentricities and one row of distances are compared with those of one device.
@@ -30,6 +31,9 @@ from .run import versions
 
 #: Runs of which the best counts, sources that are compared, pairs, and sources and targets of a table.
 RUNS, COMPARED, PAIRS, TABLE = 4, 3, 1000, 1000
+
+#: Sources from which a GPU measures as from many: with several in each thread.
+WIDE = 128
 
 #: Sources of a batch, by default.
 BATCHES = (1, 32, 128, 1024)
@@ -124,7 +128,7 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
     Raises
     ------
     WrongResultError
-        If a distance is not that of Dijkstra's algorithm.
+        If a distance or a measure is not that of Dijkstra's algorithm.
     """
     device = devices.find(name)
     graph, random = weighted(edges, device), np.random.default_rng(2)
@@ -173,13 +177,34 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
 
 
 def check(roads: mgraph.Hierarchy, graph: mgraph.Graph, sources: np.ndarray) -> None:
-    """Raise WrongResultError unless the distances from some sources are those of SciPy's Dijkstra."""
+    """Raise WrongResultError unless distances and measures from some sources are those of SciPy's Dijkstra."""
     expected = lazy.csgraph().dijkstra(graph.to_scipy(), indices=sources)
     found = devices.to_host(roads.distances(sources)).astype(np.float64)
     found[found == np.iinfo(np.int32).max] = np.inf
     if not np.array_equal(found, expected):
         row, vertex = np.argwhere(found != expected)[0].tolist()
         raise WrongResultError(f"the distance from {sources[row]} to {vertex} is not {found[row, vertex]}")
+    reached = np.isfinite(expected)
+    totals, others = np.where(reached, expected, 0).sum(axis=1), reached.sum(axis=1) - 1
+    for name, reduce in MEASURED.items():
+        measured = roads.distances(np.resize(sources, WIDE), reduce=reduce)
+        right = []
+        if measured.eccentricity is not None:
+            greatest = measured.eccentricity[: len(sources)].astype(np.float64)
+            greatest[greatest == np.iinfo(np.int32).max] = np.inf
+            right.append(np.array_equal(greatest, expected.max(axis=1)))
+        if measured.mean is not None:
+            with np.errstate(invalid="ignore"):
+                means = totals / others
+            right.append(np.array_equal(measured.mean[: len(sources)], means, equal_nan=True))
+        if measured.within is not None:
+            [radii] = [
+                each[1] for each in (reduce if isinstance(reduce, list) else [reduce]) if isinstance(each, tuple)
+            ]
+            within = (expected[:, :, None] <= np.array(radii)).sum(axis=1)
+            right.append(np.array_equal(measured.within[: len(sources)], within))
+        if not all(right):
+            raise WrongResultError(f"{name} of vertices {sources.tolist()} is not that of their distances")
 
 
 @click.command(cls=Command)

@@ -204,10 +204,14 @@ class Rounds:
     ) -> list[str]:
         """Make a call that is struck; return what is wrong with its end."""
         times: list[float] = []
+        found: list[str] = []
 
         def act() -> None:
             times.append(time.monotonic())
-            fault.strike(scene)
+            try:
+                fault.strike(scene)
+            except Exception as error:
+                found.append(f"the strike: {type(error).__name__}: {error}")
 
         awaited = Moment(moment, scene.random, act, *self._usually(case, scene))
         begun = time.monotonic()
@@ -216,7 +220,7 @@ class Rounds:
         awaited.join()
         if awaited.came and not later:
             fault.end(scene)
-        row.missed += not awaited.came
+        row.missed += not times or times[0] > begun + ending.seconds
         row.repeated += awaited.repeated
         row.endings[ending.how] += 1
         allowed = fault.again if retries else fault.once
@@ -224,7 +228,6 @@ class Rounds:
         unnoticed = UNNOTICED + (TIMEOUT if fault.silent else 0)
         if case.stays and times and times[0] > begun + ending.seconds - unnoticed:
             allowed += ("result lost",)
-        found = []
         if ending.how not in allowed:
             found.append(f"{ending.how}: {ending.words}")
         silence = TIMEOUT * (1 + retries) if fault.silent else 0

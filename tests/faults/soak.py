@@ -22,7 +22,7 @@ from tests.faults.site import wait_until
 #: Calls between two kills, and between two samples, of which the first counts as the beginning.
 KILLS, SAMPLES = 50, 100
 
-#: Kills after which a call may end in an error: its result may lie on the worker, or its graph.
+#: How a call may end while a worker is killed: its result may lie there, or its graph.
 LOSSES = ("right", "WorkerLostError", "result lost")
 
 
@@ -99,7 +99,8 @@ class Soak:
     @property
     def problems(self) -> list[str]:
         """What was wrong: calls that did not end well, and what has grown by more than it may."""
-        return [*self._failed, *(f"{name}: {words}" for name, words in self.grown())]
+        few = [f"{len(self.samples)} samples show no growth: make {2 * SAMPLES} calls"] if len(self.samples) < 2 else []
+        return [*self._failed, *few, *(f"{name}: {words}" for name, words in self.grown())]
 
     def grown(self) -> list[tuple[str, str]]:
         """Return the processes that have grown by more than they may, and by how much, in words."""

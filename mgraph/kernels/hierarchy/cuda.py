@@ -34,8 +34,8 @@ INSTANCES = tuple(
 #: The most sources that a sweep takes at a time, if their labels fit into `LABELS` bytes.
 LANES = 1 << 15
 
-#: As in the source; the groups of entries in shared memory are `_AHEAD`, the radii counted in registers `_FIRST`.
-_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _AHEAD, _FIRST = 256, 8, 3, 16, 64, 8, 32, 2
+#: As in the source: `_ROOM` groups of entries are in shared memory, counts within `_FIRST` radii in registers.
+_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _ROOM, _FIRST = 256, 8, 3, 16, 64, 8, 32, 2
 
 #: The most squares of tiles side by side that a launch gathers: a grid's second dimension.
 _MOST_SQUARES = 65535
@@ -173,7 +173,7 @@ class _Launch(NamedTuple):
 
 def _shared(rows: int, width: int, itemsize: int, radii: int) -> int:
     """Return the bytes of shared memory of a block of `descend` for a stack of so many rows."""
-    return _AHEAD * GROUP * (4 + itemsize) + 32 * width * (rows * itemsize + max(0, radii - _FIRST) * 4)
+    return _ROOM * GROUP * (4 + itemsize) + 32 * width * (rows * itemsize + max(0, radii - _FIRST) * 4)
 
 
 def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _Launch:

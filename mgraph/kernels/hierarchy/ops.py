@@ -286,6 +286,7 @@ class Operations(Protocol):
     ) -> None:
         """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target.
 
-        Nothing is written for a pair. `limit` and `radii`, of the distances' type, are less than `kernel_infinity`.
+        Nothing is written for a pair. `limit` and `radii`, of the distances' type, are less than `kernel_infinity`. No
+        radius exceeds the limit, beyond which distances are not computed.
         """
         ...

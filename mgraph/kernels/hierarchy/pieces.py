@@ -1,11 +1,16 @@
 """How a sweep on a GPU divides the elimination tree: into pieces whose labels fit a warp's shared memory, by stages.
 
-A piece is a vertex, its root, and some of its descendants; the parent of each of these belongs to it too. By the theory
-of fill, an upper neighbour of any of them that lies outside is an upper neighbour of the root. So the labels that a
-sweep of the piece needs at a time are a stack: a row for each upper neighbour of the root, and one for each level.
+A piece is a vertex, its root, and some of its descendants; the parent of each of these belongs to it too. An upper
+neighbour of any of them that lies outside is an upper neighbour of the root [1]_. So the labels that a sweep of the
+piece needs at a time are a stack: a row for each upper neighbour of the root, and one for each level.
 
 The last stage has the largest subtrees whose stack is small. The stage before it has the largest pieces of what
 remains, with a stack up to twice as large, and so on. What is above the first stage is swept level by level.
+
+References
+----------
+.. [1] J. W. H. Liu, "The role of elimination trees in sparse factorization", 1990: the upper neighbours of a vertex,
+   but for its parent, are upper neighbours of the parent.
 """
 
 from typing import NamedTuple

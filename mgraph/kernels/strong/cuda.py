@@ -21,7 +21,7 @@ _THREADS = 256
 _PROBES = 1024
 
 # Blocks of a multiprocessor that are launched; the source makes sure that there is room for them.
-_BLOCKS = 5
+_LAUNCHED = 5
 
 
 def pivot(indptr: Array, indices: Array, chosen: Array) -> None:
@@ -58,6 +58,6 @@ def _instance(kernel: str, indptr: Array) -> str:
 def _launch(kernel: str, indptr: Array, indices: Array, *arguments: Array) -> None:
     """Launch a kernel cooperatively, with as many blocks as have work, and no more than are resident."""
     n = len(indptr) - 1
-    blocks = launched_blocks(min(_BLOCKS * cuda_attribute("MultiProcessorCount"), -(-n // _THREADS)))
+    blocks = launched_blocks(min(_LAUNCHED * cuda_attribute("MultiProcessorCount"), -(-n // _THREADS)))
     function = cuda_function(SOURCE, _instance(kernel, indptr), cooperative=True)
     function((blocks,), (_THREADS,), (indptr, indices, np.int32(n), *arguments))

@@ -100,7 +100,10 @@ class Checkpoints:
 
 
 class Written(NamedTuple):
-    """A checkpoint that is complete: its number, its superstep, and what it took to write its files."""
+    """A checkpoint that is complete: its number, its superstep, its bytes, and the seconds from the order to write it.
+
+    The seconds end when the driver sees that it is complete, which it asks at the end of a span.
+    """
 
     number: int
     superstep: int

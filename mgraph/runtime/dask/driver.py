@@ -2,7 +2,7 @@
 
 Invariants: the workers are listed once, when the executor is made, in the order of their addresses; two
 calls never run on the same workers at a time; and however a call ends, no shard is left waiting in a
-collective and no state stays on the workers.
+collective, and nothing stays on the workers but the matrices of its result and the pieces of a resident graph.
 """
 
 import asyncio

@@ -3,7 +3,8 @@
 The scheduler keeps the line, because it sees the calls of all clients. A call takes its turn on all of its workers at
 once, so calls cannot wait for each other in a circle. It leaves the line when it ends. The scheduler removes the calls
 of a client that is gone. It also removes those of a client that has been silent for long, as one that is stopped keeps
-its connection, and frees what the client has on workers. When such a client wakes, its call has lost a worker.
+its connection, and ends its sessions and graphs on the workers. Matrices of earlier results stay. When such a client
+wakes, its call has lost a worker.
 """
 
 import asyncio
@@ -26,8 +27,8 @@ from .watch import Watch, connection, scheduler_address
 
 NAME = "mgraph-turns"
 
-#: Seconds that a parting message may take, which need not arrive. After Ctrl-C a call sends three of them and waits for
-#: its tasks to end.
+#: Seconds that a parting message may take, which need not arrive. After Ctrl-C a call sends four of them, after a look
+#: at the workers, and waits `driver.INTERRUPTED` for its tasks to end: less than 5 s together.
 PARTING = 0.7
 
 #: Seconds between two looks at the clients that have calls, and of silence after which one is given up. Dask's clients
@@ -80,8 +81,9 @@ class Turns(SchedulerPlugin):
 
     def remove_client(self, scheduler: Scheduler, client: str, why: str = "its client is gone") -> None:
         """Remove the calls of a client that is gone, and their beats."""
-        for call in [call for call, (owner, _, _) in self._line.items() if owner == client]:
-            if self._line[call][2].is_set():
+        calls = {call: begun.is_set() for call, (owner, _, begun) in self._line.items() if owner == client}
+        for call, has_begun in calls.items():  # of those at the beginning: to leave begins the turns of others
+            if has_begun:
                 note(scheduler, failure(SchedulerError(why)), call)
             self.leave(call)
             forget_call(client, call, scheduler)

@@ -1,9 +1,10 @@
 """How a driver waits: twice a second it checks which workers are gone or silent, so that no wait is endless.
 
-A `Watch` has three sources. The scheduler's list of workers shows which are gone. Before a call has a session, the
-heartbeats that Dask's workers send the scheduler show which are silent, and while a call waits for its turn. During a
-call the beats of its session (`mgraph.runtime.dask.pulse`) show that, and what each shard does. The verdicts are four:
+A `Watch` has three sources. The scheduler's list of workers shows which are gone. Before a call has a session, and
+while it waits for its turn, the heartbeats that Dask's workers send the scheduler show which are silent. During a call
+the beats of its session (`mgraph.runtime.dask.pulse`) show that, and what each shard does. The verdicts are five:
 
+- *A worker is gone*: the scheduler does not list it.
 - *The scheduler is silent*: it does not answer a look.
 - *A worker is silent*: the scheduler answers, and the worker's beats do not come.
 - *The connection of two workers is broken*: one waits for a message that the other has sent.
