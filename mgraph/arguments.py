@@ -216,7 +216,9 @@ def checked_reduce(reduce: Any) -> tuple[tuple[str, ...], tuple[float, ...]]:
     radii: tuple[float, ...] = ()
     for each in reduce if several else [reduce]:
         if _is_within(each):
-            radii += tuple(checked_number("reduce", radius, 0) for radius in each[1])
+            if not len(each[1]):
+                raise InputError(argument="reduce", value=each, expected=f"{WITHIN!r} with one radius or more")
+            radii += tuple(_checked_radius(radius) for radius in each[1])
         elif isinstance(each, str) and each in MEASURES:
             names[each] = None
         else:
@@ -226,12 +228,22 @@ def checked_reduce(reduce: Any) -> tuple[tuple[str, ...], tuple[float, ...]]:
     return tuple(names), radii
 
 
+def _checked_radius(radius: Any) -> float:
+    """Return a radius; infinity for an integer that no float holds."""
+    try:
+        found = checked_number("reduce", radius, 0)
+    except InputError:
+        expected = f"{WITHIN!r} with radii that are numbers of 0 or more"
+        raise InputError(argument="reduce", value=radius, expected=expected) from None
+    return found if found <= sys.float_info.max else float("inf")
+
+
 def _is_within(value: Any) -> bool:
     """Return whether a value is ``("within", radii)``."""
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
         return False
     name, radii = value
-    there = isinstance(radii, Sequence | np.ndarray) and not isinstance(radii, str) and len(radii) > 0
+    there = isinstance(radii, Sequence | np.ndarray) and not isinstance(radii, str)
     return isinstance(name, str) and name == WITHIN and there
 
 

@@ -132,7 +132,7 @@ class Result:
         return {name: array for name, array in named.items() if array is not None}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        name, array = next(iter(self.arrays.items()))
+        name, array = self._main()
         if isinstance(array, np.ndarray):
             return np.array(array, dtype, copy=copy)
         if on_workers(array) and array.nbytes > MOST_BYTES:
@@ -143,6 +143,12 @@ class Result:
         if copy is False:
             raise ValueError(f"{name} is not in this process's memory: as a NumPy array it is a copy")
         return np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array), dtype)
+
+    def _main(self) -> tuple[str, Array]:
+        """Return the name of the main array, and the array."""
+        for name, array in self.arrays.items():
+            return name, array
+        raise InputError("the result has no array: what was computed is in the file that the call has written")
 
     def to_pandas(self) -> Any:
         """Return the arrays as a pandas DataFrame, a row per vertex and a column per array.
@@ -278,8 +284,9 @@ class Result:
             check_output(path, overwrite, (".npy", ".npz", ".zarr", ".parquet", ".graphml", ".gexf"))
         suffix, ids = path_of(os.fspath(path)).suffix, self._ids()
         if suffix == ".npy":
-            save(path, next(iter(self.arrays.values())), overwrite)
+            save(path, self._main()[1], overwrite)
         elif suffix in (".npz", ".zarr"):
+            self._main()
             ids = ids if suffix == ".npz" else as_text(ids, "Zarr")
             arrays = self.arrays | ({} if ids is None else {"ids": written(ids)})
             (save if suffix == ".npz" else save_group)(path, arrays, overwrite)
@@ -364,7 +371,7 @@ class Result:
         """
         kinds = self._pictures()
         kind = kinds[0] if kind is None else checked_choice("kind", kind, kinds)
-        if 0 in next(iter(self.arrays.values())).shape:
+        if 0 in self._main()[1].shape:
             raise InputError("the result is empty: there is nothing to draw")
         drawn = self._drawing(kind, graph)
         axes = plotting.axes_of(ax)

@@ -83,6 +83,22 @@ def test_kernels_are_found_again():
     assert int(found.stdout) >= 1
 
 
+def test_no_folder_for_the_cache_costs_only_time(tmp_path):
+    script = tmp_path / "kernels.py"
+    script.write_text(
+        "from numba.core import caching\n"
+        "caching.CacheImpl._locator_classes = []\n"
+        "from mgraph.device.numba.caching import njit\n"
+        "@njit(cache=True)\ndef twice(a):\n    return 2 * a\n"
+        "@njit(cache=True)\ndef thrice(a):\n    return 3 * a\n"
+        "print(twice(1), thrice(1))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(mgraph.__file__).parents[1])}
+    ran = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
+    assert ran.stdout.split() == ["2", "3"], ran.stderr
+    assert ran.stderr.count("RuntimeWarning: compiled kernels cannot be kept: no folder can be written to") == 1
+
+
 def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path):
     script = tmp_path / "kernels.py"
     script.write_text(

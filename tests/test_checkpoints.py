@@ -872,7 +872,8 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
     """Else whoever may write to the folder could have files made elsewhere."""
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "checkpoint.lock").symlink_to(tmp_path / "elsewhere")
-    mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path / "kept")
+    with pytest.raises(CheckpointError, match="cannot be locked"):
+        mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path / "kept")
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -1411,6 +1412,17 @@ def test_paths_given_to_resume_are_of_the_folder_in_which_it_is_called(stopped, 
     assert {path.name for path in elsewhere.iterdir()} == {"one.npy", "two.npy"}
 
 
+def test_a_command_does_not_go_on_without_its_folder(stopped, tmp_path):
+    ran, kept = tmp_path / "ran", tmp_path / "kept"
+    ran.mkdir()
+    scipy.sparse.save_npz(ran / "graph.npz", GRAPH.to_scipy())
+    mgraph_command("apsp", "graph.npz", "--device", "cpu", "--method", "blocked", "--checkpoint", kept, cwd=ran)
+    shutil.copytree(stopped, kept, dirs_exist_ok=True)
+    shutil.rmtree(ran)
+    found = mgraph_command("resume", kept, cwd=tmp_path, code=1)
+    assert f"the command ran in {ran}, which is no folder here" in found.stderr
+
+
 def test_a_command_says_that_a_checkpoint_is_damaged(stopped, tmp_path):
     scipy.sparse.save_npz(tmp_path / "graph.npz", GRAPH.to_scipy())
     damaged("flipped", complete(stopped)[-1])
@@ -1552,3 +1564,20 @@ def test_resume_without_a_command(stopped, tmp_path):
     ):
         (stopped / "checkpoint-command.json").write_text(content)
         assert text in mgraph_command("resume", stopped, code=1).stderr
+
+
+def test_a_lock_that_may_only_be_read_is_a_lock(tmp_path, monkeypatch):
+    """As that of another user's call in a folder that both may write to."""
+    usual = os.open
+
+    def denied(path, flags, *mode, **others):
+        if str(path).endswith("checkpoint.lock") and flags & os.O_RDWR:
+            raise PermissionError(13, "Permission denied", str(path))
+        return usual(path, flags, *mode, **others)
+
+    with open(tmp_path / "checkpoint.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        monkeypatch.setattr(os, "open", denied)
+        with pytest.raises(CheckpointError, match="another call writes checkpoints to"):
+            mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path)
+    mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path)

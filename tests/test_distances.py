@@ -299,8 +299,8 @@ def test_dataframes():
         ({"limit": -1}, "limit must be a number of 0 or more, got -1"),
         ({"reduce": "radius"}, "reduce must be 'eccentricity'"),
         ({"reduce": []}, "or 'within' with radii, or several of these"),
-        ({"reduce": ["mean", ("within", [])]}, "or 'within' with radii, or several of these"),
-        ({"reduce": ("within", ["far"])}, "reduce must be a number of 0 or more, got 'far'"),
+        ({"reduce": ["mean", ("within", [])]}, "reduce must be 'within' with one radius or more"),
+        ({"reduce": ("within", ["far"])}, "'within' with radii that are numbers of 0 or more, got 'far'"),
         ({"reduce": "mean", "nearest": 2}, "reduce='mean' keeps no distances: leave out nearest=2"),
         ({"reduce": "mean", "predecessors": True}, "leave out predecessors=True"),
         ({"dtype": "int16"}, "dtype must be float32, float64 or int32, got 'int16'"),
@@ -603,3 +603,70 @@ def test_rows_into_files_and_arrays(suffix, tmp_path, monkeypatch):
 def test_what_files_and_sparse_matrices_refuse(options, says):
     with pytest.raises(InputError, match=says):
         mgraph.distances(roads(3), device="cpu", **options)
+
+
+TOO_FAR = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2**28] * 3)
+
+
+def test_zarr_appears_whole_or_not_at_all(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    path, graph = tmp_path / "rows.zarr", mgraph.Graph.from_edges([0], [1], [3.0])
+    with pytest.raises(mgraph.DistanceOverflowError):
+        mgraph.distances(TOO_FAR, out=path, device="cpu")
+    assert list(tmp_path.iterdir()) == []
+    found = mgraph.distances(graph, out=path, device="cpu").distances
+    assert found[:].tolist() == [[0, 3], [np.inf, 0]]
+    with pytest.raises(mgraph.DistanceOverflowError):
+        mgraph.distances(TOO_FAR, out=path, overwrite=True, device="cpu")
+    assert zarr.open_array(path, mode="r")[:].tolist() == [[0, 3], [np.inf, 0]]
+    mgraph.distances(graph, [1], out=path, overwrite=True, device="cpu")
+    assert zarr.open_array(path, mode="r")[:].tolist() == [[np.inf, 0]] and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("theirs", [np.int16, np.int64, np.float32, bool])
+def test_an_array_of_another_type_is_refused(theirs):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [40000, 7])
+    with pytest.raises(mgraph.InputError, match="out must be an array of int32 or float64"):
+        mgraph.distances(graph, out=np.zeros((3, 3), theirs), device="cpu")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_an_array_of_float64_is_infinite_where_there_is_no_path(dtype):
+    graph, out = mgraph.Graph.from_edges([0], [1], np.array([7], dtype)), np.zeros((2, 2))
+    assert mgraph.distances(graph, out=out, device="cpu").distances is out
+    assert out.tolist() == [[0, 7], [np.inf, 0]]
+
+
+def test_a_result_in_a_table(tmp_path):
+    pytest.importorskip("pyarrow")
+    graph = mgraph.Graph.from_edges([0], [1], [7])
+    found = mgraph.distances(graph, out=tmp_path / "pairs.parquet", device="cpu")
+    assert repr(found).startswith("<DistancesResult") and found.arrays == {}
+    assert found.to_pandas().to_numpy().tolist() == [[0, 0, 0], [0, 1, 7], [1, 1, 0]]
+    with pytest.raises(mgraph.InputError, match="the distances are pairs in"):
+        found.verify(graph)
+    for name in ("other.npz", "other.npy"):
+        with pytest.raises(mgraph.InputError, match="the result has no array"):
+            found.save(tmp_path / name)
+
+
+def test_blocks_are_not_written():
+    with pytest.raises(mgraph.InputError, match="out= takes the rows of one call"):
+        next(mgraph.distance_blocks(TOO_FAR, out="rows.npy", device="cpu"))
+
+
+@pytest.mark.parametrize("method", ["sssp", "johnson", "blocked", "hierarchy"])
+def test_a_weight_beyond_float32(method):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [1e39, 1])
+    with pytest.raises(mgraph.DistanceOverflowError, match="a weight is too large for float32"):
+        mgraph.distances(graph, [0], dtype="float32", method=method, device="cpu")
+    if method != "hierarchy":
+        with pytest.raises(mgraph.DistanceOverflowError, match="a weight is too large for float32"):
+            mgraph.apsp(graph, dtype="float32", method=method, device="cpu")
+
+
+def test_a_radius_that_no_float_holds():
+    graph = mgraph.generate.grid(2, 2)
+    for each in (graph, mgraph.Hierarchy(graph, order=range(4), device="cpu")):
+        found = mgraph.distances(each, [0], reduce=("within", [10**400]), device="cpu")
+        assert found.within.tolist() == [[4]]

@@ -468,7 +468,11 @@ def test_graphs_without_edges(device, graph):
         (lambda h: h.distances(reduce=("within", "3")), "reduce must be 'eccentricity', 'mean'"),
         (lambda h: h.distances(reduce=("within", [np.nan])), "reduce must be"),
         (lambda h: h.distances(reduce=[]), "reduce must be"),
-        (lambda h: h.distances(reduce=("within", [-1])), "reduce must be a number of 0 or more"),
+        (
+            lambda h: h.distances(reduce=("within", [-1])),
+            "reduce must be 'within' with radii that are numbers of 0 or more",
+        ),
+        (lambda h: h.distances(reduce=("within", [])), "reduce must be 'within' with one radius or more"),
         (lambda h: h.distances(reduce="mean", predecessors=True), "leave out predecessors=True"),
         (lambda h: h.distances(predecessors=1), "predecessors must be"),
         (lambda h: h.distance(-1, 0), r"source must be an integer in \[0, 4\), got -1"),
@@ -583,3 +587,19 @@ def test_road_networks(device, name):
     assert np.array_equal(one_way.distances(sources), expected)
     assert np.array_equal(one_way.distances(sources, targets), expected[:, targets])
     assert one_way.distances(sources, reduce="reached").reached.tolist() == np.isfinite(expected).sum(axis=1).tolist()
+
+
+def test_parallel_edges_that_are_given_in_both_orders_stay_undirected():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 0], [5, 6], n=3, directed=False)
+    hierarchy = mgraph.Hierarchy(graph, range(3), device="cpu")
+    assert not hierarchy.graph.directed and mgraph.diameter(hierarchy, components=True) == 5
+    one_way = hierarchy.customize(np.arange(1, graph.m + 1))
+    assert one_way.graph.directed
+
+
+def test_predecessors_of_halves_are_those_of_searches():
+    graph = mgraph.Graph.from_edges([0, 1, 1], [2, 0, 2], [1.0, 1.5, 2.5])
+    found = mgraph.Hierarchy(graph, [2, 1, 0], device="cpu").distances([1], predecessors=True)
+    assert found.predecessors.tolist() == [[1, -9999, 0]]
+    single = mgraph.sssp(graph, 1, predecessors=True, device="cpu")
+    assert single.predecessors.tolist() == found.predecessors[0].tolist()

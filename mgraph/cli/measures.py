@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ..algorithms.distances.entry import DISTANCES, MEASURED
-from ..arguments import MEASURES, WITHIN
+from ..arguments import MEASURES, WITHIN, checked_number
 from .algorithms import option
 from .commands import Command, main
 from .options import checkpoint_options, hierarchy_option, input_options, method_option, run_options
@@ -24,7 +24,7 @@ _WORDS = {
 def _measures(within: tuple[float, ...], **given: Any) -> None:
     wanted: list[Any] = [name for name in MEASURES if given.pop(name)]
     if within:
-        wanted.append((WITHIN, within))
+        wanted.append((WITHIN, [checked_number(WITHIN, radius, 0) for radius in within]))
     if not wanted:
         raise click.UsageError(f"give one or several of {', '.join(f'--{name}' for name in (*MEASURES, WITHIN))}")
     run_on_graph(DISTANCES, MEASURED, reduce=wanted, **given)

@@ -54,7 +54,9 @@ def resume(ctx: click.Context, folder: str, options: tuple[str, ...]) -> None:
         *_from_here(command, options),
         *words[end:],
     ]
-    with contextlib.chdir(ran_in) if os.path.isdir(ran_in) else contextlib.nullcontext():
+    if not os.path.isdir(ran_in):
+        raise CheckpointError(f"{folder}: the command ran in {ran_in}, which is no folder here: its paths start there")
+    with contextlib.chdir(ran_in):
         with command.make_context(words[0], arguments, parent=ctx.parent) as inner:
             if inner.params["checkpoint"] != wanted.store.place:
                 raise click.UsageError(f"mgraph resume goes on in {folder}: --checkpoint cannot name another folder")

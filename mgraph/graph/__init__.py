@@ -11,7 +11,7 @@ from .given import as_any_graph, as_graph, outline
 from .graph import Graph
 from .placed import PlacedGraph
 from .stored import StoredMatrix, bands, in_memory
-from .sums import check_sums
+from .sums import check_sums, check_weights
 
 __all__ = [
     "Compressed",
@@ -24,6 +24,7 @@ __all__ = [
     "bands",
     "check_memory",
     "check_sums",
+    "check_weights",
     "in_memory",
     "outline",
 ]

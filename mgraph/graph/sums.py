@@ -29,6 +29,15 @@ class Weights(Protocol):
         ...
 
 
+def check_weights(graph: Weights, dtype: np.dtype) -> None:
+    """Raise DistanceOverflowError if a weight is out of range for float32 distances that are computed in float64."""
+    if dtype == np.float32:
+        least, most, _ = graph.extremes()
+        largest = float(np.finfo(dtype).max)
+        if least < -largest or largest < most < np.inf:
+            raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use ", Given("dtype", "float64"))
+
+
 def check_sums(graph: Weights, dtype: np.dtype, shifted: bool = False) -> None:
     """Raise if a sum of weights along a path may overflow the floats `dtype`, and weights may be negative.
 

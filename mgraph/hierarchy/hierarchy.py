@@ -512,7 +512,7 @@ class Hierarchy:
         """
         edges = self._on_host.edges.astype(self.dtype, copy=False)
         graph = self._graph
-        if not graph.directed and self._lengths.down is not self._lengths.up:
+        if not graph.directed and self._lengths.down is not self._lengths.up and not _are_alike(graph, edges):
             indptr, indices = graph.adjacency("csr")
             graph = Graph(graph.n, csr=Compressed(indptr, indices, None), directed=True, ids=graph.ids)
         made = graph.with_weights(edges)
@@ -611,3 +611,12 @@ def _edges(graph: Graph, dtype: np.dtype) -> np.ndarray:
     """Return the lengths of a graph's edges in the type of distances."""
     weights = graph.csr().weights
     return encoded(None if weights is None else devices.to_host(weights), graph.m, dtype)
+
+
+def _are_alike(graph: Graph, lengths: np.ndarray) -> bool:
+    """Return whether the edges of an undirected graph have the same lengths in both directions."""
+    src, dst, _ = graph.coo()
+    up, down = np.flatnonzero(src < dst), np.flatnonzero(src > dst)
+    up = up[np.lexsort((lengths[up], dst[up], src[up]))]
+    down = down[np.lexsort((lengths[down], src[down], dst[down]))]
+    return np.array_equal(lengths[up], lengths[down])

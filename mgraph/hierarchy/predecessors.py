@@ -70,12 +70,19 @@ def last_vertices(structure: Structure, lengths: Lengths) -> Lasts:
 
 
 def are_exact(lengths: Lengths, n: int) -> bool:
-    """Return whether no length on the host is negative, and sums of them along a path are exact."""
+    """Return whether no length on the host is negative, and sums of them along a path are exact.
+
+    Sums of floats are exact if all are multiples of a power of two, the unit, and the largest is few enough units.
+    """
     if not lengths.nonnegative or lengths.dtype.kind == "i":
         return lengths.nonnegative
-    edges = lengths.edges[np.isfinite(lengths.edges)]
-    most = 2.0 ** (np.finfo(lengths.dtype).nmant + 1)
-    return float(edges.max(initial=0)) * n <= most and bool((edges == np.trunc(edges)).all())
+    edges = lengths.edges[np.isfinite(lengths.edges) & (lengths.edges > 0)].astype(np.float64, copy=False)
+    if not len(edges):
+        return True
+    mantissas, exponents = np.frexp(edges)
+    digits = np.ldexp(mantissas, 53).astype(np.int64)
+    unit = np.ldexp((digits & -digits).astype(np.float64), exponents - 53).min()
+    return bool(edges.max() * n <= 2.0 ** (np.finfo(lengths.dtype).nmant + 1) * unit)
 
 
 def by_distances(graph: Graph, lengths: Lengths, rows: Rows, sources: np.ndarray, targets: np.ndarray) -> Paths:

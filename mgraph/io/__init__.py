@@ -24,7 +24,7 @@ from .reading import WASTED_IDS, SparseIdsWarning, read, read_archive, read_file
 from .saving import check_output, replacing, save
 from .table import Named
 from .writing import write
-from .zarr_group import save_group
+from .zarr_group import replacing_zarr, save_group
 
 __all__ = [
     "FORMATS",
@@ -44,6 +44,7 @@ __all__ = [
     "read_files",
     "read_list",
     "replacing",
+    "replacing_zarr",
     "save",
     "save_group",
     "save_networkx",

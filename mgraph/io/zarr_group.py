@@ -1,10 +1,10 @@
-"""Arrays by name as a Zarr group, which appears whole or not at all: it is written beside its path, and moved there."""
+"""Zarr arrays and groups, which appear whole or not at all: they are written beside their path, and moved there."""
 
 import contextlib
 import math
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from .. import lazy
 from ..arguments import checked_flag
@@ -42,13 +42,7 @@ def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwr
         If it cannot be written; what was there is there still.
     """
     zarr = lazy.optional("zarr", "writing Zarr")
-    if "\0" in os.fspath(path):
-        raise InputError(argument="path", value=path, expected="a path or a URL")
-    where, token = absolute(path), uuid.uuid4().hex
-    there = parts.is_zarr_to_replace(where, checked_flag("overwrite", overwrite))
-    folder = parts.beside(where, token)
-    system, inner = system_of(folder)
-    try:
+    with replacing_zarr(path, checked_flag("overwrite", overwrite)) as folder:
         group = zarr.open_group(folder, mode="w")
         for name, array in arrays.items():
             text = array.dtype.kind == "U"
@@ -58,6 +52,19 @@ def save_group(path: str | os.PathLike[str], arrays: Mapping[str, Array], overwr
             for block in blocks(array):
                 made[first : first + len(block)] = block
                 first += len(block)
+
+
+@contextlib.contextmanager
+def replacing_zarr(path: str | os.PathLike[str], overwrite: bool) -> Iterator[str]:
+    """Yield where to write a Zarr array or group that is moved to `path` at the end; raises as `save_group` does."""
+    if "\0" in os.fspath(path):
+        raise InputError(argument="path", value=path, expected="a path or a URL")
+    where, token = absolute(path), uuid.uuid4().hex
+    there = parts.is_zarr_to_replace(where, overwrite)
+    folder = parts.beside(where, token)
+    system, inner = system_of(folder)
+    try:
+        yield folder
         if there:
             parts.replace(where, folder, token)
         else:

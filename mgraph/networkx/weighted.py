@@ -39,7 +39,10 @@ def dijkstra_path(G: ConvertedGraph, source: Any, target: Any, weight: Any = "we
 
 def dijkstra_path_length(G: ConvertedGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     """Return `networkx.dijkstra_path_length`."""
-    return multi_source_dijkstra(G, [source], target, weight=weight)[0]
+    try:
+        return multi_source_dijkstra(G, [source], target, weight=weight)[0]
+    except nx.NetworkXNoPath:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}") from None
 
 
 def single_source_dijkstra(
@@ -175,7 +178,10 @@ def bellman_ford_path(G: ConvertedGraph, source: Any, target: Any, weight: Any =
 
 def bellman_ford_path_length(G: ConvertedGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     """Return `networkx.bellman_ford_path_length`."""
-    return single_source_bellman_ford(G, source, target, weight)[0]
+    try:
+        return single_source_bellman_ford(G, source, target, weight)[0]
+    except nx.NetworkXNoPath:
+        raise nx.NetworkXNoPath(f"node {target} not reachable from {source}") from None
 
 
 def single_source_bellman_ford(

@@ -18,9 +18,17 @@ from ... import errors
 from ...arguments import checked_choice, checked_flag, checked_integer, checked_vertices
 from ...device.clock import clock
 from ...docstrings import with_common_parts
-from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
-from ...errors import DistanceOverflowError, Given, InputError, MemoryLimitError, RoundingError, VerificationError
-from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, outline
+from ...dtypes import DISTANCE_TYPES, NO_PREDECESSOR, distance_dtype, exact_types, infinity
+from ...errors import (
+    CheckpointError,
+    DistanceOverflowError,
+    Given,
+    InputError,
+    MemoryLimitError,
+    RoundingError,
+    VerificationError,
+)
+from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, check_weights, outline
 from ...graph.potentials import potentials
 from ...matrices.at_once import AtOnce
 from ...matrices.distance_matrix import gathered_part, parts
@@ -178,6 +186,8 @@ def apsp(
     checked_choice("method", method, ("auto", *METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     known = {} if wanted is None else wanted.call("apsp")
+    if wanted is not None and not _is_of_a_call(known):
+        raise CheckpointError(f"{wanted.store.place}: its call has a type or a block that mgraph.apsp has not")
     exactly = isinstance(dtype, str) and dtype == "auto"
     apart = known.get("method") == COMPONENTS_FIRST and method == "auto"
     if apart or (known.get("method") in METHODS and method in ("auto", known["method"])):
@@ -252,6 +262,8 @@ def apsp(
         try:
             check_sums(graph, np.dtype(plan.dtype))
             check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+            if plan.method == "johnson":
+                check_weights(graph, np.dtype(plan.dtype))
             plan, outcome = _solved(graph, plan, order, runner, progress, wanted, memory_limit)
             if exactly and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 check_counting(outcome.arrays["distances"], plan)
@@ -278,6 +290,12 @@ def apsp(
         timings=outcome.timings,
         _solved=Solved(matrix_or_graph if isinstance(matrix_or_graph, Graph) else graph),
     )
+
+
+def _is_of_a_call(known: dict[str, Any]) -> bool:
+    """Return whether what a checkpoint says of its call may be true; it comes from a file."""
+    names = [None, *(dtype.name for dtype in DISTANCE_TYPES)]
+    return known.get("dtype") in names and type(known.get("block", 0)) is int and known.get("block", 0) >= 0
 
 
 def check_counting(distances: Any, plan: Plan) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError, VerificationError
-from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
+from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights
 from ...graph.checks import checked_vertex_array
 from ...graph.ids import places_among
 from ...graph.potentials import potentials
@@ -242,7 +243,7 @@ def distances(
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     if out is not None:
         shape = len(starts), given.n if ends is None else len(ends)
-        check_out(out, shape, overwrite)
+        check_out(out, shape, computed, overwrite)
         options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": reverse}
         options |= {"device": device, "client": client, "memory_limit": memory_limit, "span": span}
         options |= {"progress": progress, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
@@ -318,6 +319,8 @@ def distance_blocks(
         )
     searched = once_read(graph)
     given = given_graph(searched)
+    if options.get("out") is not None:
+        raise InputError(Given("out"), " takes the rows of one call, mgraph.distances, and blocks are a call each")
     starts = vertices_of("sources", sources, given, checked_flag("ids", ids))
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
@@ -388,6 +391,8 @@ def _solved(
         return plan, kept_of_all_pairs(followed, plan, starts, wanted, limit, **where)
     if graph.weighted and plan.method not in ("bfs", "hierarchy"):
         check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+        if plan.method == "johnson":
+            check_weights(graph, np.dtype(plan.dtype))
     program, turned = FromSources(plan, starts, wanted, limit), plan.detail.turned > 0
     if checkpoints is not None:
         plan = plan_with_copies(plan, program, options.get("memory_limit"))
@@ -584,13 +589,14 @@ class DistancesResult(MatrixResult):
         The source of each row; the ids with ``ids=True``.
     targets : array of int32, shape (t,), or None
         The target of each column, ascending where it was asked for `nearest` or `reduce`; None is all vertices.
-    distances : array, DistributedMatrix or sparse matrix, shape (k, t) or (k, nearest)
+    distances : array, DistributedMatrix or sparse matrix, shape (k, t) or (k, min(nearest, t)); or path
         The length of the shortest path from each source to each target, or to each of its nearest ones; ``inf``, for
-        int32 its largest value, where there is none.
+        int32 its largest value, where there is none. With `out`, what has them: a read-only array on disk, the array
+        that was given, or the path of a Parquet file.
     predecessors : array or DistributedMatrix of int32, of the shape of `distances`
         The vertex before the target on such a path; -9999 where there is none and for the source itself. With negative
         weights, a vertex beyond the limit keeps its predecessor: a path may return from there.
-    nearest : array or DistributedMatrix of int32, shape (k, nearest)
+    nearest : array or DistributedMatrix of int32, shape (k, min(nearest, t))
         The nearest targets, nearest first; -9999 where fewer are within reach. They are vertices, also with
         ``ids=True``.
     eccentricity : array of the type of distances, shape (k,)
@@ -651,7 +657,7 @@ class DistancesResult(MatrixResult):
         """
         if hasattr(self.distances, "indptr"):
             return {name: getattr(self.distances, name) for name in ("data", "indices", "indptr")}
-        return super().arrays
+        return {name: array for name, array in super().arrays.items() if not isinstance(array, Path)}
 
     def at_home(self) -> "DistancesResult":
         """Return the same result with matrices on workers brought to this process.
@@ -754,6 +760,8 @@ class DistancesResult(MatrixResult):
         1       1       2          6
         """
         pandas, ids = lazy.optional("pandas", "to_pandas()"), self._ids()
+        if isinstance(self.distances, Path):
+            return pandas.read_parquet(self.distances)
         if hasattr(self.distances, "indptr"):
             pairs = self._sparse_at_home().tocoo()
             ends = self._starts[pairs.row], self._targets(0, np.zeros(len(pairs.col), int), pairs.col)
@@ -799,6 +807,8 @@ class DistancesResult(MatrixResult):
         >>> graph = mgraph.generate.grid(2, 3)
         >>> mgraph.distances(graph, reduce="closeness", device="cpu").verify()
         """
+        if isinstance(self.distances, Path):
+            raise InputError(f"the distances are pairs in {self.distances}: give ", Given("out"), " a matrix to verify")
         known, limit = solved_graph(self, graph), self.solved.limit
         if self._reverse and isinstance(known, PlacedGraph):
             raise InputError("distances against the edges are not verified on workers: pass the Graph")

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import lazy
-from ...errors import Argument, Given, InputError, OutputExistsError
-from ...io import check_output, replacing, save
+from ...dtypes import infinity
+from ...errors import Argument, InputError
+from ...io import absolute, check_output, parts, replacing, replacing_zarr, save
 
 #: The suffixes of files that rows are written to.
 SUFFIXES = (".npy", ".parquet", ".zarr")
@@ -28,21 +29,24 @@ class Rows:
             yield block.distances
 
 
-def check_out(out: Any, shape: tuple[int, int], overwrite: bool) -> None:
-    """Raise unless rows of a matrix can be written to `out`, a path or an array of this shape."""
+def check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, overwrite: bool) -> None:
+    """Raise unless rows of a matrix can be written to `out`, a path or an array of this shape and type."""
     if not isinstance(out, str | os.PathLike):
         if getattr(out, "shape", None) != shape or not hasattr(out, "__setitem__"):
             raise InputError(argument="out", value=out, expected=f"a path, or an array of shape {shape}")
         if not getattr(getattr(out, "flags", None), "writeable", True) or getattr(out, "read_only", False):
             raise InputError(Argument("out"), " is read-only: give an array that can be written to")
+        theirs = np.dtype(getattr(out, "dtype", dtype)).newbyteorder("=")
+        if theirs != dtype and theirs != np.float64:
+            raise InputError(argument="out", value=theirs.name, expected=f"an array of {dtype.name} or float64")
         return
     path = Path(out)
     if path.suffix not in SUFFIXES:
         raise InputError(argument="out", value=os.fspath(out), expected=f"a file with one of {', '.join(SUFFIXES)}")
     if path.suffix != ".zarr":
         check_output(out, overwrite, SUFFIXES)
-    elif path.exists() and not overwrite:
-        raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
+    else:
+        parts.is_zarr_to_replace(absolute(out), overwrite)
 
 
 def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any:
@@ -56,8 +60,9 @@ def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any
     if path.suffix == ".zarr":
         zarr = lazy.optional("zarr", "writing Zarr")
         chunks = tuple(max(1, min(length, 1 << 10)) for length in rows.shape)
-        made = zarr.create_array(os.fspath(out), shape=rows.shape, dtype=rows.dtype, chunks=chunks, overwrite=overwrite)
-        return _filled(made, rows)
+        with replacing_zarr(out, overwrite) as folder:
+            _filled(zarr.create_array(folder, shape=rows.shape, dtype=rows.dtype, chunks=chunks), rows)
+        return zarr.open_array(os.fspath(out), mode="r")
     arrow, parquet = (lazy.optional(name, "writing Parquet") for name in ("pyarrow", "pyarrow.parquet"))
     first = next(blocks)
     table = arrow.Table.from_pandas(first.to_pandas(), preserve_index=False)
@@ -69,9 +74,10 @@ def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any
 
 
 def _filled(array: Any, rows: Rows) -> Any:
-    """Return an array with the rows written to it."""
+    """Return an array with the rows written to it; in one of floats, there is no path where it is infinite."""
     first = 0
+    floats = rows.dtype.kind == "i" and getattr(array, "dtype", rows.dtype) == np.float64
     for block in rows.chunks():
-        array[first : first + len(block)] = block
+        array[first : first + len(block)] = np.where(block == infinity(rows.dtype), np.inf, block) if floats else block
         first += len(block)
     return array

@@ -10,7 +10,8 @@ Files with unique names are never overwritten and would fill the disk. So a proc
 function's files that the index does not name. It keeps recent ones, as another process writes its index just before its
 file.
 
-If the cache cannot be read or written, as on a full disk, each process compiles its kernels again.
+If the cache cannot be read or written, as on a full disk or without a folder that can be written to, each process
+compiles its kernels again.
 
 The kernels of mgraph use the `njit` of this module. Functions of other packages keep Numba's own cache.
 """
@@ -90,18 +91,23 @@ class KernelCache(FunctionCache):
     @contextlib.contextmanager
     def _dispensable(self) -> Iterator[None]:
         """Suppress errors of the file system in the block; warn of the first one in a process."""
-        global _warned
         try:
             yield
         except OSError as error:
-            if not _warned:
-                _warned = True
-                warnings.warn(
-                    f"compiled kernels cannot be kept in {self.cache_path}: {error.strerror or error}; each process "
-                    "compiles them again (NUMBA_CACHE_DIR names another folder)",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
+            _warn(f" in {self.cache_path}: {error.strerror or error}")
+
+
+def _warn(why: str) -> None:
+    """Warn that compiled kernels cannot be kept, once in a process."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"compiled kernels cannot be kept{why}; each process compiles them again (NUMBA_CACHE_DIR names another "
+            "folder)",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
@@ -116,7 +122,10 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
     def compiled(function: Any) -> Any:
         kernel = numba.njit(**options)(function)
         if cache:
-            kernel._cache = KernelCache(kernel.py_func)
+            try:
+                kernel._cache = KernelCache(kernel.py_func)
+            except RuntimeError:  # of Numba, which has looked for a folder
+                _warn(": no folder can be written to")
         KERNELS.append(kernel)
         return kernel
 

@@ -39,7 +39,7 @@ import numpy as np
 
 from ... import device as devices
 from ... import limits
-from ...errors import CheckpointError, MgraphError
+from ...errors import CheckpointError, MgraphError, shown
 from ...io.files import is_url, system_of
 from .pieces import Box, Piece, overlap, within
 
@@ -213,15 +213,30 @@ class Store:
                 os.close(lock)
 
     def _lock(self) -> int | None:
-        """Return what keeps the folder locked; None where it cannot be, as it is not to be written to."""
+        """Return what keeps the folder locked; None where it cannot be, as it is not to be written to.
+
+        Raises
+        ------
+        CheckpointError
+            If another call has locked it, or if the file of the lock is none that can be opened.
+        """
         try:
             import fcntl
 
             Path(self.place).mkdir(parents=True, exist_ok=True)
-            # A file that is open for writing: by NFS such a lock holds on all hosts, and that of a folder on one.
-            lock = os.open(Path(self.place, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         except (ImportError, OSError):
             return None
+        file, ways = Path(self.place, LOCK), os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            # A file that is open for writing: by NFS such a lock holds on all hosts, and that of a folder on one.
+            lock = os.open(file, os.O_RDWR | os.O_CREAT | ways, 0o666)
+        except OSError as error:
+            if not os.path.lexists(file):
+                return None
+            try:
+                lock = os.open(file, os.O_RDONLY | ways)  # another user's
+            except OSError:
+                raise CheckpointError(f"{file} cannot be locked: {error.strerror}: give another folder") from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -492,7 +507,7 @@ def _manifest(found: Any, number: int) -> Manifest:
     if found.pop("crc32") != _checksum(found):
         raise ValueError("its checksum is not as written")
     if found["format"] != FORMAT:
-        raise ValueError(f"its format is {found['format']!r}, and this version of mgraph reads {FORMAT}")
+        raise ValueError(f"its format is {shown(found['format'])}, and this version of mgraph reads {FORMAT}")
     files = tuple(_stored(each) for each in found["files"])
     step, fingerprint, call = found["step"], found["input"], found["call"]
     if type(step) is not int or not 0 <= step < 1 << 31 or type(fingerprint) is not int or not isinstance(call, dict):
@@ -503,13 +518,13 @@ def _manifest(found: Any, number: int) -> Manifest:
 def _stored(found: Any) -> Stored:
     box = tuple((first, last) for first, last in found["part"])
     if not all(type(end) is int for ends in box for end in ends) or not all(0 <= a <= b < 1 << 48 for a, b in box):
-        raise ValueError(f"a part of a whole cannot be {found['part']!r}")
+        raise ValueError(f"a part of a whole cannot be {shown(found['part'])}")
     stored = Stored(found["file"], found["name"], box, found["dtype"], found["crc32"], found["final"] is True)
     if not isinstance(stored.name, str):
-        raise ValueError(f"a whole cannot be called {stored.name!r}")
+        raise ValueError(f"a whole cannot be called {shown(stored.name)}")
     if not (isinstance(stored.file, str) and _FILE.fullmatch(stored.file)):
-        raise ValueError(f"a file cannot be called {stored.file!r}")
+        raise ValueError(f"a file cannot be called {shown(stored.file)}")
     known = isinstance(stored.dtype, str) and _TYPE.fullmatch(stored.dtype)
     if not known or type(stored.checksum) is not int:
-        raise ValueError(f"{stored.file} cannot hold {stored.dtype!r}")
+        raise ValueError(f"{stored.file} cannot hold {shown(stored.dtype)}")
     return stored
