@@ -1581,3 +1581,11 @@ def test_a_lock_that_may_only_be_read_is_a_lock(tmp_path, monkeypatch):
         with pytest.raises(CheckpointError, match="another call writes checkpoints to"):
             mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path)
     mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [{"dtype": []}, {"dtype": 2**64}, {"block": 1e308}, {"block": -1}, {"block": True}])
+def test_what_a_checkpoint_says_of_its_call_is_checked(tmp_path, monkeypatch, wrong):
+    known = {"algorithm": "apsp", "method": "blocked", "dtype": "int32", "block": 8, **wrong}
+    monkeypatch.setattr(Checkpoints, "call", lambda self, algorithm: known)
+    with pytest.raises(CheckpointError, match="its call has a type or a block"):
+        mgraph.apsp(GRAPH, device="cpu", checkpoint=tmp_path, resume=True)

@@ -511,7 +511,10 @@ def test_a_file_holds_a_hierarchy(device, dtype, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
+        {"version": np.array([3])},
         {"version": np.array([2])},
+        {"version": np.array([2]), "ids": np.array(["a"])},
+        {"version": np.array([2]), "ids": np.zeros(4)},
         {"version": np.zeros(0, int)},
         {"indptr": np.array([0, 1, 2, 3])},
         {"indptr": np.array([0, 3, 2, 4, 6])},
@@ -603,3 +606,12 @@ def test_predecessors_of_halves_are_those_of_searches():
     assert found.predecessors.tolist() == [[1, -9999, 0]]
     single = mgraph.sssp(graph, 1, predecessors=True, device="cpu")
     assert single.predecessors.tolist() == found.predecessors[0].tolist()
+
+
+@pytest.mark.parametrize("ids", [[70, -3, 2**40], ["x", "y", "z\u00fc"]])
+def test_ids_are_saved(tmp_path, ids):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0], ids=ids)
+    mgraph.Hierarchy(graph, [0, 1, 2], device="cpu").save(tmp_path / "roads.npz")
+    loaded = mgraph.Hierarchy.load(tmp_path / "roads.npz", device="cpu")
+    assert loaded.graph.ids.tolist() == ids
+    assert mgraph.distances(loaded, [ids[0]], ids=True).distances.tolist() == [[0, 1, 3]]

@@ -322,7 +322,8 @@ class Hierarchy:
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the hierarchy to a file, which appears whole or not at all.
 
-        The file holds the edges, their lengths and the order: what follows from them is computed again by `load`.
+        The file holds the edges, their lengths, the order, and the graph's ids as integers or text: what follows from
+        them is computed again by `load`.
 
         Parameters
         ----------

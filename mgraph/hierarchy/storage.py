@@ -1,4 +1,4 @@
-"""Hierarchies in files: the edges, their lengths and the order of elimination, from which all else follows.
+"""Hierarchies in files: the edges, their lengths, the order of elimination and the graph's ids.
 
 Building the structure again takes less time than checking it would. The file is an archive of arrays, which `save` of
 `mgraph.io` writes as a whole or not at all. What is read is checked before compiled code sees it.
@@ -13,13 +13,14 @@ from .. import io, lazy
 from ..dtypes import MAX_VERTICES, band
 from ..errors import FormatError
 from ..graph import Graph
+from ..graph.ids import as_ids
 from .lengths import TYPES
 
 #: What a file must hold, for messages.
 _HOLDS = "a hierarchy that Hierarchy.save wrote"
 
-#: The version of the form of the files.
-_VERSION = 1
+#: The versions of the form of the files: without the graph's ids, and with them.
+_WITHOUT, _WITH = 1, 2
 
 
 class Stored(NamedTuple):
@@ -32,9 +33,11 @@ class Stored(NamedTuple):
 
 def save(path: str | os.PathLike[str], stored: Stored, overwrite: bool) -> None:
     """Write a hierarchy to a file."""
-    indptr, indices = stored.graph.adjacency("csr")
+    (indptr, indices), ids = stored.graph.adjacency("csr"), stored.graph.ids
     arrays = {"indptr": indptr, "indices": indices, "lengths": stored.lengths, "order": stored.order}
-    io.save(path, {"version": np.array([_VERSION]), **arrays}, overwrite)
+    if ids is not None:
+        arrays["ids"] = ids if ids.dtype.kind == "i" else np.array(list(map(str, ids)), str)
+    io.save(path, {"version": np.array([_WITHOUT if ids is None else _WITH]), **arrays}, overwrite)
 
 
 def load(path: str | os.PathLike[str]) -> Stored:
@@ -45,16 +48,20 @@ def load(path: str | os.PathLike[str]) -> Stored:
     FormatError
         If the file does not hold one; of the order only the number of its elements is checked.
     """
-    version, indptr, indices, lengths, order = io.read_archive(
-        path, _HOLDS, version=("iu", 1), indptr=("iu", 1), indices=("iu", 1), lengths=("if", 1), order=("iu", 1)
-    )
 
     def invalid(why: str) -> FormatError:
         return FormatError(f"{os.fspath(path)} must hold {_HOLDS}: {why}")
 
+    [version] = io.read_archive(path, _HOLDS, version=("iu", 1))
+    if version.tolist() not in ([_WITHOUT], [_WITH]):
+        raise invalid(f"its version is {version.tolist()[:3]}, and this mgraph reads {_WITHOUT} and {_WITH}")
+    named = {"ids": ("iU", 1)} if version.tolist() == [_WITH] else {}
+    indptr, indices, lengths, order, *ids = io.read_archive(
+        path, _HOLDS, indptr=("iu", 1), indices=("iu", 1), lengths=("if", 1), order=("iu", 1), **named
+    )
     n, m = len(indptr) - 1, len(indices)
-    if version.tolist() != [_VERSION]:
-        raise invalid(f"its version is {version.tolist()[:3]}, and this mgraph reads {_VERSION}")
+    if any(len(names) != n for names in ids):
+        raise invalid(f"it has {len(ids[0])} ids of {n} vertices")
     if not 0 <= n <= MAX_VERTICES or len(order) != n or len(lengths) != m:
         raise invalid(f"it has {n} vertices, {m} edges, {len(lengths)} lengths, and {len(order)} vertices in order")
     if indptr[0] != 0 or int(indptr[-1]) != m or not bool((indptr[1:] >= indptr[:-1]).all()):
@@ -71,4 +78,6 @@ def load(path: str | os.PathLike[str]) -> Stored:
     graph = Graph.from_scipy(lazy.sparse().csr_array((np.ones(m, bool), indices, indptr), shape=(n, n)))
     if not np.array_equal(graph.adjacency("csr")[1], indices):
         raise invalid("the edges of a vertex are not in ascending order")
+    for names in ids:
+        graph.ids = as_ids(names.tolist())
     return Stored(graph, lengths, order)
