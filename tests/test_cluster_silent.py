@@ -143,6 +143,41 @@ def test_a_worker_that_is_stopped_before_a_call(client, stopped):
         check_apsp_within(client)
 
 
+@pytest.fixture
+def refusing(client):
+    """Return a function that gives a worker a status in which Dask starts no tasks there; it runs at the end."""
+    address = max(client.run(os.getpid))
+
+    def refuse(status):
+        client.run_on_scheduler(_give_status, address, status)
+        return address
+
+    yield refuse
+    refuse("running")
+
+
+def _give_status(address, status, dask_scheduler):
+    dask_scheduler.handle_worker_status_change(status, address, stimulus_id="test")
+
+
+@pytest.mark.parametrize("status", ["paused", "closing_gracefully"])
+def test_a_worker_on_which_dask_starts_no_tasks_in_a_call(client, refusing, status):
+    found = []
+    then(client, lambda: found.append((refusing(status), time.monotonic())))
+    with pytest.raises(WorkerLostError, match=r"Dask has started no task there for [0-9]+ s") as caught:
+        run(client, span=10)
+    [(address, when)] = found
+    assert address in str(caught.value) and time.monotonic() - when < TIMEOUT + SOON
+    wait_until(lambda: left_on_scheduler(client) == (False, 0))
+
+
+@pytest.mark.parametrize("status", ["paused", "closing_gracefully"])
+@pytest.mark.filterwarnings("ignore:the call leaves out the worker")
+def test_a_worker_on_which_dask_starts_no_tasks_before_a_call(client, refusing, status):
+    refusing(status)
+    check_apsp_within(client)
+
+
 def test_a_worker_that_is_stopped_while_its_piece_is_sent(client, stopped, monkeypatch):
     """The scheduler sends on when the call has ended, and the worker takes the piece when it goes on."""
     pids, scatter, addresses = client.run(os.getpid), client.scatter, []

@@ -582,7 +582,7 @@ def _survey(
                 raise
     if silent:
         warnings.warn(
-            f"the call leaves out the worker {', '.join(silent)}, silent for {watch.patience:.0f} s or more",
+            f"the call leaves out the worker {', '.join(silent)}, silent or paused for {watch.patience:.0f} s or more",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -6,7 +6,8 @@ the beats of its session (`mgraph.runtime.dask.pulse`) show that, and what each 
 
 - *A worker is gone*: the scheduler does not list it.
 - *The scheduler is silent*: it does not answer a look.
-- *A worker is silent*: the scheduler answers, and the worker's beats do not come.
+- *A worker is silent*: the scheduler answers, and the worker's beats do not come. One on which Dask starts no tasks,
+  as it is paused or retired, counts as silent while it has no task of the call.
 - *The connection of two workers is broken*: one waits for a message that the other has sent.
 - *A kernel takes long*: a shard that beats has computed in one superstep for many times the predicted time. On a
   CPU that only causes a warning, as the shard works. A GPU's beats do not distinguish a kernel from a wait for another
@@ -47,6 +48,9 @@ NOTICE = 3.0
 
 #: Seconds of silence after which a worker is left out of a call that begins.
 SILENT = 10.0
+
+#: The status of a worker that Dask retires: it runs no more tasks, and may stay.
+RETIRED = "closing_gracefully"
 
 #: How many times its predicted time a superstep may take.
 FAR = 20
@@ -147,6 +151,7 @@ class Watch:
         self._silence: dict[str, float] = {}
         self._signs: dict[str, Any] = {}
         self._stays: dict[str, tuple[tuple[Any, ...], float]] = {}
+        self._idle: set[str] = set()  # workers without a task of the call, on which Dask starts none
         self._told = False
 
     def wait(self, work: Coroutine[Any, Any, T], meanwhile: Callable[[], None] = lambda: None) -> T:
@@ -250,17 +255,29 @@ class Watch:
         scheduler: Any = self.client.scheduler
         if self._session is None:
             known = (await scheduler.identity(n_workers=-1))["workers"]
-            return {address: worker["last_seen"] for address, worker in known.items()}, {}
-        there, beats = await asyncio.gather(
-            scheduler.ncores(workers=list(self.addresses)),
+            signs = {a: worker["last_seen"] for a, worker in known.items() if worker["status"] != RETIRED}
+            return self._without_idle(signs, {a for a in signs if known[a]["status"] != "running"}), {}
+        addresses = list(self.addresses)
+        there, running, beats = await asyncio.gather(
+            scheduler.ncores(workers=addresses),
+            scheduler.ncores_running(workers=addresses),
             scheduler.get_metadata(keys=[PLACE, *self._session], default={}),
         )
         signs = {address: beats.get(address, {}).get("number") for address in there}
+        done = beats.get(ANSWERED, self.ended)
+        stopped = there.keys() - running.keys()
+        idle = {a for a in stopped if beats.get(a, {}).get("doing") == "idle" and a not in done}
         if None in signs.values():  # the call waits for its turn, and Dask's own heartbeats count
             known = (await scheduler.identity(n_workers=-1))["workers"]
-            seen = {address: worker["last_seen"] for address, worker in known.items()}
-            signs = {address: seen.get(address) if sign is None else sign for address, sign in signs.items()}
-        return signs, beats
+            unheard = {address: known.get(address, {}) for address, sign in signs.items() if sign is None}
+            signs |= {address: worker.get("last_seen") for address, worker in unheard.items()}
+            idle |= {address for address, worker in unheard.items() if worker.get("status") == RETIRED}
+        return self._without_idle(signs, idle), beats
+
+    def _without_idle(self, signs: dict[str, Any], idle: set[str]) -> dict[str, Any]:
+        """Return signs of life, of idle workers the last one."""
+        self._idle = idle
+        return signs | {address: self._signs.get(address, signs[address]) for address in idle}
 
     def _note(self, signs: Mapping[str, Any], passed: float) -> None:
         before, silence = self._signs, self._silence
@@ -309,6 +326,8 @@ class Watch:
 
     def _story(self, silent: Sequence[str]) -> str:
         seconds = min(self._silence[address] for address in silent)
+        if self._idle.intersection(silent):
+            return f"Dask has started no task there for {seconds:.0f} s: it is paused (its memory is full) or retired"
         step = self.beats.get(silent[0], {}).get("superstep")
         last = f", last heard from in superstep {step}" if len(silent) == 1 and step is not None else ""
         return f"silent for {seconds:.0f} s{last}; its process or machine is stopped, or cannot be reached"
