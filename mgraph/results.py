@@ -23,6 +23,7 @@ from .arrays import Array
 from .docstrings import with_common_parts
 from .errors import Given, InputError, RenamedWarning
 from .graph import Graph, PlacedGraph, as_any_graph
+from .graph.ids import written
 from .io import check_output, path_of, replacing, save, save_group, save_networkx
 from .planning.plan import Plan
 
@@ -602,11 +603,6 @@ def as_text(ids: np.ndarray | None, what: str) -> np.ndarray | None:
         except UnicodeEncodeError as error:
             raise InputError(f"{what} cannot hold the id {name!r}: the string has a lone surrogate") from error
     return ids
-
-
-def written(ids: np.ndarray) -> np.ndarray:
-    """Return ids as a file holds them: integers, or text."""
-    return ids if ids.dtype.kind == "i" else np.array(list(map(str, ids)), str)
 
 
 def on_workers(array: Array) -> bool:

@@ -69,6 +69,11 @@ def as_ids(values: Iterable[Any]) -> np.ndarray:
     return found
 
 
+def written(ids: np.ndarray) -> np.ndarray:
+    """Return ids as a file holds them: integers, or text."""
+    return ids if ids.dtype.kind == "i" else np.array(list(map(str, ids)), str)
+
+
 def checked_ids(ids: Any, n: int) -> np.ndarray:
     """Return the original ids of n vertices as an array of int64 or of objects, or raise InputError."""
     if isinstance(ids, str) or not hasattr(ids, "__len__"):

@@ -13,7 +13,7 @@ from .. import io, lazy
 from ..dtypes import MAX_VERTICES, band
 from ..errors import FormatError
 from ..graph import Graph
-from ..graph.ids import as_ids
+from ..graph.ids import as_ids, written
 from .lengths import TYPES
 
 #: What a file must hold, for messages.
@@ -36,7 +36,7 @@ def save(path: str | os.PathLike[str], stored: Stored, overwrite: bool) -> None:
     (indptr, indices), ids = stored.graph.adjacency("csr"), stored.graph.ids
     arrays = {"indptr": indptr, "indices": indices, "lengths": stored.lengths, "order": stored.order}
     if ids is not None:
-        arrays["ids"] = ids if ids.dtype.kind == "i" else np.array(list(map(str, ids)), str)
+        arrays["ids"] = written(ids)
     io.save(path, {"version": np.array([_WITHOUT if ids is None else _WITH]), **arrays}, overwrite)
 
 

@@ -155,8 +155,9 @@ def distances(
         ``cupyx.scipy.sparse.csr_matrix``, which holds floats only: integers come as SciPy's.
     out : str, path or array of shape (k, t), optional
         Write the distances there, a block of rows at a time, so that they need not fit into memory: to a new file,
-        ``.npy``, ``.zarr`` or ``.parquet`` (a row for each pair within reach), or to an array, such as a
-        ``numpy.memmap``. The result's distances are the array, ``.npy`` mapped, or the path of the table.
+        ``.npy``, ``.zarr`` or ``.parquet`` (a row for each pair within reach), or to an array of the distances' type
+        or float64, such as a ``numpy.memmap``. The result's distances are the array, the file opened for reading, or
+        the path of the table.
     overwrite : bool
         Replace the file `out` if there is one.
     {common arguments}
@@ -317,10 +318,10 @@ def distance_blocks(
         raise InputError(
             Given("checkpoint"), " keeps the rows of one call, mgraph.distances, and blocks are a call each"
         )
-    searched = once_read(graph)
-    given = given_graph(searched)
     if options.get("out") is not None:
         raise InputError(Given("out"), " takes the rows of one call, mgraph.distances, and blocks are a call each")
+    searched = once_read(graph)
+    given = given_graph(searched)
     starts = vertices_of("sources", sources, given, checked_flag("ids", ids))
     starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
