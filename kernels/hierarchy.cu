@@ -64,8 +64,8 @@
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int RESIDENT = 3;  // blocks a multiprocessor
 constexpr int RADII = 16;    // radii of a launch
-constexpr int TILE = 64;     // columns and sources of a block that gathers
-constexpr int SQUARE = 8;    // tiles on each side of a square
+constexpr int TILE_BYTES = 512, TILE_SOURCES = 64;  // of a block that gathers: bytes of columns, and sources
+constexpr int SQUARE = 8;                           // tiles on each side of a square
 constexpr int AT_ONCE = 4;   // entries that a thread reads at once in a climb
 constexpr int FIRST = 2;     // radii within which `descend` counts in registers
 constexpr int CHUNK = 16, ROOM = 2 * CHUNK;  // groups of entries that it copies at a time, and has in shared memory
@@ -617,36 +617,37 @@ template <typename T>
 __global__ void __launch_bounds__(THREADS)
     gather(const T* labels, int pitch, const int* places, int columns, const int* rows, int sources, T limit,
            T unreached, T* D, long long leading) {
-    __shared__ T tile[TILE][TILE + 1];
-    const int column = (blockIdx.y * SQUARE + blockIdx.x % SQUARE) * TILE;
-    const int source = (blockIdx.z * SQUARE + blockIdx.x / SQUARE) * TILE;
+    constexpr int COLUMNS = TILE_BYTES / sizeof(T);
+    __shared__ T tile[COLUMNS][TILE_SOURCES + 1];
+    const int column = (blockIdx.y * SQUARE + blockIdx.x % SQUARE) * COLUMNS;
+    const int source = (blockIdx.z * SQUARE + blockIdx.x / SQUARE) * TILE_SOURCES;
     if (column >= columns || source >= sources) return;
     // A thread reads 16 bytes at a time, from rows of `pitch`, which has room for whole warps' sources.
-    constexpr int V = 16 / sizeof(T), ACROSS = TILE / V, STEP = THREADS / ACROSS;
+    constexpr int V = 16 / sizeof(T), ACROSS = TILE_SOURCES / V, STEP = THREADS / ACROSS;
     const int from = threadIdx.x % ACROSS * V, down = threadIdx.x / ACROSS;
-    int place[TILE / STEP];
-    uint4 word[TILE / STEP];
+    int place[COLUMNS / STEP];
+    uint4 word[COLUMNS / STEP];
 #pragma unroll
-    for (int k = 0; k < TILE / STEP; ++k) {
+    for (int k = 0; k < COLUMNS / STEP; ++k) {
         const int j = column + down + k * STEP;
         place[k] = j < columns ? places[j] : -1;
     }
 #pragma unroll
-    for (int k = 0; k < TILE / STEP; ++k) {
+    for (int k = 0; k < COLUMNS / STEP; ++k) {
         if (place[k] >= 0 && source + from < pitch)
             word[k] = __ldcs(
                 reinterpret_cast<const uint4*>(labels + static_cast<long long>(place[k]) * pitch + source + from));
     }
 #pragma unroll
-    for (int k = 0; k < TILE / STEP; ++k) {
+    for (int k = 0; k < COLUMNS / STEP; ++k) {
         const T* const found = reinterpret_cast<const T*>(word + k);
 #pragma unroll
         for (int i = 0; i < V; ++i) tile[down + k * STEP][from + i] = found[i] <= limit ? found[i] : unreached;
     }
     __syncthreads();
-    const int x = threadIdx.x % TILE;
+    const int x = threadIdx.x % COLUMNS;
     if (column + x >= columns) return;
 #pragma unroll 8
-    for (int s = threadIdx.x / TILE; s < min(TILE, sources - source); s += THREADS / TILE)
+    for (int s = threadIdx.x / COLUMNS; s < min(TILE_SOURCES, sources - source); s += THREADS / COLUMNS)
         __stcs(D + rows[source + s] * leading + column + x, tile[x][s]);
 }

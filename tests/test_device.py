@@ -89,6 +89,21 @@ def test_a_failed_transfer_is_reported():
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("columns", [1, 77, 400])
+def test_page_locked_memory_is_written_to_by_the_device(columns):
+    gpu = devices.find("cuda")
+    source = gpu.xp.arange(300 * 400, dtype=np.int32).reshape(300, 400)[:, :columns]
+    whole = gpu.pinned((302, columns + 5), np.int32)
+    whole.fill(-7)
+    target = whole[1:-1, :columns]
+    assert gpu.page_locked(target) and not gpu.page_locked(np.empty((3, 4)))
+    [carried] = devices.carry_home(gpu, source, target)
+    carried.result()
+    assert np.array_equal(target, source.get())
+    assert (whole[:, columns:] == -7).all() and (whole[[0, -1]] == -7).all()
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16, np.uint32])
 def test_every_part_of_a_matrix_comes_home(dtype):
     xp = devices.find("cuda").xp

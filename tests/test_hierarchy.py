@@ -12,8 +12,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import dijkstra
 
 import mgraph
+from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.errors import WrongResultError
+from mgraph.kernels.hierarchy import cuda as hierarchy_kernels
 from mgraph_bench import hierarchies
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -354,6 +356,63 @@ def test_bits_are_those_of_other_methods(device, dtype):
     found = hierarchy.distances(sources)
     for source, row in list(zip(sources.tolist(), found, strict=True))[::13]:
         assert np.array_equal(mgraph.sssp(graph, source, device="cpu").distances, row)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("tall", [False, True])
+def test_batches_follow_one_another(dtype, tall, monkeypatch):
+    """Labels of a batch are written out, or measured, while the next one is swept, into other memory."""
+    random, xp = np.random.default_rng(12), devices.find("cuda").xp
+    monkeypatch.setattr(hierarchy_kernels, "LANES", 128)
+    graph = grid(1 if tall else 50, 1500 if tall else 70, random, dtype)
+    order = range(graph.n) if tall else None
+    here, there = (mgraph.Hierarchy(graph, order, device=device) for device in ("cpu", "cuda"))
+    sources = random.integers(0, graph.n, 1000)
+    expected = here.distances(sources)
+    out = xp.full((1000, graph.n), -1, dtype)
+    for _ in range(3):
+        assert there.distances(sources, out=out) is out
+        assert np.array_equal(devices.to_host(out), expected)
+        assert np.array_equal(there.distances(sources, reduce="eccentricity").eccentricity, expected.max(1))
+        out.fill(-1)
+
+
+@pytest.mark.parametrize("kind", ["array", "memmap", pytest.param("page-locked", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_distances_are_written_to_an_array(device, dtype, kind, tmp_path):
+    random = np.random.default_rng(13)
+    graph = grid(20, 30, random, dtype)
+    roads, sources = mgraph.Hierarchy(graph, device=device), random.integers(0, graph.n, 1500)
+    shape = len(sources), graph.n
+    if kind == "memmap":
+        out = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", dtype, shape)
+    else:
+        out = np.empty(shape, dtype) if kind == "array" else devices.find("cuda").pinned(shape, dtype)
+    out.fill(-1)
+    assert roads.distances(sources, out=out) is out
+    assert np.array_equal(out, roads.distances(sources))
+    some = out[7:9]
+    assert roads.distances([5, 6], out=some) is some and np.array_equal(some, roads.distances([5, 6]))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"out": [[0, 0, 0]]}, r"out must be an array of shape \(1, 3\) and int32"),
+        ({"out": np.empty((3, 1), np.int32)}, r"out must be an array of shape \(1, 3\), got \(3, 1\)"),
+        ({"out": np.empty((1, 3))}, "out must be an array of int32, got 'float64'"),
+        ({"out": np.empty((1, 3), ">i4")}, "out must be an array of int32, got '>i4'"),
+        ({"out": np.empty((1, 6), np.int32)[:, ::2]}, "out= is not contiguous"),
+        ({"out": np.frombuffer(bytes(12), np.int32).reshape(1, 3)}, "out= is read-only"),
+        ({"out": np.empty((1, 3), np.int32), "reduce": "mean"}, "reduce='mean' keeps no distances: leave out out="),
+        ({"out": np.empty((1, 3), np.int32), "predecessors": True}, "leave out predecessors=True"),
+    ],
+)
+def test_arrays_that_distances_cannot_be_written_to(given, said):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3])
+    with pytest.raises(mgraph.InputError, match=said):
+        mgraph.Hierarchy(graph, order=[0, 1, 2], device="cpu").distances([0], **given)
 
 
 def test_long_integers_are_exact_and_too_long_ones_are_refused(device):

@@ -19,7 +19,7 @@ SHARED = {  # constants that are in both; a test that finds fewer does not read 
     "ceilings.cu": {"HELD", "READERS", "RESIDENT", "THREADS"},
     "closure.cu": {"SOLVERS"},
     "components.cu": {"PROBES"},
-    "hierarchy.cu": {"FIRST", "RADII", "RESIDENT", "ROOM", "SQUARE", "THREADS", "TILE", "WARPS"},
+    "hierarchy.cu": {"FIRST", "RADII", "RESIDENT", "ROOM", "SQUARE", "THREADS", "TILE_BYTES", "TILE_SOURCES", "WARPS"},
     "list_rank.cu": {"JUMPERS", "THREADS"},
     "minplus.cu": {"BLOCK", "CHUNK", "GROUPS", "LANES", "SIDE"},
     "strong.cu": {"ROUNDS"},

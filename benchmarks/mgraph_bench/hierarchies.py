@@ -5,12 +5,14 @@
 The graphs of several files, or of one that is named several times, are joined by bridges. Each line is a row of JSON:
 what was done, its seconds, and distances a second. The seconds are those of the best of some runs, but the hierarchy is
 prepared once, and so are all eccentricities. Distances and measures from some sources are compared with SciPy's
-Dijkstra before they are timed. Rows stay on the device; measures are brought to the host.
+Dijkstra before they are timed. Rows stay on the device; measures are brought to the host. If there is room, rows are
+brought to new memory of the host, too, and to page-locked memory.
 
 With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
 those of the call's solve, and eccentricities and one row of distances are compared with those of one device.
 """
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -90,6 +92,18 @@ def fits(roads: mgraph.Hierarchy, k: int) -> bool:
     return k * roads.n * roads.dtype.itemsize < devices.find(roads.device).available_memory() // 2
 
 
+def brought_home(
+    roads: mgraph.Hierarchy, sources: np.ndarray, device: devices.Device
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield calls that bring rows from a GPU to the host, if a quarter of its free memory has room for them."""
+    shape, dtype = (len(sources), roads.n), roads.dtype
+    room = devices.find("cpu").available_memory() // 4
+    if device.kind == "cuda" and shape[0] * shape[1] * dtype.itemsize < room:
+        yield "distances, to new memory", lambda: roads.distances(sources, out=np.empty(shape, dtype))
+        locked = device.pinned(shape, dtype)
+        yield "distances, to page-locked memory", lambda: roads.distances(sources, out=locked)
+
+
 def dealt(roads: mgraph.Hierarchy, kind: str, workers: int, batches: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yield a row for each batch of sources and number of workers, of eccentricities and, if they fit, of rows.
 
@@ -153,10 +167,13 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
     yield {"step": "customize, directions differ", "seconds": seconds_of(lambda: roads.customize(one_way), device)}
     for k in batches:
         sources = random.integers(0, graph.n, k)
-        for step, reduce in {"distances": None, **MEASURED}.items():
-            if reduce is None and not fits(roads, k):
-                continue
-            seconds = seconds_of(partial(roads.distances, sources, reduce=reduce), device)
+        calls: list[tuple[str, Callable[..., Any]]] = [
+            (step, partial(roads.distances, sources, reduce=reduce)) for step, reduce in MEASURED.items()
+        ]
+        if fits(roads, k):
+            calls.insert(0, ("distances", partial(roads.distances, sources)))
+        for step, call in itertools.chain(calls, brought_home(roads, sources, device)):
+            seconds = seconds_of(call, device)
             yield {"step": step, "sources": k, "seconds": seconds, "distances_per_second": k * graph.n / seconds}
     table = random.integers(0, graph.n, (2, TABLE))
     yield {
@@ -166,8 +183,8 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
         "seconds": seconds_of(lambda: roads.distances(*table), device),
     }
     pairs = random.integers(0, graph.n, (PAIRS, 2)).tolist()
-    for step, call in (("distance", roads.distance), ("path", roads.path)):
-        yield {"step": step, "seconds": seconds_of(partial(each, call, pairs), device) / PAIRS}
+    for step, pair in (("distance", roads.distance), ("path", roads.path)):
+        yield {"step": step, "seconds": seconds_of(partial(each, pair, pairs), device) / PAIRS}
     if everything:
         started = time.perf_counter()
         diameter = roads.distances(reduce="eccentricity").eccentricity.max().item()

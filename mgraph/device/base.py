@@ -81,6 +81,10 @@ class Device(Protocol):
         """Return an uninitialised array in host memory that `copy` moves at full speed."""
         ...
 
+    def page_locked(self, array: np.ndarray) -> bool:
+        """Return whether an array on the host lies in memory that `copy` moves at full speed."""
+        ...
+
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix to or from the host, in the order of the current stream."""
         ...

@@ -108,6 +108,15 @@ class CudaDevice:
         memory = self.xp.cuda.PinnedMemoryPointer(self.xp.cuda.PinnedMemory(size), 0)
         return np.frombuffer(memory, dtype, count).reshape(shape)
 
+    def page_locked(self, array: np.ndarray) -> bool:
+        """Return whether an array on the host lies in page-locked memory, which `copy` moves at full speed."""
+        if not array.size:
+            return False
+        first = _address(array)
+        last = first + sum((size - 1) * step for size, step in zip(array.shape, array.strides, strict=True))
+        with self.active():
+            return all(self.xp.cuda.runtime.pointerGetAttributes(end).type == _HOST_MEMORY for end in (first, last))
+
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix to or from the host, in the order of the current stream.
 
@@ -170,6 +179,10 @@ class CudaDevice:
             yield
         finally:
             _MOST_BLOCKS.reset(before)
+
+
+#: What CUDA calls `cudaMemoryTypeHost`: memory that was allocated page-locked, or was locked later.
+_HOST_MEMORY = 1
 
 
 def launched_blocks(wanted: int) -> int:

@@ -79,6 +79,10 @@ class HostDevice:
         """Return an uninitialised array."""
         return np.empty(shape, dtype)
 
+    def page_locked(self, array: np.ndarray) -> bool:
+        """Return False: threads copy faster than one."""
+        return False
+
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix."""
         np.copyto(target, source)

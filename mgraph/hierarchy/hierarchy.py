@@ -181,6 +181,7 @@ class Hierarchy:
         limit: float | None = None,
         reduce: Any = None,
         predecessors: bool = False,
+        out: Any = None,
     ) -> Any:
         """Return the distances from some vertices to others, or measures of them.
 
@@ -198,17 +199,23 @@ class Hierarchy:
             Whether to return the vertex before each target, too. It is the one that `mgraph.sssp` finds if no weight is
             negative, and weights are integers or their sums along a path are exact. Otherwise it is one on a shortest
             path; those of all vertices form a tree. They are found on the CPU.
+        out : array of shape (k, t) and the distances' type, contiguous, optional
+            Write the distances there; it may be a ``numpy.memmap``, or lie on any device. A GPU writes to page-locked
+            memory, such as that of ``cupyx.empty_pinned``, at the full speed of the bus, which new memory of the host
+            does not reach. After an error it may hold a part of the distances.
 
         Returns
         -------
         array, shape (k, t), Paths or Measured
-            The distance from each source to each target, on the graph's device; ``inf``, for int32 its largest value,
-            where there is no path. With `predecessors`, these as well; with `reduce`, the measures of each source.
+            The distance from each source to each target, on the graph's device or in `out`; ``inf``, for int32 its
+            largest value, where there is no path. With `predecessors`, these as well; with `reduce`, the measures of
+            each source.
 
         Raises
         ------
         InputError
-            For what is no vertex, no limit or no measure, and for `reduce` together with `predecessors`.
+            For what is no vertex, no limit or no measure, for `out` of another shape or type, and for `reduce`,
+            `predecessors` and `out` together.
         DistanceOverflowError
             If a distance is out of range for int32.
         MemoryLimitError
@@ -216,7 +223,7 @@ class Hierarchy:
 
         Examples
         --------
-        >>> import mgraph
+        >>> import numpy as np, mgraph
         >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
         >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
         >>> roads.distances([2, 0], [1, 2]).tolist()
@@ -225,17 +232,24 @@ class Hierarchy:
         [[1, 2], [2, 3], [2, 2]]
         >>> roads.distances([2, 0], predecessors=True).predecessors.tolist()
         [[1, 2, -9999], [-9999, 0, 1]]
+        >>> table = np.empty((1, 3), np.int32)
+        >>> roads.distances([1], out=table) is table, table.tolist()
+        (True, [[4, 0, 3]])
         """
         starts = self._ranks("sources", sources)
         ends = self._ranks("targets", targets)
         most = checked_limit(limit, self.dtype)
         measures, radii = checked_reduce(reduce)
-        if checked_flag("predecessors", predecessors):
-            if reduce is not None:
-                raise InputError(
-                    Given("reduce", reduce), " keeps no distances: leave out ", Given("predecessors", True)
-                )
+        plain = [Given("predecessors", True)] * checked_flag("predecessors", predecessors)
+        plain += [Given("out")] * (out is not None)
+        if reduce is not None and plain:
+            raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", plain[0])
+        if len(plain) > 1:
+            raise InputError(Given("out"), " takes distances alone: leave out ", plain[0])
+        if predecessors:
             return self._paths(starts, ends, most)
+        if out is not None:
+            _check_out(out, (len(starts), len(ends)), self.dtype)
         if targets is not None:
             ends = distinct(ends) if measures or radii else ends
             sweep = sweeps.sweep_to(self._structure, self._on, ends)
@@ -244,8 +258,10 @@ class Hierarchy:
         if measures or radii:
             known = self._structure, self._on, self._lengths
             return sweeps.measured(*known, starts, ends, sweep, most, measures, radii)
-        home = devices.find(self._graph.device)
-        return sweeps.distances(self._structure, self._on, home, self._lengths, starts, sweep, most)
+        home = devices.find(self._graph.device) if out is None else devices.of(out)
+        target = np.asarray(out) if isinstance(out, np.memmap) else out
+        found = sweeps.distances(self._structure, self._on, home, self._lengths, starts, sweep, most, target)
+        return found if out is None else out
 
     def _paths(self, starts: np.ndarray, ends: np.ndarray, limit: float) -> Paths:
         """Return the distances between ranks, and predecessors, on the graph's device."""
@@ -612,6 +628,20 @@ def _edges(graph: Graph, dtype: np.dtype) -> np.ndarray:
     """Return the lengths of a graph's edges in the type of distances."""
     weights = graph.csr().weights
     return encoded(None if weights is None else devices.to_host(weights), graph.m, dtype)
+
+
+def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype) -> None:
+    """Raise InputError unless distances of this shape and type can be written to `out`."""
+    if not isinstance(out, np.ndarray) and devices.of(out).kind == "cpu":
+        raise InputError(argument="out", value=out, expected=f"an array of shape {shape} and {dtype.name}")
+    if out.shape != shape:
+        raise InputError(argument="out", value=out.shape, expected=f"an array of shape {shape}")
+    if out.dtype != dtype:
+        raise InputError(argument="out", value=str(out.dtype), expected=f"an array of {dtype.name}")
+    if not out.flags.c_contiguous:
+        raise InputError(Given("out"), " is not contiguous: give an array whose rows follow one another")
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise InputError(Given("out"), " is read-only: give an array that can be written to")
 
 
 def _are_alike(graph: Graph, lengths: np.ndarray) -> bool:

@@ -18,8 +18,9 @@ from .lengths import Lengths
 from .placed import OnDevice
 from .structure import Structure
 
-#: Sources whose distances are brought home at a time.
-_ROWS = 1024
+#: Sources of a batch whose distances are computed in another type or brought home. Of those brought home, half of all are
+#: taken if they have no more than `_BYTES`: one batch comes home while the next one is swept.
+_ROWS, _BYTES = 1024, 2 << 30
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,7 +133,12 @@ def distances(
     device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
     shape = len(sources), len(sweep.places)
     narrows, moves = inner != lengths.dtype, home.name != device.name
-    rows = max(1, min(len(sources), _ROWS) if narrows or moves else len(sources))
+    rows = len(sources)
+    if moves and not narrows:
+        rows = min(rows, max(_ROWS, min(-(-rows // 2), _BYTES // max(1, shape[1] * inner.itemsize))))
+    elif narrows:
+        rows = min(rows, _ROWS)
+    rows = max(1, rows)
     work = kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, rows, inner.itemsize, False)
     batch = rows * shape[1] * (3 * narrows * inner.itemsize + moves * devices.SLOTS * lengths.dtype.itemsize)
     [most] = _finite(np.array([limit]), inner)

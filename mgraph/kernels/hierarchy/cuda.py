@@ -1,6 +1,6 @@
 """Launches of the kernels of ``kernels/hierarchy.cu``: the operations of `mgraph.kernels.hierarchy.host`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
 from ...errors import DeviceError, Given
-from .ops import LABELS, Entries, Lower, Measures, Placed, Schedule, Tree
+from .ops import LABELS, SLOTS, Entries, Lower, Measures, Placed, Schedule, Tree
 from .pieces import GROUP, STACKS, Stage, division
 
 SOURCE = "hierarchy.cu"
@@ -35,7 +35,10 @@ INSTANCES = tuple(
 LANES = 1 << 15
 
 #: As in the source: `_ROOM` groups of entries are in shared memory, counts within `_FIRST` radii in registers.
-_THREADS, _WARPS, _RESIDENT, _RADII, _TILE, _SQUARE, _ROOM, _FIRST = 256, 8, 3, 16, 64, 8, 32, 2
+_THREADS, _WARPS, _RESIDENT, _RADII, _ROOM, _FIRST = 256, 8, 3, 16, 32, 2
+
+#: Of `gather`, as in the source: bytes of columns and sources of a tile, and tiles on each side of a square.
+_TILE_BYTES, _TILE_SOURCES, _SQUARE = 512, 64, 8
 
 #: The most squares of tiles side by side that a launch gathers: a grid's second dimension.
 _MOST_SQUARES = 65535
@@ -126,7 +129,13 @@ def workspace_bytes(
     lengths = (len(entries.upper) + 1 + entry.size) * itemsize  # of a copy of all, and of those of the groups
     places = 4 * (len(tree.depth) + len(schedule.vertices))
     partial = _members(pitch, itemsize) * (4 * 8 + 4 * _RADII) if measured else 0
-    return pitch * ((kept + tree.height) * itemsize + partial) + lengths + places
+    slots = _slots(-(-sources // pitch), measured)
+    return pitch * (slots * (kept + tree.height) * itemsize + partial) + lengths + places
+
+
+def _slots(batches: int, measured: bool) -> int:
+    """Return how many batches have labels at a time."""
+    return 1 if measured else min(batches, SLOTS)
 
 
 def _kept(schedule: Schedule, measured: bool) -> int:
@@ -200,13 +209,6 @@ def _launch(name: str, stage: Stage, pitch: int, itemsize: int, radii: int) -> _
     return wide if wide.blocks else narrow
 
 
-class _Batch(NamedTuple):
-    """The labels of a batch of sources, and their numbers, int32."""
-
-    numbers: Array
-    labels: Array
-
-
 #: A pointer to nothing.
 _NONE = np.intp(0)
 
@@ -241,7 +243,7 @@ def _bound(limit: float, up: Array, down: Array) -> Any:
     return dtype.type(limit) if ends else infinite
 
 
-def _swept(
+def _sweep_batches(
     tree: Tree,
     entries: Entries,
     up: Array,
@@ -250,21 +252,30 @@ def _swept(
     schedule: Schedule,
     limit: float,
     asked: _Asked | None,
-) -> Iterator[_Batch]:
-    """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels."""
-    xp, dtype = of(up).xp, np.dtype(up.dtype)
-    t = _TYPES[dtype]
+    take: Callable[[Array, Array], None],
+) -> None:
+    """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels.
+
+    After the launches of a batch, ``take(numbers, labels)`` launches what is to be done with it: `numbers`, int32, are
+    those of the batch's sources, and `labels` has a column for each of them. A batch is swept on a stream of its own
+    while the labels of the one before are taken: few warps sweep the top of the tree.
+    """
+    device, dtype = of(up), np.dtype(up.dtype)
+    xp, t = device.xp, _TYPES[dtype]
     steps, spans, pieces, outer, rows, entry, heads = schedule.parts
     vertices, stages = schedule.vertices, schedule.stages
     kept = _kept(schedule, asked is not None)
-    height = tree.height
-    pitch = _pitch(kept, len(sources), dtype.itemsize)
-    labels, climbs = xp.empty((kept, pitch), dtype), xp.empty((pitch, height), dtype)
-    some, arrived = xp.empty(pitch, np.int32), xp.zeros(1, np.uint32)
-    turns = xp.empty((len(stages), pitch // 32), np.int32)
-    bound = _bound(limit, up, down)
+    height, count = tree.height, len(sources)
+    pitch = _pitch(kept, count, dtype.itemsize)
+    batches = -(-count // pitch)
+    slots = _slots(batches, asked is not None)
+    labels, climbs = xp.empty((slots, kept, pitch), dtype), xp.empty((slots, pitch, height), dtype)
+    arrived, turns = xp.zeros((slots, 1), np.uint32), xp.zeros((batches, len(stages), pitch // 32), np.int32)
     # Sources that are near each other in the tree pass the same pieces over.
     order = xp.argsort(sources).astype(np.int32)
+    some = xp.full((batches, pitch), -1, np.int32)
+    some.ravel()[:count] = sources[order]
+    bound = _bound(limit, up, down)
     last = asked or _Asked(_NONE, dtype.type(0), _NONE, np.int32(0), _NONE, _NONE, _NONE, _NONE, _NONE)
     lengths = xp.append(down, dtype.type(kernel_infinity(dtype)))[entry]
     above = stages[0].place if stages else len(vertices)
@@ -276,29 +287,41 @@ def _swept(
     if above:
         where = xp.empty(len(tree.depth), np.int32)
         where[vertices] = xp.arange(len(vertices), dtype=np.int32)
-    for first in range(0, len(sources), pitch):
-        numbers = order[first : first + pitch]
-        own = sources[numbers]
-        some.fill(-1)
-        some[: len(own)] = own
-        turns.fill(0)
-        upward = some, np.int32(len(own)), tree.parent, tree.depth, entries.begin, entries.depth, up, climbs
+
+    def launch(batch: int, slot: int) -> Array:
+        numbers = order[batch * pitch : (batch + 1) * pitch]
+        upward = some[batch], np.int32(len(numbers)), tree.parent, tree.depth, entries.begin, entries.depth, up
         climb = cuda_function(SOURCE, f"climb<{t}>")
-        climb((-(-len(own) // _WARPS),), (_THREADS,), (*upward, np.int32(height), bound))
-        of_sources = some, climbs, np.int32(height), labels, np.int32(pitch)
+        climb((-(-len(numbers) // _WARPS),), (_THREADS,), (*upward, climbs[slot], np.int32(height), bound))
+        of_sources = some[batch], climbs[slot], np.int32(height), labels[slot], np.int32(pitch)
         if above:
-            sweep_name = f"sweep<{t}, {_width(len(sources), dtype.itemsize)}, {_ANY if asked else _KEEP}>"
+            sweep_name = f"sweep<{t}, {_width(count, dtype.itemsize)}, {_ANY if asked else _KEEP}>"
             kernel = cuda_function(SOURCE, sweep_name, cooperative=True)
             of_tree = where, tree.depth, tree.size, entries.begin, entries.upper, down
-            arguments = vertices, steps, np.int32(len(steps) - 1), *of_tree, *of_sources, arrived, *last
+            arguments = vertices, steps, np.int32(len(steps) - 1), *of_tree, *of_sources, arrived[slot], *last
             kernel((_blocks(),), (_THREADS,), arguments)
-        for stage, (width, blocks, shared), turn in zip(stages, launches, turns, strict=True):
+        for stage, (width, blocks, shared), turn in zip(stages, launches, turns[batch], strict=True):
             kernel = cuda_function(SOURCE, name.format(width), shared=cuda_attribute("MaxSharedMemoryPerBlockOptin"))
             kernel.preferred_shared_memory_carveout = 100
             of_stage = pieces[stage.piece :], np.int32(stage.pieces), outer, rows, lengths, turn, np.int32(stage.rows)
             whole = *of_stage, np.int32(kept), bound, spans, *of_sources, *last
             kernel((launched_blocks(blocks),), (32,), whole, shared_mem=shared)
-        yield _Batch(numbers, labels)
+        return numbers
+
+    current = device.current_stream()
+    sweeping = current if slots == 1 else device.stream()
+    taken = [current.record()] * slots
+    try:
+        for batch in range(batches):
+            slot = batch % slots
+            sweeping.wait_event(taken[slot])
+            with sweeping:
+                numbers = launch(batch, slot)
+            current.wait_event(sweeping.record())
+            take(numbers, labels[slot])
+            taken[slot] = current.record()
+    finally:  # labels are freed in the order of the current stream
+        current.wait_event(sweeping.record())
 
 
 def sweep(
@@ -319,13 +342,16 @@ def sweep(
     kernel = cuda_function(SOURCE, f"gather<{_TYPES[dtype]}>")
     bounds = dtype.type(limit), dtype.type(infinity(dtype))
     leading = np.int64(D.strides[0] // D.itemsize)
-    for numbers, labels in _swept(tree, entries, up, down, sources, schedule, limit, None):
-        side = _TILE * _SQUARE
-        for low in range(0, columns, _MOST_SQUARES * side):
-            some = places[low : low + _MOST_SQUARES * side]
-            grid = _SQUARE * _SQUARE, -(-len(some) // side), -(-len(numbers) // side)
+    wide, high = _TILE_BYTES // dtype.itemsize * _SQUARE, _TILE_SOURCES * _SQUARE  # of a square
+
+    def gather(numbers: Array, labels: Array) -> None:
+        for low in range(0, columns, _MOST_SQUARES * wide):
+            some = places[low : low + _MOST_SQUARES * wide]
+            grid = _SQUARE * _SQUARE, -(-len(some) // wide), -(-len(numbers) // high)
             from_labels = labels, np.int32(labels.shape[1]), some, np.int32(len(some))
             kernel(grid, (_THREADS,), (*from_labels, numbers, np.int32(len(numbers)), *bounds, D[:, low:], leading))
+
+    _sweep_batches(tree, entries, up, down, sources, schedule, limit, None, gather)
 
 
 def measure(
@@ -373,7 +399,8 @@ def _measure(
     if any(len(measure) for measure in measures[2:4]):
         wanted[1] = sums[0]
     asked = _Asked(*(times, dtype.type(limit), radii, np.int32(len(radii)), *wanted, within))
-    for numbers, _ in _swept(tree, entries, up, down, sources, schedule, limit, asked):
+
+    def add_up(numbers: Array, _labels: Array) -> None:
         count = len(numbers)
         found = greatest.max(axis=0), *sums.sum(axis=1)
         for part, all_of_it in zip(found, measures[:4], strict=True):
@@ -384,3 +411,5 @@ def _measure(
         greatest.fill(-np.inf)
         sums.fill(0)
         within.fill(0)
+
+    _sweep_batches(tree, entries, up, down, sources, schedule, limit, asked, add_up)

@@ -20,8 +20,9 @@ HOST_ONLY = frozenset(
     }
 )
 
-#: The bytes of labels that a sweep on a GPU has at a time, at most, unless one warp's sources have more.
-LABELS = 4 << 30
+#: The most bytes of labels of a batch of sources on a GPU, unless one warp's sources have more, and the most batches
+#: that have labels at a time.
+LABELS, SLOTS = 4 << 30, 2
 
 
 class Tree(NamedTuple):
