@@ -22,7 +22,7 @@ from ..hierarchy.predecessors import by_entries
 from ..hierarchy.prepared import Prepared
 from ..hierarchy.structure import AN_ENTRY, Fill
 from ..kernels import sssp_many as sssp_many_kernels
-from ..kernels.hierarchy.ops import LABELS, SLOTS
+from ..kernels.hierarchy.ops import LABELS
 from ..planning.devices import DeviceSpec, rates_of, speed_of
 from ..planning.shape import FEW, measured_shape
 from ..runtime.checkpoints import Piece, fingerprint_of
@@ -230,6 +230,5 @@ def sweeps_bytes(
         return hierarchy + lanes * (passed + 2 * fill.height) * dtype.itemsize
     groups = passed + fill.entries * passed // (4 * max(1, n))  # of up to four entries: rows, numbers and lengths
     kept = (int(_KEPT * passed) if measured else passed) + fill.height
-    slots = 1 if measured else SLOTS
-    labels = min(batch * kept * dtype.itemsize, slots * max(LABELS, 512 * kept))  # 512 bytes for a warp's sources
+    labels = min(batch * kept * dtype.itemsize, max(LABELS, 512 * kept))  # 512 bytes of a vertex for a warp's sources
     return hierarchy + groups * (32 + 4 * dtype.itemsize) + 20 * passed + labels

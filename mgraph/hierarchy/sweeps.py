@@ -18,8 +18,8 @@ from .lengths import Lengths
 from .placed import OnDevice
 from .structure import Structure
 
-#: Sources of a batch whose distances are computed in another type or brought home. Of those brought home, half of all are
-#: taken if they have no more than `_BYTES`: one batch comes home while the next one is swept.
+#: Sources of a batch whose distances are computed in another type, or brought home. Half of all are brought home at a
+#: time if they have no more than `_BYTES`, and so many otherwise: one batch comes home while the next one is swept.
 _ROWS, _BYTES = 1024, 2 << 30
 
 

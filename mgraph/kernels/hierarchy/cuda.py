@@ -9,7 +9,7 @@ from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
 from ...errors import DeviceError, Given
-from .ops import LABELS, SLOTS, Entries, Lower, Measures, Placed, Schedule, Tree
+from .ops import LABELS, Entries, Lower, Measures, Placed, Schedule, Tree
 from .pieces import GROUP, STACKS, Stage, division
 
 SOURCE = "hierarchy.cu"
@@ -129,13 +129,7 @@ def workspace_bytes(
     lengths = (len(entries.upper) + 1 + entry.size) * itemsize  # of a copy of all, and of those of the groups
     places = 4 * (len(tree.depth) + len(schedule.vertices))
     partial = _members(pitch, itemsize) * (4 * 8 + 4 * _RADII) if measured else 0
-    slots = _slots(-(-sources // pitch), measured)
-    return pitch * (slots * (kept + tree.height) * itemsize + partial) + lengths + places
-
-
-def _slots(batches: int, measured: bool) -> int:
-    """Return how many batches have labels at a time."""
-    return 1 if measured else min(batches, SLOTS)
+    return pitch * ((kept + tree.height) * itemsize + partial) + lengths + places
 
 
 def _kept(schedule: Schedule, measured: bool) -> int:
@@ -257,8 +251,8 @@ def _sweep_batches(
     """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels.
 
     After the launches of a batch, ``take(numbers, labels)`` launches what is to be done with it: `numbers`, int32, are
-    those of the batch's sources, and `labels` has a column for each of them. A batch is swept on a stream of its own
-    while the labels of the one before are taken: few warps sweep the top of the tree.
+    those of the batch's sources, and `labels` has a column for each of them. If the labels of two batches fit the free
+    memory, one is swept on a stream of its own while those of the other are taken: few warps sweep the top of the tree.
     """
     device, dtype = of(up), np.dtype(up.dtype)
     xp, t = device.xp, _TYPES[dtype]
@@ -268,7 +262,11 @@ def _sweep_batches(
     height, count = tree.height, len(sources)
     pitch = _pitch(kept, count, dtype.itemsize)
     batches = -(-count // pitch)
-    slots = _slots(batches, asked is not None)
+    slots = 1
+    if asked is None and batches > 1:
+        ahead = pitch * (kept + height) * dtype.itemsize
+        needed = workspace_bytes(tree, entries, schedule, count, dtype.itemsize, False) + ahead
+        slots += device.available_memory() > needed
     labels, climbs = xp.empty((slots, kept, pitch), dtype), xp.empty((slots, pitch, height), dtype)
     arrived, turns = xp.zeros((slots, 1), np.uint32), xp.zeros((batches, len(stages), pitch // 32), np.int32)
     # Sources that are near each other in the tree pass the same pieces over.

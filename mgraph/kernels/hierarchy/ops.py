@@ -20,9 +20,8 @@ HOST_ONLY = frozenset(
     }
 )
 
-#: The most bytes of labels of a batch of sources on a GPU, unless one warp's sources have more, and the most batches
-#: that have labels at a time.
-LABELS, SLOTS = 4 << 30, 2
+#: The most bytes of labels of a batch of sources on a GPU, unless one warp's sources have more.
+LABELS = 4 << 30
 
 
 class Tree(NamedTuple):
@@ -251,7 +250,7 @@ class Operations(Protocol):
     def workspace_bytes(
         self, tree: Tree, entries: Entries, schedule: Schedule, sources: int, itemsize: int, measured: bool
     ) -> int:
-        """Return the bytes that `sweep` or `measure` allocates."""
+        """Return the bytes that `sweep` or `measure` needs; to sweep ahead, a GPU takes more if they are free."""
         ...
 
     def sweep(
