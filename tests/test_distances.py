@@ -605,6 +605,30 @@ def test_what_files_and_sparse_matrices_refuse(options, says):
         mgraph.distances(roads(3), device="cpu", **options)
 
 
+@pytest.mark.parametrize("method", ["sssp", "johnson", "hierarchy", "blocked"])
+def test_a_distance_is_within_a_limit_of_the_same(method):
+    """Johnson's algorithm adds float32 in float64, where the sum may be more than the rounded distance."""
+    random = np.random.default_rng(6)
+    for _ in range(20):
+        graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], random.random(3).astype(np.float32))
+        order = mgraph.Hierarchy(graph, range(4), device="cpu") if method == "hierarchy" else graph
+        [row] = mgraph.distances(order, [0], method=method, device="cpu").distances
+        for limit in row[1:].tolist():
+            [near] = mgraph.distances(order, [0], method=method, limit=limit, device="cpu").distances
+            assert np.array_equal(near, np.where(row <= limit, row, np.inf))
+        below = float(np.nextafter(row[3], np.float32(0)))
+        assert mgraph.distances(order, [0], method=method, limit=below, device="cpu").distances[0, 3] == np.inf
+
+
+@pytest.mark.parametrize("method", ["hierarchy", "johnson"])
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_a_path_returns_from_beyond_the_limit(method, dtype):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([5, -3, 1], dtype))
+    found = mgraph.distances(graph, [0], limit=4, predecessors=True, method=method, device="cpu")
+    assert found.distances[0, 1] == mgraph.dtypes.infinity(np.dtype(dtype))
+    assert found.predecessors.tolist() == [[-9999, 0, 1, 2]] and found.path(0, 3) == [0, 1, 2, 3]
+
+
 TOO_FAR = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [2**28] * 3)
 
 
@@ -630,9 +654,10 @@ def test_an_array_of_another_type_is_refused(theirs):
         mgraph.distances(graph, out=np.zeros((3, 3), theirs), device="cpu")
 
 
+@pytest.mark.parametrize("theirs", ["f8", ">f8"])
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
-def test_an_array_of_float64_is_infinite_where_there_is_no_path(dtype):
-    graph, out = mgraph.Graph.from_edges([0], [1], np.array([7], dtype)), np.zeros((2, 2))
+def test_an_array_of_float64_is_infinite_where_there_is_no_path(dtype, theirs):
+    graph, out = mgraph.Graph.from_edges([0], [1], np.array([7], dtype)), np.zeros((2, 2), theirs)
     assert mgraph.distances(graph, out=out, device="cpu").distances is out
     assert out.tolist() == [[0, 7], [np.inf, 0]]
 

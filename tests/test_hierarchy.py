@@ -222,7 +222,12 @@ def test_predecessors_with_negative_weights_form_a_tree(device, seed, dtype):
     src, dst, weights = graph.coo()
     heights = random.integers(-50, 50, n)
     graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
-    check_tree(graph, mgraph.Hierarchy(graph, random_order(random, n), device=device))
+    hierarchy = mgraph.Hierarchy(graph, random_order(random, n), device=device)
+    check_tree(graph, hierarchy)
+    whole, limit = hierarchy.distances(predecessors=True), int(random.integers(0, 30))
+    some = hierarchy.distances(predecessors=True, limit=limit)
+    beyond = np.where(whole.distances > limit, infinity(np.dtype(dtype)), whole.distances)
+    assert np.array_equal(some.distances, beyond) and np.array_equal(some.predecessors, whole.predecessors)
 
 
 def test_predecessors_of_other_weights_and_of_no_weights(device):

@@ -97,6 +97,29 @@ def test_no_vertex():
         assert call(empty, device="cpu").shape == (0,)
 
 
+@pytest.mark.parametrize("weights", [[0, 0, 0], [0.01, 0.01, 0.01], [5, 7, 2]])
+def test_distances_in_edges_ignore_weights(weights):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], weights, directed=False)
+    hierarchy = mgraph.Hierarchy(graph, range(4), device="cpu")
+    for given in (graph, hierarchy):
+        assert mgraph.diameter(given, method="bfs", device="cpu") == 3
+        assert mgraph.diameter(given, weight=False, device="cpu") == 3
+        assert mgraph.eccentricity(given, method="bfs", device="cpu").tolist() == [3, 2, 2, 3]
+    with pytest.raises(InputError, match="dtype must be"):
+        mgraph.diameter(hierarchy, dtype="float64" if hierarchy.dtype == np.int32 else "int32")
+
+
+def test_eccentricities_that_are_known():
+    graph = mgraph.Graph.from_edges([0, 2], [1, 3], [5, 7], directed=False)
+    known = mgraph.eccentricity(graph, device="cpu")
+    for e in (known, known.tolist(), known.astype(np.int64)):
+        assert mgraph.diameter(graph, e) == mgraph.radius(graph, e) == np.inf
+    with pytest.raises(InputError, match="components=True needs those of each component: leave out e="):
+        mgraph.diameter(graph, known, components=True)
+    with pytest.raises(InputError, match="e must be eccentricities, which are int32"):
+        mgraph.diameter(graph, [2**31, 1, 1, 1])
+
+
 def test_a_bounded_diameter_searches_from_few_vertices():
     counts = []
 

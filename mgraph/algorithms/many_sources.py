@@ -136,7 +136,8 @@ class Searches:
             edge_lengths(Compressed(indptr, indices, piece.incoming.weights), self.h, computed, device),
         )
         self._kernels = sssp_many_kernels.on(device)
-        self._end = kernel_infinity(computed) if self.h is not None else beyond(limit, computed)
+        end = beyond(limit if computed == dtype else _greatest_rounding_to(limit, dtype), computed)
+        self._end = kernel_infinity(computed) if self.h is not None else end
         self._search = self._one_by_one(piece.outgoing) if apart else self._together(piece.outgoing, batch)
         self._shifted = None if computed == dtype else xp.empty((batch, self.n), computed)
 
@@ -270,6 +271,13 @@ def beyond(limit: float, dtype: np.dtype) -> float:
     if limit >= most:
         return most
     return int(limit) + 1 if dtype.kind == "i" else float(np.nextafter(dtype.type(limit), dtype.type(np.inf)))
+
+
+def _greatest_rounding_to(limit: float, dtype: np.dtype) -> float:
+    """Return the greatest number of float64 that is at most a limit, of a type of fewer bits, once it is rounded."""
+    with np.errstate(over="ignore"):
+        halfway = limit / 2 + float(np.nextafter(dtype.type(limit), dtype.type(np.inf))) / 2
+        return halfway if dtype.type(halfway) <= limit else float(np.nextafter(halfway, -np.inf))
 
 
 def batch_size(n: int, dtype: np.dtype, kind: str) -> int:

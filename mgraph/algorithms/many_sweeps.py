@@ -111,7 +111,9 @@ class Sweeps:
         of searches, or by entries on the host, as the hierarchy was prepared.
         """
         starts, device = self._structure.rank[sources], self._on.device
-        sweeps.distances(self._structure, self._on, device, self._lengths, starts, self._sweep, self._limit, D)
+        returns = P is not None and not self._lengths.nonnegative and self._limit < float("inf")
+        limit = float("inf") if returns else self._limit  # a path may return from beyond the limit
+        sweeps.distances(self._structure, self._on, device, self._lengths, starts, self._sweep, limit, D)
         if P is not None and self._lasts is not None:
             known, every = (self._structure, self._here, self._lengths_here, self._lasts), np.arange(len(self._ends))
             P[...] = device.asarray(by_entries(*known, lambda *_: devices.to_host(D), sources, every).predecessors)
@@ -119,6 +121,8 @@ class Sweeps:
             kernels = sssp_many_kernels.on(device)
             kernels.predecessors(D, device.asarray(sources), self._by_target, P)
             P[infinity(np.dtype(D.dtype)) == D] = NO_PREDECESSOR
+        if returns:
+            sweeps.cut(D, self._limit, self._lengths)
 
     def measured(self, sources: np.ndarray, measures: tuple[str, ...], radii: tuple[float, ...]) -> sweeps.Measured:
         """Return measures of the distances from some sources to the targets, without storing these."""

@@ -198,7 +198,8 @@ class Hierarchy:
         predecessors : bool
             Whether to return the vertex before each target, too. It is the one that `mgraph.sssp` finds if no weight is
             negative, and weights are integers or their sums along a path are exact. Otherwise it is one on a shortest
-            path; those of all vertices form a tree. They are found on the CPU.
+            path; those of all vertices form a tree. With negative weights, a target beyond the limit keeps its
+            predecessor: a path may return from there. They are found on the CPU.
         out : array of shape (k, t) and the distances' type, contiguous, optional
             Write the distances there; it may be a ``numpy.memmap``, or lie on any device. A GPU writes to page-locked
             memory, such as that of ``cupyx.empty_pinned``, at the full speed of the bus, which new memory of the host
@@ -266,16 +267,20 @@ class Hierarchy:
     def _paths(self, starts: np.ndarray, ends: np.ndarray, limit: float) -> Paths:
         """Return the distances between ranks, and predecessors, on the graph's device."""
         structure, on, host = self._structure, self._on, devices.find("cpu")
+        returns = not self._lengths.nonnegative and limit < float("inf")  # from beyond the limit, as a path may
+        most = float("inf") if returns else limit
 
         def rows(sources: np.ndarray, targets: np.ndarray) -> Array:
             sweep = sweeps.sweep_to(structure, on, structure.rank[targets])
-            return sweeps.distances(structure, on, host, self._lengths, structure.rank[sources], sweep, limit)
+            return sweeps.distances(structure, on, host, self._lengths, structure.rank[sources], sweep, most)
 
         sources, targets, lengths = structure.order[starts], structure.order[ends], self._on_host
         if are_exact(lengths, self.n):
             found = by_distances(self._graph, lengths, rows, sources, targets)
         else:
             found = by_entries(structure, self._here, lengths, self._lasts, rows, sources, targets)
+        if returns:
+            sweeps.cut(found.distances, limit, lengths)
         home = devices.find(self._graph.device)
         return Paths(*(home.asarray(part) for part in found))
 

@@ -27,8 +27,8 @@ _ROWS, _BYTES = 1024, 2 << 30
 class Measured:
     """What `Hierarchy.distances` measures for each source; None where it was not asked for.
 
-    A target counts as often as it is given. One that cannot be reached, or not within the limit, counts as said below.
-    The source itself, if it is a target, is at distance 0.
+    A target counts once, however often it is given. One that cannot be reached, or not within the limit, counts as said
+    below. The source itself, if it is a target, is at distance 0.
 
     Attributes
     ----------
@@ -172,6 +172,12 @@ def _finite(limits: np.ndarray, inner: np.dtype) -> np.ndarray:
     rounded = np.clip(limits, -most, most).astype(inner)
     below = np.nextafter(rounded, inner.type(-np.inf))
     return np.where(rounded.astype(np.float64) > limits, below, rounded).astype(inner)
+
+
+def cut(D: Array, limit: float, lengths: Lengths) -> None:
+    """Set distances beyond a limit to infinity, as a sweep with this limit writes them."""
+    [most] = _finite(np.array([limit]), np.dtype(lengths.up.dtype))
+    D[D > most] = infinity(lengths.dtype)
 
 
 def _narrowed(wide: Array, lengths: Lengths, device: devices.Device) -> Array:

@@ -115,7 +115,7 @@ def distances(
         of the time where most vertices lie beyond it.
     nearest : int, optional
         Return this number of nearest targets of each source, and their distances: of equally near ones, those of the
-        least numbers. A source that is a target is its own nearest one.
+        least numbers. A source that is a target is at distance 0 from itself.
     reduce : str, pair or sequence of these, optional
         Return measures of each source's distances, not the distances. A target that is not reached is out of reach.
 
@@ -215,7 +215,7 @@ def distances(
     predecessors, ids = checked_flag("predecessors", predecessors), checked_flag("ids", ids)
     if isinstance(graph, Hierarchy):
         method = "hierarchy" if method == "auto" else method
-        dtype, device = _of_hierarchy(graph, dtype, device, client)
+        dtype, device = type_and_device(graph, dtype, device, client)
     given = given_graph(graph)
     reverse = checked_flag("reverse", reverse) and given.directed
     measures, radii = checked_reduce(reduce)
@@ -504,7 +504,7 @@ def once_read(graph: Any) -> Any:
     return given if isinstance(given, Graph) and not isinstance(graph, Hierarchy) else graph
 
 
-def _of_hierarchy(hierarchy: Hierarchy, dtype: Any, device: str | None, client: Any) -> tuple[np.dtype, str | None]:
+def type_and_device(hierarchy: Hierarchy, dtype: Any, device: str | None, client: Any) -> tuple[np.dtype, str | None]:
     """Return the type and the device of a call on a hierarchy, by default its own."""
     if dtype is not None and distance_dtype(None, dtype, TYPES) != hierarchy.dtype:
         wanted = f"{hierarchy.dtype}, which {hierarchy!r} was prepared for"

@@ -64,7 +64,9 @@ DISTANCES = Algorithm(
             ),
             Option("limit", float, LIMIT, metavar="D"),
             Option("nearest", int, "Keep this number of nearest targets of each source.", metavar="K"),
-            Option("ids", bool, "The lists have the ids of FILE, as --relabel numbers the vertices anew."),
+            Option(
+                "ids", bool, "The lists have the ids of FILE, numbers here, as --relabel numbers the vertices anew."
+            ),
             REVERSE,
             Option("dtype", tuple(dtype.name for dtype in TYPES), "By default that of the weights."),
             PREDECESSORS,

@@ -18,7 +18,7 @@ from ...hierarchy import Hierarchy
 from ...runtime.program import Progress
 from ..components.call import connected_components
 from ..sssp.call import sssp
-from .call import DistancesResult, distances, given_graph, once_read, vertices_of
+from .call import DistancesResult, distances, given_graph, once_read, type_and_device, vertices_of
 
 #: Sources of the first batch of a bounded diameter. Each further batch has twice as many, as bounds get worse.
 FIRST = 64
@@ -135,13 +135,17 @@ def diameter(
     given = given_graph(graph)
     if components and given.directed:
         raise InputError(Given("components", True), " needs an undirected graph")
-    if e is not None or not isinstance(given, Graph) or given.directed or not (given.nonnegative or not weight):
+    if components and e is not None:
+        raise InputError(Given("components", True), " needs those of each component: leave out ", Given("e"))
+    weighs = checked_flag("weight", weight) and where.get("method") != "bfs"
+    if e is not None or not isinstance(given, Graph) or given.directed or not (given.nonnegative or not weighs):
         return _scalar(_eccentricities(graph, e, weight, where).max())
     _check_vertices(given)
     if isinstance(graph, Hierarchy):
-        here: Where = {"device": graph.device} if where.get("client") is None else {}
-        where = {"method": "hierarchy", "dtype": graph.dtype, **here, **where}
-    searched = given if checked_flag("weight", weight) else given.unweighted()
+        asked = where.get("dtype"), where.get("device"), where.get("client")
+        dtype, device = type_and_device(graph, *asked)
+        where = {"method": "hierarchy", **where, "dtype": dtype, "device": device}
+    searched = given if weighs else given.unweighted()
     labels = devices.to_host(connected_components(searched, **_without(where, "method", "dtype", "progress")).labels)
     order = np.argsort(labels, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
@@ -383,7 +387,11 @@ def _eccentricities(graph: Any, e: Any, weight: bool, where: Where) -> np.ndarra
     known = np.asarray(devices.to_host(e))
     if known.shape != (n,) or known.dtype.kind not in "fiu":
         raise InputError(argument="e", value=e, expected=f"the eccentricities of n={n} vertices")
-    return known
+    if known.dtype.kind == "f":
+        return known
+    if known.max() > infinity(np.dtype(np.int32)):
+        raise InputError(argument="e", value=e, expected="eccentricities, which are int32 if they are integers")
+    return known.astype(np.int32)
 
 
 def _check_vertices(graph: Any) -> int:

@@ -36,7 +36,7 @@ def check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, overwrite: bool
             raise InputError(argument="out", value=out, expected=f"a path, or an array of shape {shape}")
         if not getattr(getattr(out, "flags", None), "writeable", True) or getattr(out, "read_only", False):
             raise InputError(Argument("out"), " is read-only: give an array that can be written to")
-        theirs = np.dtype(getattr(out, "dtype", dtype)).newbyteorder("=")
+        theirs = _type_of(out, dtype)
         if theirs != dtype and theirs != np.float64:
             raise InputError(argument="out", value=theirs.name, expected=f"an array of {dtype.name} or float64")
         return
@@ -73,10 +73,15 @@ def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any
     return path
 
 
+def _type_of(array: Any, dtype: np.dtype) -> np.dtype:
+    """Return the type of an array, in whichever byte order it is kept; `dtype` if it has none."""
+    return np.dtype(getattr(array, "dtype", dtype)).newbyteorder("=")
+
+
 def _filled(array: Any, rows: Rows) -> Any:
     """Return an array with the rows written to it; in one of floats, there is no path where it is infinite."""
     first = 0
-    floats = rows.dtype.kind == "i" and getattr(array, "dtype", rows.dtype) == np.float64
+    floats = rows.dtype.kind == "i" and _type_of(array, rows.dtype) == np.float64
     for block in rows.chunks():
         array[first : first + len(block)] = np.where(block == infinity(rows.dtype), np.inf, block) if floats else block
         first += len(block)
