@@ -109,6 +109,21 @@ def test_distances_in_edges_ignore_weights(weights):
         mgraph.diameter(hierarchy, dtype="float64" if hierarchy.dtype == np.int32 else "int32")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("weight", [5e-324, 1e308])
+@pytest.mark.parametrize("method", ["sssp", "hierarchy"])
+def test_the_least_and_greatest_weights_are_measured_without_a_warning(weight, method):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [weight] * 3, directed=False)
+    expected = 3 * weight  # which may be infinite
+    assert mgraph.diameter(graph, method=method, device="cpu") == expected
+    assert mgraph.eccentricity(graph, method=method, device="cpu").max() == expected
+    for call in (mgraph.closeness, mgraph.harmonic_closeness):
+        found = call(graph, method=method, device="cpu")
+        assert (found >= 0).all()
+        assert np.isinf(found).any() == (weight < 1)
+    assert mgraph.average_distance(graph, method=method, device="cpu") > 0
+
+
 def test_eccentricities_that_are_known():
     graph = mgraph.Graph.from_edges([0, 2], [1, 3], [5, 7], directed=False)
     known = mgraph.eccentricity(graph, device="cpu")

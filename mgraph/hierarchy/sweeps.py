@@ -237,7 +237,7 @@ def measured(
     if sums:
         own = np.bincount(targets, minlength=int(sources.max(initial=0)) + 1)[sources]
         others, all_others = count - own, len(targets) - own
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             found["mean"] = total / others
             found["closeness"] = np.where(total > 0, others / total * (others / all_others), 0.0)
     return Measured(**{name: found[name] for name in (*measures, *((WITHIN,) if radii else ()))})

@@ -280,9 +280,10 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
     reached = D != infinity(dtype)
     count, total, harmonic, farthest = reached.sum(axis=1), None, None, None
     if {"mean", "closeness"} & {*wanted.measures}:
-        total = xp.where(reached, D, dtype.type(0)).sum(axis=1, dtype=np.float64 if dtype.kind == "f" else np.int64)
+        with np.errstate(over="ignore"):
+            total = xp.where(reached, D, dtype.type(0)).sum(axis=1, dtype=np.float64 if dtype.kind == "f" else np.int64)
     if "harmonic" in wanted.measures:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             harmonic = xp.where(reached & (D != 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
     if "eccentricity" in wanted.measures:
         farthest = D.max(axis=1)
@@ -315,7 +316,7 @@ def combined(wanted: Wanted, counts: Counts, itself: Array, t: int, xp: Any) -> 
     count, total, harmonic, farthest, columns = counts
     others, found = count - itself, {}
     for name in wanted.measures:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if name == "eccentricity":
                 found[name] = farthest
             elif name == "mean":

@@ -287,7 +287,7 @@ def closeness(
     if checked_flag("wf_improved", wf_improved):
         return _measured(graph, "closeness", "u", u, weight, True, where).closeness
     mean = _measured(graph, "mean", "u", u, weight, True, where).mean
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return np.where(mean > 0, 1 / mean, 0.0)
 
 
@@ -360,7 +360,8 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
     n = len(found.mean)
     if n == 1:
         return 0.0
-    return float(found.mean.mean()) if int(found.reached.min()) == n else float("inf")
+    with np.errstate(over="ignore"):
+        return float(found.mean.mean()) if int(found.reached.min()) == n else float("inf")
 
 
 def _measured(
@@ -426,6 +427,8 @@ def _bounded(graph: Graph, part: np.ndarray, least: Any, where: Where) -> Any:
         there = devices.to_host(found.distances)
         last = int(part[there[part].argmax()])
         least = max(least, there[last])
+        if least == infinity(there.dtype):  # the sum of some path is infinite
+            return least
         path = np.array(found.path(last))
         middle = int(path[np.searchsorted(there[path], there[last] / 2)])
     away = devices.to_host(sssp(graph, middle, **around).distances)[part]
