@@ -1,6 +1,7 @@
 """Arrays are copied unchanged from a device, on every path; and limits on the number of blocks."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numba
@@ -9,7 +10,7 @@ import pytest
 
 import mgraph
 from mgraph import device as devices
-from mgraph.device import CudaDevice, compile, cuda, launched_blocks, lookup, transfer
+from mgraph.device import CudaDevice, compile, cuda, launched_blocks, lookup, rows, transfer
 from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
@@ -86,6 +87,27 @@ def test_a_failed_transfer_is_reported():
     with pytest.raises(TypeError, match="cast"):
         for carried in devices.carry_home(devices.find("cpu"), source, np.empty((4, 5), np.int32)):
             carried.result()
+
+
+def test_after_an_error_nothing_is_written_to_an_array_any_more(monkeypatch):
+    out, goes_on = np.zeros((4, 3)), threading.Event()
+
+    def carried(device, source, target):
+        def late():
+            goes_on.wait()
+            target[...] = 7
+
+        return [pool.submit(late)]
+
+    computes = SimpleNamespace(name="computes", kind="cuda", xp=np)
+    monkeypatch.setattr(rows, "carry_home", carried)
+    with ThreadPoolExecutor(1) as pool:
+        stream = devices.RowStream(computes, out, 2)
+        stream.batch(0, 2)
+        stream.send(0, 2)
+        threading.Timer(0.2, goes_on.set).start()
+        stream.abandon()
+        assert (out[:2] == 7).all()
 
 
 @pytest.mark.gpu

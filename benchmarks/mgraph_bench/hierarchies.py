@@ -5,8 +5,8 @@
 The graphs of several files, or of one that is named several times, are joined by bridges. Each line is a row of JSON:
 what was done, its seconds, and distances a second. The seconds are those of the best of some runs, but the hierarchy is
 prepared once, and so are all eccentricities. Distances and measures from some sources are compared with SciPy's
-Dijkstra before they are timed. Rows stay on the device; measures are brought to the host. If there is room, rows are
-brought to new memory of the host, too, and to page-locked memory.
+Dijkstra before they are timed. Rows stay on the device; measures are brought to the host. If there is room, a GPU
+brings rows to new memory of the host, too, and to page-locked memory.
 
 With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
 those of the call's solve, and eccentricities and one row of distances are compared with those of one device.

@@ -234,5 +234,7 @@ def sweeps_bytes(
         return hierarchy + lanes * (passed + 2 * fill.height) * dtype.itemsize
     groups = passed + fill.entries * passed // (4 * max(1, n))  # of up to four entries: rows, numbers and lengths
     kept = (int(_KEPT * passed) if measured else passed) + fill.height
-    labels = min(batch * kept * dtype.itemsize, max(LABELS, 512 * kept))  # 512 bytes of a vertex for a warp's sources
+    lanes = 512 // dtype.itemsize  # of a warp; few sources are rounded up to 32, more to a multiple of this
+    batch = -(-batch // lanes) * lanes if batch >= lanes else -(-batch // 32) * 32
+    labels = min(batch * kept * dtype.itemsize, max(LABELS, 512 * kept))
     return hierarchy + groups * (32 + 4 * dtype.itemsize) + 20 * passed + labels

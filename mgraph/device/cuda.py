@@ -126,13 +126,14 @@ class CudaDevice:
         rows, columns = target.shape
         if not rows or not columns:
             return
-        runtime = self.xp.cuda.runtime
+        runtime, width = self.xp.cuda.runtime, columns * target.itemsize
+        pitches = (width, width) if rows == 1 else (target.strides[0], source.strides[0])  # NumPy: a row has any stride
         runtime.memcpy2DAsync(
             _address(target),
-            target.strides[0],
+            pitches[0],
             _address(source),
-            source.strides[0],
-            columns * target.itemsize,
+            pitches[1],
+            width,
             rows,
             runtime.memcpyDefault,
             self.xp.cuda.get_current_stream().ptr,

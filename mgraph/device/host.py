@@ -80,7 +80,7 @@ class HostDevice:
         return np.empty(shape, dtype)
 
     def page_locked(self, array: np.ndarray) -> bool:
-        """Return False: threads copy faster than one."""
+        """Return False: no device copies to it."""
         return False
 
     def copy(self, target: Array, source: Array) -> None:

@@ -1,7 +1,7 @@
 """A matrix whose rows a device computes batch by batch; it may lie on another device or in a file."""
 
 import itertools
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any
 
 import numpy as np
@@ -57,8 +57,16 @@ class RowStream:
         if self.device.kind == "cuda" and self.home.kind == "cpu":
             self.carried[self.slot] = carry_home(self.device, rows, self.whole[first:last])
         else:
-            self.whole[first:last] = self.home.asarray(rows)
+            self.device.synchronize()  # the streams of two devices know nothing of each other
+            with self.home.active():
+                self.whole[first:last] = self.home.asarray(rows)
+            self.home.synchronize()
         self.slot = (self.slot + 1) % SLOTS
+
+    def abandon(self) -> None:
+        """Wait until nothing is written to the matrix any more; used after an error."""
+        if not self.stays:
+            wait(itertools.chain(*self.carried))
 
     def complete(self) -> Array:
         """Return the matrix once all rows that were sent have arrived."""

@@ -76,7 +76,7 @@ def carry(device: Device, ready: Any, source: Array, target: np.ndarray) -> None
 
 def _carry_directly(device: Device, ready: Any, source: Array, target: np.ndarray) -> None:
     """Copy a matrix to page-locked memory, after the event `ready`."""
-    stream, _ = staging(device, threading.get_ident())
+    stream = _stream(device, threading.get_ident())
     with device.active(), stream:
         stream.wait_event(ready)
         device.copy(target, source)
@@ -125,7 +125,13 @@ _STAGED, _LEAST, _LARGE = 1 << 23, 1 << 18, 1 << 25
 def staging(device: Device, thread: int) -> tuple[Any, np.ndarray]:
     """Return the stream and the page-locked buffer of a copying thread; made once for each thread and device."""
     with device.active():
-        return device.stream(), device.pinned((_STAGED,), np.uint8)
+        return _stream(device, thread), device.pinned((_STAGED,), np.uint8)
+
+
+@functools.cache
+def _stream(device: Device, thread: int) -> Any:
+    """Return the stream of a copying thread."""
+    return device.stream()
 
 
 def zeroed(xp: Any, *counts: int) -> tuple[Array, ...]:

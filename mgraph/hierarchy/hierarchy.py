@@ -202,8 +202,8 @@ class Hierarchy:
             predecessor: a path may return from there. They are found on the CPU.
         out : array of shape (k, t) and the distances' type, contiguous, optional
             Write the distances there; it may be a ``numpy.memmap``, or lie on any device. A GPU writes to page-locked
-            memory, such as that of ``cupyx.empty_pinned``, at the full speed of the bus, which new memory of the host
-            does not reach. After an error it may hold a part of the distances.
+            memory at the full speed of the bus, which new memory of the host does not reach. After an error it may
+            hold a part of the distances.
 
         Returns
         -------
@@ -215,8 +215,8 @@ class Hierarchy:
         Raises
         ------
         InputError
-            For what is no vertex, no limit or no measure, for `out` of another shape or type, and for `reduce`,
-            `predecessors` and `out` together.
+            For what is no vertex, no limit or no measure; for two of `reduce`, `predecessors` and `out` together; and
+            for an array `out` of another shape or type, not contiguous, or read-only.
         DistanceOverflowError
             If a distance is out of range for int32.
         MemoryLimitError
@@ -241,12 +241,12 @@ class Hierarchy:
         ends = self._ranks("targets", targets)
         most = checked_limit(limit, self.dtype)
         measures, radii = checked_reduce(reduce)
-        plain = [Given("predecessors", True)] * checked_flag("predecessors", predecessors)
-        plain += [Given("out")] * (out is not None)
-        if reduce is not None and plain:
-            raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", plain[0])
-        if len(plain) > 1:
-            raise InputError(Given("out"), " takes distances alone: leave out ", plain[0])
+        checked_flag("predecessors", predecessors)
+        if reduce is not None and (predecessors or out is not None):
+            other = Given("predecessors", True) if predecessors else Given("out")
+            raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
+        if predecessors and out is not None:
+            raise InputError(Given("out"), " takes distances alone: leave out ", Given("predecessors", True))
         if predecessors:
             return self._paths(starts, ends, most)
         if out is not None:
@@ -260,9 +260,7 @@ class Hierarchy:
             known = self._structure, self._on, self._lengths
             return sweeps.measured(*known, starts, ends, sweep, most, measures, radii)
         home = devices.find(self._graph.device) if out is None else devices.of(out)
-        target = np.asarray(out) if isinstance(out, np.memmap) else out
-        found = sweeps.distances(self._structure, self._on, home, self._lengths, starts, sweep, most, target)
-        return found if out is None else out
+        return sweeps.distances(self._structure, self._on, home, self._lengths, starts, sweep, most, out)
 
     def _paths(self, starts: np.ndarray, ends: np.ndarray, limit: float) -> Paths:
         """Return the distances between ranks, and predecessors, on the graph's device."""
@@ -637,7 +635,7 @@ def _edges(graph: Graph, dtype: np.dtype) -> np.ndarray:
 
 def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype) -> None:
     """Raise InputError unless distances of this shape and type can be written to `out`."""
-    if not isinstance(out, np.ndarray) and devices.of(out).kind == "cpu":
+    if type(out) not in (np.ndarray, np.memmap, devices.of(out).xp.ndarray):
         raise InputError(argument="out", value=out, expected=f"an array of shape {shape} and {dtype.name}")
     if out.shape != shape:
         raise InputError(argument="out", value=out.shape, expected=f"an array of shape {shape}")

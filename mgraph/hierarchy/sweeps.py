@@ -18,9 +18,10 @@ from .lengths import Lengths
 from .placed import OnDevice
 from .structure import Structure
 
-#: Sources of a batch whose distances are computed in another type, or brought home. Half of all are brought home at a
-#: time if they have no more than `_BYTES`, and so many otherwise: one batch comes home while the next one is swept.
-_ROWS, _BYTES = 1024, 2 << 30
+#: Sources of a batch whose distances are brought home, or computed in another type: the usual number, and the least. Of
+#: more than twice the usual number half are brought home at a time: one batch comes home while the next one is swept. A
+#: batch has at most `_BYTES`, unless the least number has more.
+_USUAL, _LEAST, _BYTES = 1024, 128, 2 << 30
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,12 +134,10 @@ def distances(
     device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
     shape = len(sources), len(sweep.places)
     narrows, moves = inner != lengths.dtype, home.name != device.name
-    rows = len(sources)
-    if moves and not narrows:
-        rows = min(rows, max(_ROWS, min(-(-rows // 2), _BYTES // max(1, shape[1] * inner.itemsize))))
-    elif narrows:
-        rows = min(rows, _ROWS)
-    rows = max(1, rows)
+    rows = max(1, len(sources))
+    if narrows or moves:
+        wanted = _USUAL if narrows else max(_USUAL, -(-rows // 2))
+        rows = min(rows, max(_LEAST, min(wanted, _BYTES // max(1, shape[1] * inner.itemsize))))
     work = kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, rows, inner.itemsize, False)
     batch = rows * shape[1] * (3 * narrows * inner.itemsize + moves * devices.SLOTS * lengths.dtype.itemsize)
     [most] = _finite(np.array([limit]), inner)
@@ -146,21 +145,27 @@ def distances(
     stored = shape[0] * shape[1] * lengths.dtype.itemsize if out is None else 0
     devices.check_free_memory(what, stored + (0 if moves else batch + work), home)
     with device.active(), devices.allocating(what, batch + work, device):
-        D = home.xp.empty(shape, lengths.dtype) if out is None else out
-        starts, stream = device.asarray(sources), devices.RowStream(device, D, rows)
+        if out is None:
+            with home.active():
+                out = home.xp.empty(shape, lengths.dtype)
+        starts, stream = device.asarray(sources), devices.RowStream(device, out, rows)
         wide = device.xp.empty((rows, shape[1]), inner) if narrows else None
-        for first in range(0, len(sources), rows):
-            last = min(first + rows, len(sources))
-            part = stream.batch(first, last)
-            own = part if wide is None else wide[: last - first]
-            kernels.sweep(
-                *(on.tree, on.entries, lengths.up, lengths.down, starts[first:last]),
-                *(sweep.schedule, sweep.places, most, own),
-            )
-            if narrows:
-                part[...] = _narrowed(own, lengths, device)
-            stream.send(first, last)
-        return stream.complete()
+        try:
+            for first in range(0, len(sources), rows):
+                last = min(first + rows, len(sources))
+                part = stream.batch(first, last)
+                own = part if wide is None else wide[: last - first]
+                kernels.sweep(
+                    *(on.tree, on.entries, lengths.up, lengths.down, starts[first:last]),
+                    *(sweep.schedule, sweep.places, most, own),
+                )
+                if narrows:
+                    part[...] = _narrowed(own, lengths, device)
+                stream.send(first, last)
+            return stream.complete()
+        except BaseException:
+            stream.abandon()
+            raise
 
 
 def _finite(limits: np.ndarray, inner: np.dtype) -> np.ndarray:
@@ -218,7 +223,8 @@ def measured(
     [most] = _finite(np.array([limit]), inner)
     limits = np.minimum(_finite(np.array(radii, np.float64), inner), most)
     work = on.kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, k, inner.itemsize, True)
-    with device.active(), devices.allocating(f"measures of {k:,} sources", work, device):
+    made_bytes = 8 * k * (sum(parts) + len(limits))
+    with device.active(), devices.allocating(f"measures of {k:,} sources", work + made_bytes, device):
         one = [xp.empty(k if part else 0, np.float64) for part in parts]
         made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(limits)), np.float64))
         on.kernels.measure(

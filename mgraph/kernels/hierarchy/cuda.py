@@ -37,6 +37,9 @@ LANES = 1 << 15
 #: As in the source: `_ROOM` groups of entries are in shared memory, counts within `_FIRST` radii in registers.
 _THREADS, _WARPS, _RESIDENT, _RADII, _ROOM, _FIRST = 256, 8, 3, 16, 32, 2
 
+#: The bytes of a source beside its labels: its place in the order of ranks, in 64 bits and in 32, and its rank twice.
+_A_SOURCE = 8 + 4 + 4 + 4
+
 #: Of `gather`, as in the source: bytes of columns and sources of a tile, and tiles on each side of a square.
 _TILE_BYTES, _TILE_SOURCES, _SQUARE = 512, 64, 8
 
@@ -129,7 +132,7 @@ def workspace_bytes(
     lengths = (len(entries.upper) + 1 + entry.size) * itemsize  # of a copy of all, and of those of the groups
     places = 4 * (len(tree.depth) + len(schedule.vertices))
     partial = _members(pitch, itemsize) * (4 * 8 + 4 * _RADII) if measured else 0
-    return pitch * ((kept + tree.height) * itemsize + partial) + lengths + places
+    return pitch * ((kept + tree.height) * itemsize + partial) + lengths + places + _A_SOURCE * sources
 
 
 def _kept(schedule: Schedule, measured: bool) -> int:
@@ -246,13 +249,14 @@ def _sweep_batches(
     schedule: Schedule,
     limit: float,
     asked: _Asked | None,
-    take: Callable[[Array, Array], None],
+    use: Callable[[Array, Array], None],
 ) -> None:
     """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels.
 
-    After the launches of a batch, ``take(numbers, labels)`` launches what is to be done with it: `numbers`, int32, are
-    those of the batch's sources, and `labels` has a column for each of them. If the labels of two batches fit the free
-    memory, one is swept on a stream of its own while those of the other are taken: few warps sweep the top of the tree.
+    After the launches of a batch, ``use(numbers, labels)`` launches what reads it: `numbers`, int32, are those of the
+    batch's sources, and `labels` has a column for each of them. If labels are kept, and those of two batches fit the
+    free memory, one batch is swept on a stream of its own while the other's labels are read, as the top of the tree
+    keeps few warps busy.
     """
     device, dtype = of(up), np.dtype(up.dtype)
     xp, t = device.xp, _TYPES[dtype]
@@ -262,13 +266,13 @@ def _sweep_batches(
     height, count = tree.height, len(sources)
     pitch = _pitch(kept, count, dtype.itemsize)
     batches = -(-count // pitch)
-    slots = 1
+    slots = 1  # batches that have labels at a time
     if asked is None and batches > 1:
-        ahead = pitch * (kept + height) * dtype.itemsize
+        ahead = pitch * kept * dtype.itemsize
         needed = workspace_bytes(tree, entries, schedule, count, dtype.itemsize, False) + ahead
         slots += device.available_memory() > needed
-    labels, climbs = xp.empty((slots, kept, pitch), dtype), xp.empty((slots, pitch, height), dtype)
-    arrived, turns = xp.zeros((slots, 1), np.uint32), xp.zeros((batches, len(stages), pitch // 32), np.int32)
+    labels, climbs = xp.empty((slots, kept, pitch), dtype), xp.empty((pitch, height), dtype)
+    arrived, turns = xp.zeros(1, np.uint32), xp.zeros((batches, len(stages), pitch // 32), np.int32)
     # Sources that are near each other in the tree pass the same pieces over.
     order = xp.argsort(sources).astype(np.int32)
     some = xp.full((batches, pitch), -1, np.int32)
@@ -286,17 +290,17 @@ def _sweep_batches(
         where = xp.empty(len(tree.depth), np.int32)
         where[vertices] = xp.arange(len(vertices), dtype=np.int32)
 
-    def launch(batch: int, slot: int) -> Array:
+    def sweep_one(batch: int, labels: Array) -> Array:
         numbers = order[batch * pitch : (batch + 1) * pitch]
         upward = some[batch], np.int32(len(numbers)), tree.parent, tree.depth, entries.begin, entries.depth, up
         climb = cuda_function(SOURCE, f"climb<{t}>")
-        climb((-(-len(numbers) // _WARPS),), (_THREADS,), (*upward, climbs[slot], np.int32(height), bound))
-        of_sources = some[batch], climbs[slot], np.int32(height), labels[slot], np.int32(pitch)
+        climb((-(-len(numbers) // _WARPS),), (_THREADS,), (*upward, climbs, np.int32(height), bound))
+        of_sources = some[batch], climbs, np.int32(height), labels, np.int32(pitch)
         if above:
             sweep_name = f"sweep<{t}, {_width(count, dtype.itemsize)}, {_ANY if asked else _KEEP}>"
             kernel = cuda_function(SOURCE, sweep_name, cooperative=True)
             of_tree = where, tree.depth, tree.size, entries.begin, entries.upper, down
-            arguments = vertices, steps, np.int32(len(steps) - 1), *of_tree, *of_sources, arrived[slot], *last
+            arguments = vertices, steps, np.int32(len(steps) - 1), *of_tree, *of_sources, arrived, *last
             kernel((_blocks(),), (_THREADS,), arguments)
         for stage, (width, blocks, shared), turn in zip(stages, launches, turns[batch], strict=True):
             kernel = cuda_function(SOURCE, name.format(width), shared=cuda_attribute("MaxSharedMemoryPerBlockOptin"))
@@ -308,16 +312,16 @@ def _sweep_batches(
 
     current = device.current_stream()
     sweeping = current if slots == 1 else device.stream()
-    taken = [current.record()] * slots
+    used = [current.record()] * slots
     try:
         for batch in range(batches):
             slot = batch % slots
-            sweeping.wait_event(taken[slot])
+            sweeping.wait_event(used[slot])
             with sweeping:
-                numbers = launch(batch, slot)
+                numbers = sweep_one(batch, labels[slot])
             current.wait_event(sweeping.record())
-            take(numbers, labels[slot])
-            taken[slot] = current.record()
+            use(numbers, labels[slot])
+            used[slot] = current.record()
     finally:  # labels are freed in the order of the current stream
         current.wait_event(sweeping.record())
 
