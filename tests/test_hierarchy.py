@@ -420,7 +420,7 @@ def test_sweeps_take_the_memory_that_they_say(k, measured):
     said = on.kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, k, 4, measured)
     with gpu.peak_memory() as peak:
         roads.distances(sources, reduce=reduce, out=out)
-    assert said / 2 < peak.bytes < 1.05 * said + 100_000
+    assert said / 4 < peak.bytes < 1.05 * said + 100_000  # it says what as many radii take as a launch measures
 
 
 @pytest.mark.gpu
