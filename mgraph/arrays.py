@@ -17,6 +17,17 @@ def unused_bytes(array: Array) -> int:
     return max(0, getattr(array.base, "nbytes", 0) - int(array.nbytes))
 
 
+def overlaps_itself(array: np.ndarray) -> bool:
+    """Return whether elements of an array may share memory, as those of a view with strides of its own."""
+    end = array.itemsize  # of what the dimensions so far span
+    for step, size in sorted((abs(step), size) for step, size in zip(array.strides, array.shape, strict=True)):
+        if size > 1:
+            if step < end:
+                return bool(array.size)
+            end += step * (size - 1)
+    return False
+
+
 def compact(array: Array) -> Array:
     """Return the array, or a copy if it is a view that would keep a much larger array."""
     base = getattr(array.base, "nbytes", 0)

@@ -654,6 +654,34 @@ def test_an_array_of_another_type_is_refused(theirs):
         mgraph.distances(graph, out=np.zeros((3, 3), theirs), device="cpu")
 
 
+class LooksLarger(np.ndarray):
+    @property
+    def shape(self):
+        return 9, 9
+
+
+@pytest.mark.parametrize(
+    ("out", "says"),
+    [
+        (np.lib.stride_tricks.as_strided(np.zeros(9), (9, 9), (0, 8)), "has elements that share memory"),
+        (np.lib.stride_tricks.as_strided(np.zeros(99), (9, 9), (8, 8)), "has elements that share memory"),
+        (np.lib.stride_tricks.as_strided(np.zeros(99), (9, 9), (64, 8)), "has elements that share memory"),
+        (np.ma.masked_all((9, 9), np.float64), "has a mask"),
+        (np.zeros((1, 1)).view(LooksLarger), r"out must be a path, or an array of shape \(9, 9\)"),
+    ],
+)
+def test_arrays_that_are_not_what_they_seem(out, says):
+    with pytest.raises(InputError, match=says):
+        mgraph.distances(roads(3), out=out, device="cpu")
+
+
+def test_strided_arrays_are_written_to():
+    graph, whole = roads(3), np.zeros((9, 20))
+    for out in (whole[:, 1:19:2], whole[::-1, :9], np.zeros((9, 9)).T, np.zeros((9, 9)).view(np.matrix)):
+        assert mgraph.distances(graph, out=out, device="cpu").distances is out
+        assert np.array_equal(out, mgraph.distances(graph, device="cpu").distances)
+
+
 @pytest.mark.parametrize("theirs", ["f8", ">f8"])
 @pytest.mark.parametrize("dtype", [np.int32, np.float32])
 def test_an_array_of_float64_is_infinite_where_there_is_no_path(dtype, theirs):

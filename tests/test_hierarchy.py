@@ -459,11 +459,18 @@ def test_distances_are_written_to_an_array(device, dtype, kind, tmp_path):
         assert roads.distances(chosen, out=some) is some and np.array_equal(some, roads.distances(chosen))
 
 
+class LooksLarger(np.ndarray):
+    @property
+    def shape(self):
+        return 1, 3
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"out": [[0, 0, 0]]}, r"out must be an array of shape \(1, 3\) and int32"),
         ({"out": np.ma.zeros((1, 3), np.int32)}, r"out must be an array of shape \(1, 3\) and int32"),
+        ({"out": np.empty((1, 1), np.int32).view(LooksLarger)}, r"out must be an array of shape \(1, 3\) and int32"),
         ({"out": np.empty((3, 1), np.int32)}, r"out must be an array of shape \(1, 3\), got \(3, 1\)"),
         ({"out": np.empty((1, 3))}, "out must be an array of int32, got 'float64'"),
         ({"out": np.empty((1, 3), ">i4")}, "out must be an array of int32, got '>i4'"),
@@ -741,3 +748,25 @@ def test_ids_are_saved(tmp_path, ids):
     loaded = mgraph.Hierarchy.load(tmp_path / "roads.npz", device="cpu")
     assert loaded.graph.ids.tolist() == ids
     assert mgraph.distances(loaded, [ids[0]], ids=True).distances.tolist() == [[0, 1, 3]]
+
+
+def test_ids_that_are_equal_are_refused(tmp_path):
+    path = tmp_path / "roads.npz"
+    mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], ids=[4, 5]), [0, 1], device="cpu").save(path)
+    arrays = dict(np.load(path)) | {"ids": np.array([4, 4])}
+    np.savez(path, **arrays)
+    with pytest.raises(mgraph.FormatError, match="two vertices have the same id"):
+        mgraph.Hierarchy.load(path, device="cpu")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32])
+def test_predecessors_that_do_not_fit_are_refused_at_once(dtype, monkeypatch):
+    graph = grid(9, 9, np.random.default_rng(16), dtype)
+    weights = graph.coo().weights / dtype(3) if dtype == np.float32 else graph.coo().weights
+    roads = mgraph.Hierarchy(graph, device="cpu").customize(weights)
+    swept = []
+    monkeypatch.setattr(sweeps, "distances", lambda *_: swept.append(1))
+    monkeypatch.setattr(type(devices.find("cpu")), "available_memory", lambda self: 20_000)
+    with pytest.raises(mgraph.MemoryLimitError, match="predecessors of 81 x 81 needs"):
+        roads.distances(predecessors=True)
+    assert not swept

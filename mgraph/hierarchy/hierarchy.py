@@ -394,6 +394,8 @@ class Hierarchy:
             If the file does not hold a hierarchy.
         MissingFileError
             If it does not exist.
+        NegativeCycleError
+            If its edges have a cycle of negative length, which no hierarchy that was saved has.
         MemoryLimitError
             If the hierarchy does not fit the free memory.
 

@@ -90,6 +90,7 @@ def by_distances(graph: Graph, lengths: Lengths, rows: Rows, sources: np.ndarray
     edges = _edges_into(graph, lengths, targets)
     local = np.full(graph.n, -1, np.int32)
     local[edges.vertices] = np.arange(len(edges.vertices), dtype=np.int32)
+    _check_room(sources, targets, len(edges.vertices), lengths)
     wide = rows(sources, edges.vertices)
     host, columns = devices.find("cpu"), local[targets]
     with devices.allocating(_what(sources, targets), 4 * wide.size + 12 * len(sources) * len(targets), host):
@@ -98,6 +99,12 @@ def by_distances(graph: Graph, lengths: Lengths, rows: Rows, sources: np.ndarray
         D, P = wide[:, columns], before[:, columns]
         P[P >= 0] = edges.vertices[P[P >= 0]]
     return Paths(D, P)
+
+
+def _check_room(sources: np.ndarray, targets: np.ndarray, columns: int, lengths: Lengths) -> None:
+    """Raise MemoryLimitError unless the host has room for the distances to so many vertices, and for predecessors."""
+    each = columns * (lengths.dtype.itemsize + 4) + 12 * len(targets)
+    devices.check_free_memory(_what(sources, targets), len(sources) * each, devices.find("cpu"))
 
 
 def _what(sources: np.ndarray, targets: np.ndarray) -> str:
@@ -148,6 +155,7 @@ def by_entries(
     kernels, ranks, ends = here.kernels, structure.rank, distinct(targets)
     column = np.full(len(ranks), -1, np.int32)
     column[ends] = np.arange(len(ends), dtype=np.int32)
+    _check_room(sources, targets, len(ends), lengths)
     D, sweep = rows(sources, ends), sweep_to(structure, here, ranks[ends])
     with devices.allocating(_what(sources, targets), 5 * D.size + 12 * len(sources) * len(targets), here.device):
         P, cycles = np.empty(D.shape, np.int32), np.zeros(D.shape, bool)

@@ -80,4 +80,6 @@ def load(path: str | os.PathLike[str]) -> Stored:
         raise invalid("the edges of a vertex are not in ascending order")
     for names in ids:
         graph.ids = as_ids(names.tolist())
+        if len(np.unique(names)) < n:
+            raise invalid("two vertices have the same id")
     return Stored(graph, lengths, order)

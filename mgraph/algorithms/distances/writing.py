@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import lazy
+from ...arrays import overlaps_itself
 from ...dtypes import infinity
 from ...errors import Argument, InputError
 from ...io import absolute, check_output, parts, replacing, replacing_zarr, save
@@ -32,10 +33,15 @@ class Rows:
 def check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, overwrite: bool) -> None:
     """Raise unless rows of a matrix can be written to `out`, a path or an array of this shape and type."""
     if not isinstance(out, str | os.PathLike):
+        if isinstance(out, np.ma.MaskedArray):
+            raise InputError(Argument("out"), " has a mask, which would hide distances: give an array without one")
+        out = _plain(out)
         if getattr(out, "shape", None) != shape or not hasattr(out, "__setitem__"):
             raise InputError(argument="out", value=out, expected=f"a path, or an array of shape {shape}")
         if not getattr(getattr(out, "flags", None), "writeable", True) or getattr(out, "read_only", False):
             raise InputError(Argument("out"), " is read-only: give an array that can be written to")
+        if isinstance(out, np.ndarray) and overlaps_itself(out):
+            raise InputError(Argument("out"), " has elements that share memory: give each of them its own")
         theirs = _type_of(out, dtype)
         if theirs != dtype and theirs != np.float64:
             raise InputError(argument="out", value=theirs.name, expected=f"an array of {dtype.name} or float64")
@@ -73,6 +79,11 @@ def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any
     return path
 
 
+def _plain(array: Any) -> Any:
+    """Return an array of NumPy as one of no subclass, whose shape and elements are what they seem; else `array`."""
+    return np.ndarray.view(array, np.ndarray) if isinstance(array, np.ndarray) else array
+
+
 def _type_of(array: Any, dtype: np.dtype) -> np.dtype:
     """Return the type of an array, in whichever byte order it is kept; `dtype` if it has none."""
     return np.dtype(getattr(array, "dtype", dtype)).newbyteorder("=")
@@ -80,9 +91,9 @@ def _type_of(array: Any, dtype: np.dtype) -> np.dtype:
 
 def _filled(array: Any, rows: Rows) -> Any:
     """Return an array with the rows written to it; in one of floats, there is no path where it is infinite."""
-    first = 0
+    first, result, array = 0, array, _plain(array)
     floats = rows.dtype.kind == "i" and _type_of(array, rows.dtype) == np.float64
     for block in rows.chunks():
         array[first : first + len(block)] = np.where(block == infinity(rows.dtype), np.inf, block) if floats else block
         first += len(block)
-    return array
+    return result
