@@ -676,6 +676,13 @@ def test_a_damaged_file_is_refused(device, change, tmp_path):
         mgraph.Hierarchy.load(path, device=device)
 
 
+@pytest.mark.parametrize("name", ["roads.npy", "roads.txt", "roads"])
+def test_a_hierarchy_is_saved_as_an_archive(name, tmp_path):
+    roads = mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), [0, 1], device="cpu")
+    with pytest.raises(mgraph.InputError, match=r"which must be \.npz"):
+        roads.save(tmp_path / name)
+
+
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "text.npz").write_text("0 1\n")
     sparse.save_npz(tmp_path / "matrix.npz", sparse.eye_array(3, format="csr"))

@@ -33,6 +33,7 @@ class Stored(NamedTuple):
 
 def save(path: str | os.PathLike[str], stored: Stored, overwrite: bool) -> None:
     """Write a hierarchy to a file."""
+    io.check_output(path, overwrite, (".npz",))
     (indptr, indices), ids = stored.graph.adjacency("csr"), stored.graph.ids
     arrays = {"indptr": indptr, "indices": indices, "lengths": stored.lengths, "order": stored.order}
     if ids is not None:

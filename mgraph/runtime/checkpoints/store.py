@@ -504,10 +504,12 @@ def _checksum(fields: Mapping[str, Any]) -> int:
 
 def _manifest(found: Any, number: int) -> Manifest:
     """Return a manifest from its JSON, or raise ValueError and the like where it is none."""
-    if found.pop("crc32") != _checksum(found):
+    if not isinstance(found, dict) or found.pop("crc32") != _checksum(found):
         raise ValueError("its checksum is not as written")
     if found["format"] != FORMAT:
         raise ValueError(f"its format is {shown(found['format'])}, and this version of mgraph reads {FORMAT}")
+    if not isinstance(found["files"], list):
+        raise ValueError("its files are no list")
     files = tuple(_stored(each) for each in found["files"])
     step, fingerprint, call = found["step"], found["input"], found["call"]
     if type(step) is not int or not 0 <= step < 1 << 31 or type(fingerprint) is not int or not isinstance(call, dict):
