@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import dijkstra, johnson
 
 import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
+from mgraph import device as devices
 from mgraph.algorithms.distances import keepers
 from mgraph.algorithms.distances.plan import planned
 from mgraph.planning.shape import Shape, shape_of
@@ -673,6 +674,19 @@ class LooksLarger(np.ndarray):
 def test_arrays_that_are_not_what_they_seem(out, says):
     with pytest.raises(InputError, match=says):
         mgraph.distances(roads(3), out=out, device="cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("there", ["cpu", "cuda"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_into_an_array_on_a_gpu(there, dtype, monkeypatch):
+    monkeypatch.setattr("mgraph.algorithms.distances.call.BLOCK", 144 * 130)
+    graph, xp = roads(12), devices.find("cuda").xp
+    out = xp.full((144, 144), -1, dtype)
+    if graph.weights_dtype != dtype:
+        graph = graph.with_weights(graph.coo().weights.astype(dtype))
+    assert mgraph.distances(graph, out=out, device=there).distances is out
+    assert np.array_equal(out.get(), mgraph.distances(graph, device="cpu").distances)
 
 
 def test_strided_arrays_are_written_to():

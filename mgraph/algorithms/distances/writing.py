@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import device as devices
 from ... import lazy
 from ...arrays import overlaps_itself
 from ...dtypes import infinity
@@ -94,6 +95,7 @@ def _filled(array: Any, rows: Rows) -> Any:
     first, result, array = 0, array, _plain(array)
     floats = rows.dtype.kind == "i" and _type_of(array, rows.dtype) == np.float64
     for block in rows.chunks():
-        array[first : first + len(block)] = np.where(block == infinity(rows.dtype), np.inf, block) if floats else block
+        values = np.where(block == infinity(rows.dtype), np.inf, block) if floats else block
+        array[first : first + len(block)] = devices.of(array).asarray(values)
         first += len(block)
     return result
