@@ -373,7 +373,7 @@ def test_bits_are_those_of_other_methods(device, dtype):
 def test_batches_follow_one_another(dtype, tall, monkeypatch):
     """Labels are written out while the next batch is swept into other memory; here that waits for a slow kernel."""
     random, gpu = np.random.default_rng(12), devices.find("cuda")
-    xp, streams, batches, sweep_batches = gpu.xp, [], [], hierarchy_kernels._sweep_batches
+    xp, streams, batches, sweep_batches = gpu.xp, [], [], hierarchy_kernels.sweep_batches
     wait = xp.RawKernel(
         'extern "C" __global__ void wait() { for (long long end = clock64() + 2000000; clock64() < end;); }', "wait"
     )
@@ -388,7 +388,7 @@ def test_batches_follow_one_another(dtype, tall, monkeypatch):
 
         sweep_batches(*others, used)
 
-    monkeypatch.setattr(hierarchy_kernels, "_sweep_batches", held_up)
+    monkeypatch.setattr(hierarchy_kernels, "sweep_batches", held_up)
     monkeypatch.setattr(type(gpu), "stream", lambda self: streams.append(1) or xp.cuda.Stream(non_blocking=True))
     monkeypatch.setattr(hierarchy_kernels, "LANES", 128)
     graph = grid(1 if tall else 50, 1500 if tall else 70, random, dtype)
@@ -408,15 +408,20 @@ def test_batches_follow_one_another(dtype, tall, monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.parametrize("measured", [False, True])
 @pytest.mark.parametrize("k", [1, 40, 700])
-def test_sweeps_take_the_memory_that_they_say(k, measured):
-    gpu, random = devices.find("cuda"), np.random.default_rng(14)
+def test_sweeps_take_the_memory_that_they_say(k, measured, monkeypatch):
+    gpu, random, seen, sweep_to_all = devices.find("cuda"), np.random.default_rng(14), [], sweeps.sweep_to_all
+
+    def spied(structure, on, kept):
+        seen[:] = structure, on, sweep_to_all(structure, on, kept)
+        return seen[2]
+
+    monkeypatch.setattr(sweeps, "sweep_to_all", spied)
     roads = mgraph.Hierarchy(grid(60, 80, random), device=gpu)
     sources = random.integers(0, roads.n, k)
     reduce = ["eccentricity", "mean", ("within", [3, 9])] if measured else None
     out = None if measured else gpu.xp.empty((k, roads.n), np.int32)
     roads.distances(sources, reduce=reduce, out=out)
-    on, structure = roads._on, roads._structure
-    sweep = sweeps.sweep_to_all(structure, on, roads._sweeps)
+    structure, on, sweep = seen
     said = on.kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, k, 4, measured)
     with gpu.peak_memory() as peak:
         roads.distances(sources, reduce=reduce, out=out)

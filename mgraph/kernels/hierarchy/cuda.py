@@ -240,7 +240,7 @@ def _bound(limit: float, up: Array, down: Array) -> Any:
     return dtype.type(limit) if ends else infinite
 
 
-def _sweep_batches(
+def sweep_batches(
     tree: Tree,
     entries: Entries,
     up: Array,
@@ -353,7 +353,7 @@ def sweep(
             from_labels = labels, np.int32(labels.shape[1]), some, np.int32(len(some))
             kernel(grid, (_THREADS,), (*from_labels, numbers, np.int32(len(numbers)), *bounds, D[:, low:], leading))
 
-    _sweep_batches(tree, entries, up, down, sources, schedule, limit, None, gather)
+    sweep_batches(tree, entries, up, down, sources, schedule, limit, None, gather)
 
 
 def measure(
@@ -414,4 +414,4 @@ def _measure(
         sums.fill(0)
         within.fill(0)
 
-    _sweep_batches(tree, entries, up, down, sources, schedule, limit, asked, add_up)
+    sweep_batches(tree, entries, up, down, sources, schedule, limit, asked, add_up)
