@@ -240,7 +240,7 @@ def _bound(limit: float, up: Array, down: Array) -> Any:
     return dtype.type(limit) if ends else infinite
 
 
-def sweep_batches(
+def _sweep_batches(
     tree: Tree,
     entries: Entries,
     up: Array,
@@ -353,7 +353,7 @@ def sweep(
             from_labels = labels, np.int32(labels.shape[1]), some, np.int32(len(some))
             kernel(grid, (_THREADS,), (*from_labels, numbers, np.int32(len(numbers)), *bounds, D[:, low:], leading))
 
-    sweep_batches(tree, entries, up, down, sources, schedule, limit, None, gather)
+    _sweep_batches(tree, entries, up, down, sources, schedule, limit, None, gather)
 
 
 def measure(
@@ -414,4 +414,4 @@ def _measure(
         sums.fill(0)
         within.fill(0)
 
-    sweep_batches(tree, entries, up, down, sources, schedule, limit, asked, add_up)
+    _sweep_batches(tree, entries, up, down, sources, schedule, limit, asked, add_up)
