@@ -19,7 +19,8 @@
 //   `sweep` does the same, level by level in one cooperative launch, for the vertices at the top whose stack would have
 //   more rows than the host allows (`STACKS` of pieces.py). In a level of few vertices a block takes a vertex and deals
 //   out its entries to the warps.
-// - `gather` writes the labels of chosen vertices as rows of distances.
+// - `gather` writes rows of distances. A label is written by the sweep, read, and written to a row. A leaf of the tree
+//   has no label: its distances are made where they are written, of the labels of its upper neighbours.
 //
 // With a limit, and without negative lengths, paths end where they are longer: a piece without a source below its root
 // is passed over if the labels of all its outer neighbours are beyond the limit. So sources are near each other in the
@@ -31,13 +32,14 @@
 //
 // Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
 // sources that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k.
-// Infinity is that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v.
-// A piece is its first place, its first group of entries, its first upper neighbour in `outer`, and its root's depth;
-// the next piece's numbers are its ends. A vertex has one group of entries or more. A group is four rows of the stack
-// and four lengths. In the first group of a vertex, the first place is not an entry's. As a row, its low 16 bits are
-// the row of the vertex itself, its high 16 bits the number of further groups; as a length, its low 32 bits say how
-// often the vertex counts. Where a vertex has fewer entries, the last one is repeated. A vertex without any, a root of
-// the tree, has row 0 with infinite lengths; that is its own row, which is unreached before.
+// Infinity is that of infinity.cuh. To keep labels, a sweep passes no leaf of the tree. A subtree is a range of ranks,
+// so source s lies below v if v - size[v] < s <= v. A piece is its first place, its first group of entries, its first
+// upper neighbour in `outer`, and its root's depth; the next piece's numbers are its ends. A vertex has one group of
+// entries or more. A group is four rows of the stack and four lengths. In the first group of a vertex, the first place
+// is not an entry's. As a row, its low 16 bits are the row of the vertex itself, its high 16 bits the number of further
+// groups; as a length, its low 32 bits say how often the vertex counts. Where a vertex has fewer entries, the last one
+// is repeated. A vertex without any, a root of the tree, has row 0 with infinite lengths; that is its own row, which is
+// unreached before.
 //
 // Races. Entries are lowered by atomic minima. Only `lower` of distances.cuh changes an entry, so bits do not depend on
 // the order. A label is written by one warp. `eliminate` and `sweep` read what other warps have written after a
@@ -62,12 +64,13 @@
 #include "copy_async.cuh"
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
-constexpr int RESIDENT = 3;  // blocks a multiprocessor
-constexpr int RADII = 16;    // radii of a launch
+constexpr int RESIDENT = 3;   // blocks a multiprocessor
+constexpr int GATHERING = 5;  // the same, of those that gather
+constexpr int RADII = 16;     // radii of a launch
 constexpr int TILE_BYTES = 512, TILE_SOURCES = 64;  // of a block that gathers: bytes of columns, and sources
 constexpr int SQUARE = 8;                           // tiles on each side of a square
-constexpr int AT_ONCE = 4;   // entries that a thread reads at once in a climb
-constexpr int FIRST = 2;     // radii within which `descend` counts in registers
+constexpr int AT_ONCE = 4;    // entries that a thread reads at once in a climb, and labels that it gathers
+constexpr int FIRST = 2;      // radii within which `descend` counts in registers
 constexpr int CHUNK = 16, ROOM = 2 * CHUNK;  // groups of entries that it copies at a time, and has in shared memory
 
 // An entry is at least as short as the edges that lie in it.
@@ -610,44 +613,60 @@ __global__ void __launch_bounds__(32, 16)
     groups.end();
 }
 
-// D[rows[s], j] = the label of the vertex at places[j] from source s, or `unreached` if it is infinite or beyond the
-// limit. A block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies
-// together.
+// D[rows[s], j] = the distance from source starts[s] to target j, or `unreached` if it is infinite or beyond the limit.
+// It is the least sum of a label and a length: those of place[e] and added[e], for e from first[j] to first[j + 1]. In
+// place[e] the highest bit marks the last sum of a target. It is 0 if leaf[j] is the source. A block takes a tile. Blocks
+// that run together take a square of tiles, so that what they read and write lies together.
 template <typename T>
-__global__ void __launch_bounds__(THREADS)
-    gather(const T* labels, int pitch, const int* places, int columns, const int* rows, int sources, T limit,
-           T unreached, T* D, long long leading) {
+__global__ void __launch_bounds__(THREADS, GATHERING)
+    gather(const T* labels, int pitch, const int* first, const int* place, const T* added, const int* leaf,
+           int columns, const int* starts, const int* rows, int sources, T limit, T unreached, T* D,
+           long long leading) {
     constexpr int COLUMNS = TILE_BYTES / sizeof(T);
     __shared__ T tile[COLUMNS][TILE_SOURCES + 1];
     const int column = (blockIdx.y * SQUARE + blockIdx.x % SQUARE) * COLUMNS;
     const int source = (blockIdx.z * SQUARE + blockIdx.x / SQUARE) * TILE_SOURCES;
     if (column >= columns || source >= sources) return;
-    // A thread reads 16 bytes at a time, from rows of `pitch`, which has room for whole warps' sources.
-    constexpr int V = 16 / sizeof(T), ACROSS = TILE_SOURCES / V, STEP = THREADS / ACROSS;
-    const int from = threadIdx.x % ACROSS * V, down = threadIdx.x / ACROSS;
-    int place[COLUMNS / STEP];
-    uint4 word[COLUMNS / STEP];
+    // A thread has neighbouring columns and the sources whose labels are 16 bytes, in rows of `pitch`, which has room for
+    // whole warps' sources.
+    constexpr int V = 16 / sizeof(T), ACROSS = TILE_SOURCES / V, EACH = COLUMNS * ACROSS / THREADS;
+    const int from = threadIdx.x % ACROSS * V;
+    int k = threadIdx.x / ACROSS * EACH;  // the column of the tile whose sums are read
+    if (source + from < pitch && column + k < columns) {
+        const T* const own = labels + source + from;
+        const int end = first[min(column + k + EACH, columns)];
+        Row<T, V> row = Row<T, V>::unreached();
+        for (int e = first[column + k]; e < end; e += AT_ONCE) {
+            int at[AT_ONCE];
+            T length[AT_ONCE];
+            Row<T, V> label[AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < COLUMNS / STEP; ++k) {
-        const int j = column + down + k * STEP;
-        place[k] = j < columns ? places[j] : -1;
-    }
+            for (int i = 0; i < AT_ONCE; ++i) {
+                at[i] = place[min(e + i, end - 1)];
+                length[i] = added[min(e + i, end - 1)];
+            }
 #pragma unroll
-    for (int k = 0; k < COLUMNS / STEP; ++k) {
-        if (place[k] >= 0 && source + from < pitch)
-            word[k] = __ldcs(
-                reinterpret_cast<const uint4*>(labels + static_cast<long long>(place[k]) * pitch + source + from));
-    }
+            for (int i = 0; i < AT_ONCE; ++i)
+                label[i] = Row<T, V>::read(own + static_cast<long long>(at[i] & 0x7fffffff) * pitch);
 #pragma unroll
-    for (int k = 0; k < COLUMNS / STEP; ++k) {
-        const T* const found = reinterpret_cast<const T*>(word + k);
+            for (int i = 0; i < AT_ONCE; ++i) {
+                row.relax(label[i], length[i]);
+                if (at[i] < 0 && e + i < end) {
 #pragma unroll
-        for (int i = 0; i < V; ++i) tile[down + k * STEP][from + i] = found[i] <= limit ? found[i] : unreached;
+                    for (int s = 0; s < V; ++s) tile[k][from + s] = row.at[s];
+                    row = Row<T, V>::unreached();
+                    ++k;
+                }
+            }
+        }
     }
     __syncthreads();
     const int x = threadIdx.x % COLUMNS;
     if (column + x >= columns) return;
+    const int target = leaf[column + x];
 #pragma unroll 8
-    for (int s = threadIdx.x / COLUMNS; s < min(TILE_SOURCES, sources - source); s += THREADS / COLUMNS)
-        __stcs(D + rows[source + s] * leading + column + x, tile[x][s]);
+    for (int s = threadIdx.x / COLUMNS; s < min(TILE_SOURCES, sources - source); s += THREADS / COLUMNS) {
+        const T found = starts[source + s] == target ? T(0) : tile[x][s];
+        __stcs(D + rows[source + s] * leading + column + x, found <= limit ? found : unreached);
+    }
 }

@@ -411,8 +411,8 @@ def test_batches_follow_one_another(dtype, tall, monkeypatch):
 def test_sweeps_take_the_memory_that_they_say(k, measured, monkeypatch):
     gpu, random, seen, sweep_to_all = devices.find("cuda"), np.random.default_rng(14), [], sweeps.sweep_to_all
 
-    def spied(structure, on, kept):
-        seen[:] = structure, on, sweep_to_all(structure, on, kept)
+    def spied(structure, on, kept, measured):
+        seen[:] = structure, on, sweep_to_all(structure, on, kept, measured)
         return seen[2]
 
     monkeypatch.setattr(sweeps, "sweep_to_all", spied)
@@ -553,6 +553,17 @@ def test_the_number_of_entries_is_that_of_the_fill(device):
 def test_many_parallel_edges_are_edges(device):
     many = mgraph.Graph.from_edges([0] * 256 + [1], [1] * 256 + [2], [*range(300, 44, -1), 1])
     assert mgraph.Hierarchy(many, order=[0, 1, 2], device=device).distances([0]).tolist() == [[0, 45, 46]]
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_a_graph_without_edges(device, dtype):
+    none = np.zeros(0, dtype)
+    roads = mgraph.Hierarchy(mgraph.Graph.from_edges([], [], none, n=5), [4, 0, 2, 1, 3], device=device)
+    wanted = np.where(np.eye(5, dtype=bool), 0, infinity(np.dtype(dtype)))
+    assert np.array_equal(roads.distances(), wanted)
+    sources, targets = np.arange(300) % 5, [3, 3, 0]
+    assert np.array_equal(roads.distances(sources, targets), wanted[np.ix_(sources, targets)])
+    assert np.array_equal(roads.distances(reduce="reached").reached, np.ones(5))
 
 
 def test_a_tall_tree(device):

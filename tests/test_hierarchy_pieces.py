@@ -5,7 +5,7 @@ import pytest
 from test_hierarchy import random_order
 
 from mgraph.kernels.hierarchy.ops import Entries, Tree
-from mgraph.kernels.hierarchy.pieces import AHEAD, GROUP, MOST, STACKS, division
+from mgraph.kernels.hierarchy.pieces import AHEAD, GROUP, MOST, STACKS, columns_of, division
 
 
 def eliminated(matrix, order):
@@ -118,6 +118,35 @@ def test_a_sweep_by_pieces_gives_the_same_distances(graph):
         assert made.rows.shape == made.entry.shape == (made.pieces[-1, 1] + AHEAD, GROUP)
         assert np.array_equal(made.spans[:-1], np.stack([made.vertices, tree.size[made.vertices]], axis=1))
         assert np.array_equal(made.rows[made.heads, 0] >> 16, np.diff(made.heads, append=made.pieces[-1, 1]) - 1)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [path(1), path(70), scattered(40, 60, 1), scattered(300, 500, 2), scattered(200, 0, 3), scattered(200, 60, 4)],
+    ids=["vertex", "path", "scattered", "filled", "no edges", "few edges"],
+)
+def test_columns_add_up_to_the_same_distances(graph):
+    tree, entries, lengths = eliminated(*graph)
+    n, random = len(tree.parent), np.random.default_rng(6)
+    roots = {int(v): float(k) for k, v in enumerate(np.flatnonzero(tree.parent < 0))}
+    inner = tree.size > 1
+    made, labels = swept(tree, entries, lengths, inner, roots)
+    wanted = swept(tree, entries, lengths, np.ones(n, bool), roots)
+    wanted = wanted[1][np.argsort(wanted[0].vertices)]
+    added = np.append(lengths, [0, np.inf])
+    for targets in (np.arange(n), random.integers(0, n, 2 * n), np.zeros(0, np.int64)):
+        columns = columns_of(made.vertices, entries, targets)
+        assert len(columns.first) == len(targets) + 1 and columns.first[-1] == len(columns.place) == len(columns.entry)
+        assert np.array_equal(columns.leaf, np.where(inner[targets], -2, targets))
+        for j, (first, last) in enumerate(zip(columns.first[:-1], columns.first[1:], strict=True)):
+            assert (columns.place[first:last] < 0).tolist() == [False] * (last - first - 1) + [True]
+            places = columns.place[first:last] & 0x7FFFFFFF
+            sums = [
+                labels[p] + added[e] if p < len(labels) else added[e]
+                for p, e in zip(places, columns.entry[first:last], strict=True)
+            ]
+            lone = entries.begin[targets[j]] == entries.begin[targets[j] + 1] and not inner[targets[j]]
+            assert np.isinf(min(sums)) if lone else min(sums) == wanted[targets[j]]
 
 
 def test_a_long_path_has_pieces_of_each_stage_and_levels_above():

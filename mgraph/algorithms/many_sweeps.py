@@ -53,7 +53,7 @@ _STORED = 36
 
 #: Seconds of a level of the tree in a GPU's sweep and of an entry in a climb, which bound a sweep from few sources; and
 #: how often it moves a distance that is stored.
-_LEVEL, _CLIMB, _MOVED = 8e-6, 10e-9, 4
+_LEVEL, _CLIMB, _MOVED = 8e-6, 10e-9, 3
 
 #: Share of the rate of (min, +) products at which a GPU reads as many entries of a vertex as roads have, that number,
 #: and the share for further entries: fewer warps have room for the larger stacks of meshes.
@@ -79,15 +79,19 @@ class Sweeps:
         The vertices whose distances are wanted; None is all.
     limit : float
         The greatest distance.
+    measures : bool
+        Whether distances are measured, or else written.
     """
 
-    def __init__(self, piece: Prepared, device: devices.Device, targets: np.ndarray | None, limit: float) -> None:
+    def __init__(
+        self, piece: Prepared, device: devices.Device, targets: np.ndarray | None, limit: float, measures: bool
+    ) -> None:
         self._structure, self._limit = piece.structure, limit
         self._on, self._lengths = piece.on(device)
         rank = self._structure.rank
         self.n = len(rank)
         self._ends = rank if targets is None else rank[targets]
-        self._sweep = piece.sweep_to(self._on, None if targets is None else self._ends)
+        self._sweep = piece.sweep_to(self._on, None if targets is None else self._ends, measures)
         self._lasts, self._by_target = piece.lasts, None
         if self._lasts is not None:
             self._here, self._lengths_here = placed(self._structure, devices.find("cpu")), on_host(self._lengths)

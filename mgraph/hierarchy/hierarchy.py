@@ -112,7 +112,7 @@ class Hierarchy:
         self._graph = graph.unweighted()
         self._structure: Structure = structure_of(self._graph, neighbours, elimination)
         self._on: OnDevice = placed(self._structure, device)
-        self._sweeps: dict[str, Sweep] = {}
+        self._sweeps: dict[tuple[str, bool], Sweep] = {}
 
     def customize(self, weights: Any, *, dtype: Any = None) -> "Hierarchy":
         """Return a hierarchy of the same edges with other weights, which shares everything but lengths with this one.
@@ -251,12 +251,13 @@ class Hierarchy:
             return self._paths(starts, ends, most)
         if out is not None:
             _check_out(out, (len(starts), len(ends)), self.dtype)
+        measured = bool(measures or radii)
         if targets is not None:
-            ends = distinct(ends) if measures or radii else ends
-            sweep = sweeps.sweep_to(self._structure, self._on, ends)
+            ends = distinct(ends) if measured else ends
+            sweep = sweeps.sweep_to(self._structure, self._on, ends, measured)
         else:
-            sweep = sweeps.sweep_to_all(self._structure, self._on, self._sweeps)
-        if measures or radii:
+            sweep = sweeps.sweep_to_all(self._structure, self._on, self._sweeps, measured)
+        if measured:
             known = self._structure, self._on, self._lengths
             return sweeps.measured(*known, starts, ends, sweep, most, measures, radii)
         home = devices.find(self._graph.device) if out is None else devices.of(out)

@@ -161,7 +161,7 @@ def by_entries(
         P, cycles = np.empty(D.shape, np.int32), np.zeros(D.shape, bool)
         kernels.sweep_predecessors(
             *(structure.tree, structure.entries, lengths.up, lengths.down, *lasts, ranks[sources]),
-            *(sweep.schedule, sweep.places, structure.order, D, P),
+            *(sweep.schedule, structure.order, D, P),
         )
         kernels.closed(D, P, column, cycles)
         for r, j in np.argwhere(cycles).tolist():

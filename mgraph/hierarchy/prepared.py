@@ -43,7 +43,7 @@ class Prepared:
     there: OnDevice | None = None
     by_target: Compressed | None = None
     lasts: Lasts | None = None
-    kept: dict[str, Sweep] = field(default_factory=dict)
+    kept: dict[tuple[str, bool], Sweep] = field(default_factory=dict)
 
     @cached_property
     def reversed(self) -> "Prepared":
@@ -67,11 +67,11 @@ class Prepared:
             edges = Compressed(*(None if part is None else devices.to_host(part) for part in edges))
         return replace(self, by_target=edges)
 
-    def sweep_to(self, on: OnDevice, ranks: np.ndarray | None) -> Sweep:
+    def sweep_to(self, on: OnDevice, ranks: np.ndarray | None, measured: bool) -> Sweep:
         """Return the sweep to some ranks, or to all vertices in the order of their numbers."""
         if ranks is None and on is self.there:
-            return sweep_to_all(self.structure, on, self.kept)
-        return sweep_to(self.structure, on, self.structure.rank if ranks is None else ranks)
+            return sweep_to_all(self.structure, on, self.kept, measured)
+        return sweep_to(self.structure, on, self.structure.rank if ranks is None else ranks, measured)
 
     def on(self, device: devices.Device) -> tuple[OnDevice, Lengths]:
         """Return the structure and the lengths on a device."""

@@ -71,19 +71,19 @@ class Sweep(NamedTuple):
     ----------
     schedule : Schedule
         How it goes through the vertices.
-    places : array of int32, shape (targets,)
-        The place of each target in the schedule; on the device that sweeps, as is `times`.
-    times : array of int32, shape (vertices,)
-        How often each vertex of the schedule is a target.
+    targets : int
+        How many targets there are.
+    times : array of int32, shape (vertices,), or None
+        How often each vertex of the schedule is a target, where distances are measured; on the device that sweeps.
     """
 
     schedule: Schedule
-    places: Array
-    times: Array
+    targets: int
+    times: Array | None
 
 
-def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sweep:
-    """Return the sweep to these ranks: of them and their ancestors."""
+def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray, measured: bool = False) -> Sweep:
+    """Return the sweep to these ranks, of them and their ancestors, for `measured` or else for `distances`."""
     chosen = np.zeros(len(structure.order), bool)
     chosen[targets] = True
     above = targets
@@ -93,21 +93,23 @@ def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray) -> Sweep:
         above = above[~chosen[above]]
         chosen[above] = True
     with on.device.active():
-        vertices, stages, parts = on.kernels.schedule(structure.tree, structure.entries, chosen)
-    place = np.empty(len(structure.order), np.int32)
-    place[vertices] = np.arange(len(vertices), dtype=np.int32)
+        vertices, stages, parts = on.kernels.schedule(
+            structure.tree, structure.entries, chosen, None if measured else targets
+        )
     moved = on.device.asarray
     schedule = Schedule(moved(vertices), stages, tuple(moved(part) for part in parts))
-    times = np.bincount(place[targets], minlength=len(vertices)).astype(np.int32)
-    return Sweep(schedule, moved(place[targets]), moved(times))
+    times = moved(np.bincount(targets, minlength=len(chosen))[vertices].astype(np.int32)) if measured else None
+    return Sweep(schedule, len(targets), times)
 
 
-def sweep_to_all(structure: Structure, on: OnDevice, kept: dict[str, Sweep]) -> Sweep:
-    """Return the sweep to all vertices in the order of their numbers, which is kept by the name of the device."""
-    name = on.device.name
-    if name not in kept:
-        kept[name] = sweep_to(structure, on, structure.rank)
-    return kept[name]
+def sweep_to_all(
+    structure: Structure, on: OnDevice, kept: dict[tuple[str, bool], Sweep], measured: bool = False
+) -> Sweep:
+    """Return the sweep to all vertices in the order of their numbers; it is kept by device and purpose."""
+    key = on.device.name, measured
+    if key not in kept:
+        kept[key] = sweep_to(structure, on, structure.rank, measured)
+    return kept[key]
 
 
 def distances(
@@ -132,7 +134,7 @@ def distances(
         If they do not fit the free memory.
     """
     device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
-    shape = len(sources), len(sweep.places)
+    shape = len(sources), sweep.targets
     narrows, moves = inner != lengths.dtype, home.name != device.name
     rows = max(1, len(sources))
     if narrows or moves:
@@ -157,7 +159,7 @@ def distances(
                 own = part if wide is None else wide[: last - first]
                 kernels.sweep(
                     *(on.tree, on.entries, lengths.up, lengths.down, starts[first:last]),
-                    *(sweep.schedule, sweep.places, most, own),
+                    *(sweep.schedule, most, own),
                 )
                 if narrows:
                     part[...] = _narrowed(own, lengths, device)

@@ -10,7 +10,7 @@ from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
 from ...errors import DeviceError, Given
 from .ops import LABELS, Entries, Lower, Measures, Placed, Schedule, Tree
-from .pieces import GROUP, STACKS, Stage, division
+from .pieces import GROUP, STACKS, Columns, Stage, columns_of, division
 
 SOURCE = "hierarchy.cu"
 _TYPES: dict[np.dtype, str] = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -48,6 +48,9 @@ _MOST_SQUARES = 65535
 
 #: The most entries: the threads of a launch count in 32 bits, and each looks for its next entry beyond the last one.
 _MOST_ENTRIES = 2**31 - 2**24
+
+#: How many parts of a schedule are those of a `Division`; the others are those of `Columns`.
+_DIVIDED = 7
 
 #: The most blocks of a multiprocessor, its registers, and the bytes of shared memory that each block takes besides.
 _BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024
@@ -113,13 +116,24 @@ def _blocks() -> int:
     return launched_blocks(cuda_attribute("MultiProcessorCount") * _RESIDENT)
 
 
-def schedule(tree: Tree, entries: Entries, chosen: np.ndarray) -> Schedule:
-    """Return how a sweep goes through the chosen vertices; its parts are those of `division`."""
+def schedule(tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarray | None) -> Schedule:
+    """Return how a sweep goes through the chosen vertices; its parts are those of `division`, and then of `columns_of`.
+
+    `gather` finds the distances to leaves of the tree, so no sweep that keeps labels passes them. They come last.
+    """
+    swept = chosen if targets is None else chosen & (tree.size > 1)
     room = cuda_attribute("MaxSharedMemoryPerBlockOptin") - _shared(0, 1, 8, _RADII)
-    vertices, stages, *parts = division(tree, entries, chosen, min(STACKS[0], room // (32 * 8)))
-    if len(parts[4]) * GROUP > _MOST_ENTRIES:
+    made = division(tree, entries, swept, min(STACKS[0], room // (32 * 8)))
+    if len(made.rows) * GROUP > _MOST_ENTRIES:
         raise _too_large(entries)
-    return Schedule(vertices, stages, tuple(parts))
+    vertices, stages, *parts = made
+    if targets is None:
+        return Schedule(vertices, stages, tuple(parts))
+    columns = columns_of(vertices, entries, targets)
+    if len(columns.place) > _MOST_ENTRIES:
+        raise _too_large(entries)
+    leaves = np.flatnonzero(chosen & ~swept).astype(np.int32)
+    return Schedule(np.append(vertices, leaves), stages, (*parts, *columns))
 
 
 def workspace_bytes(
@@ -128,17 +142,23 @@ def workspace_bytes(
     """Return the bytes that `sweep` or `measure` allocates."""
     kept = _kept(schedule, measured)
     pitch = _pitch(kept, sources, itemsize)
-    *_, entry, _ = schedule.parts
-    lengths = (len(entries.upper) + 1 + entry.size) * itemsize  # of a copy of all, and of those of the groups
+    *_, entry, _ = schedule.parts[:_DIVIDED]
+    sums = 0 if measured else Columns(*schedule.parts[_DIVIDED:]).entry.size
+    lengths = (len(entries.upper) + 2 + entry.size + sums) * itemsize  # of a copy of all, of groups, and of sums
     places = 4 * (len(tree.depth) + len(schedule.vertices))
     partial = _members(pitch, itemsize) * (4 * 8 + 4 * _RADII) if measured else 0
     return pitch * ((kept + tree.height) * itemsize + partial) + lengths + places + _A_SOURCE * sources
 
 
 def _kept(schedule: Schedule, measured: bool) -> int:
-    """Return the number of vertices whose labels are written: to be measured, those of the last stage are not."""
-    vertices = len(schedule.vertices)
-    return schedule.stages[-1].place if measured and schedule.stages else vertices
+    """Return the number of vertices whose labels are kept: to measure, not those of the last stage."""
+    return schedule.stages[-1].place if measured and schedule.stages else _swept(schedule)
+
+
+def _swept(schedule: Schedule) -> int:
+    """Return the number of vertices that a sweep passes."""
+    _, spans, *_ = schedule.parts
+    return len(spans) - 1
 
 
 def _width(sources: int, itemsize: int) -> int:
@@ -240,27 +260,35 @@ def _bound(limit: float, up: Array, down: Array) -> Any:
     return dtype.type(limit) if ends else infinite
 
 
+def _lengths(down: Array) -> Array:
+    """Return the lengths of entries, and of `NOTHING` and `INFINITE`, which count from the end."""
+    xp, dtype = of(down).xp, np.dtype(down.dtype)
+    return xp.append(down, xp.array([0, kernel_infinity(dtype)], dtype))
+
+
 def _sweep_batches(
     tree: Tree,
     entries: Entries,
     up: Array,
     down: Array,
+    lengths: Array,
     sources: Array,
     schedule: Schedule,
     limit: float,
     asked: _Asked | None,
-    use: Callable[[Array, Array], None],
+    use: Callable[[Array, Array, Array], None],
 ) -> None:
-    """Sweep for one batch of sources after the other, to measure what is asked or else to keep all labels.
+    """Sweep for one batch of sources after the other, to measure what is asked or else to keep labels.
 
-    After the launches of a batch, ``use(numbers, labels)`` launches what reads it: `numbers`, int32, are those of the
-    batch's sources, and `labels` has a column for each of them. If labels are kept, and those of two batches fit the
-    free memory, one batch is swept on a stream of its own while the other's labels are read, as the top of the tree
-    keeps few warps busy.
+    `lengths` are those that `_lengths` returns. After the launches of a batch, ``use(numbers, starts, labels)``
+    launches what reads it: `numbers`, int32, are those of the batch's sources, `starts` the sources, and -1 beyond the
+    last one, and `labels` has a column for each of these. If labels are kept, and those of two batches fit the free
+    memory, one batch is swept on a stream of its own while the other's labels are read, as the top of the tree keeps
+    few warps busy.
     """
     device, dtype = of(up), np.dtype(up.dtype)
     xp, t = device.xp, _TYPES[dtype]
-    steps, spans, pieces, outer, rows, entry, heads = schedule.parts
+    steps, spans, pieces, outer, rows, entry, heads = schedule.parts[:_DIVIDED]
     vertices, stages = schedule.vertices, schedule.stages
     kept = _kept(schedule, asked is not None)
     height, count = tree.height, len(sources)
@@ -271,7 +299,9 @@ def _sweep_batches(
         ahead = pitch * kept * dtype.itemsize
         needed = workspace_bytes(tree, entries, schedule, count, dtype.itemsize, False) + ahead
         slots += device.available_memory() > needed
-    labels, climbs = xp.empty((slots, kept, pitch), dtype), xp.empty((pitch, height), dtype)
+    labels, climbs = xp.empty((slots, max(1, kept), pitch), dtype), xp.empty((pitch, height), dtype)
+    if kept == 0:  # a leaf without an upper neighbour reads a label all the same
+        labels.fill(kernel_infinity(dtype))
     arrived, turns = xp.zeros(1, np.uint32), xp.zeros((batches, len(stages), pitch // 32), np.int32)
     # Sources that are near each other in the tree pass the same pieces over.
     order = xp.argsort(sources).astype(np.int32)
@@ -279,10 +309,10 @@ def _sweep_batches(
     some.ravel()[:count] = sources[order]
     bound = _bound(limit, up, down)
     last = asked or _Asked(_NONE, dtype.type(0), _NONE, np.int32(0), _NONE, _NONE, _NONE, _NONE, _NONE)
-    lengths = xp.append(down, dtype.type(kernel_infinity(dtype)))[entry]
-    above = stages[0].place if stages else len(vertices)
+    above = stages[0].place if stages else _swept(schedule)
+    of_groups = lengths[entry]
     if asked:
-        lengths.view(np.int32)[heads, 0] = asked.times[above:]
+        of_groups.view(np.int32)[heads, 0] = asked.times[above:]
     name = f"descend<{t}, {{}}, {asked.purpose() if asked else _KEEP}>"
     radii = int(last.number)
     launches = [_launch(name, stage, pitch, dtype.itemsize, radii) for stage in stages]
@@ -305,7 +335,7 @@ def _sweep_batches(
         for stage, (width, blocks, shared), turn in zip(stages, launches, turns[batch], strict=True):
             kernel = cuda_function(SOURCE, name.format(width), shared=cuda_attribute("MaxSharedMemoryPerBlockOptin"))
             kernel.preferred_shared_memory_carveout = 100
-            of_stage = pieces[stage.piece :], np.int32(stage.pieces), outer, rows, lengths, turn, np.int32(stage.rows)
+            of_stage = pieces[stage.piece :], np.int32(stage.pieces), outer, rows, of_groups, turn, np.int32(stage.rows)
             whole = *of_stage, np.int32(kept), bound, spans, *of_sources, *last
             kernel((launched_blocks(blocks),), (32,), whole, shared_mem=shared)
         return numbers
@@ -320,7 +350,7 @@ def _sweep_batches(
             with sweeping:
                 numbers = sweep_one(batch, labels[slot])
             current.wait_event(sweeping.record())
-            use(numbers, labels[slot])
+            use(numbers, some[batch], labels[slot])
             used[slot] = current.record()
     finally:  # labels are freed in the order of the current stream
         current.wait_event(sweeping.record())
@@ -333,27 +363,30 @@ def sweep(
     down: Array,
     sources: Array,
     schedule: Schedule,
-    places: Array,
     limit: float,
     D: Array,
 ) -> None:
-    """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule."""
+    """D[r, j] = the length of the shortest path from sources[r] to target number j of the schedule."""
     if not D.size:
         return
-    dtype, columns = np.dtype(D.dtype), len(places)
+    dtype, columns = np.dtype(D.dtype), D.shape[1]
     kernel = cuda_function(SOURCE, f"gather<{_TYPES[dtype]}>")
     bounds = dtype.type(limit), dtype.type(infinity(dtype))
     leading = np.int64(D.strides[0] // D.itemsize)
     wide, high = _TILE_BYTES // dtype.itemsize * _SQUARE, _TILE_SOURCES * _SQUARE  # of a square
+    first, place, entry, leaf = schedule.parts[_DIVIDED:]
+    lengths = _lengths(down)
+    added = lengths[entry]
 
-    def gather(numbers: Array, labels: Array) -> None:
+    def gather(numbers: Array, starts: Array, labels: Array) -> None:
         for low in range(0, columns, _MOST_SQUARES * wide):
-            some = places[low : low + _MOST_SQUARES * wide]
-            grid = _SQUARE * _SQUARE, -(-len(some) // wide), -(-len(numbers) // high)
-            from_labels = labels, np.int32(labels.shape[1]), some, np.int32(len(some))
-            kernel(grid, (_THREADS,), (*from_labels, numbers, np.int32(len(numbers)), *bounds, D[:, low:], leading))
+            count = min(columns - low, _MOST_SQUARES * wide)
+            grid = _SQUARE * _SQUARE, -(-count // wide), -(-len(numbers) // high)
+            of_columns = labels, np.int32(labels.shape[1]), first[low:], place, added, leaf[low:], np.int32(count)
+            of_rows = starts, numbers, np.int32(len(numbers)), *bounds, D[:, low:], leading
+            kernel(grid, (_THREADS,), (*of_columns, *of_rows))
 
-    _sweep_batches(tree, entries, up, down, sources, schedule, limit, None, gather)
+    _sweep_batches(tree, entries, up, down, lengths, sources, schedule, limit, None, gather)
 
 
 def measure(
@@ -402,7 +435,7 @@ def _measure(
         wanted[1] = sums[0]
     asked = _Asked(*(times, dtype.type(limit), radii, np.int32(len(radii)), *wanted, within))
 
-    def add_up(numbers: Array, _labels: Array) -> None:
+    def add_up(numbers: Array, _starts: Array, _labels: Array) -> None:
         count = len(numbers)
         found = greatest.max(axis=0), *sums.sum(axis=1)
         for part, all_of_it in zip(found, measures[:4], strict=True):
@@ -414,4 +447,4 @@ def _measure(
         sums.fill(0)
         within.fill(0)
 
-    _sweep_batches(tree, entries, up, down, sources, schedule, limit, asked, add_up)
+    _sweep_batches(tree, entries, up, down, _lengths(down), sources, schedule, limit, asked, add_up)

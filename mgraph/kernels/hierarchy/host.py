@@ -487,9 +487,17 @@ def _middle(a, b, entries, lower, upward, downward, lengths, up, down):
     return -1
 
 
-def schedule(tree, entries, chosen):
-    """Return how a sweep goes through the chosen vertices: depth first, by falling rank."""
-    return Schedule(np.flatnonzero(chosen)[::-1].astype(np.int32))
+def schedule(tree, entries, chosen, targets):
+    """Return how a sweep goes through the chosen vertices: depth first, by falling rank.
+
+    Its only part are the places of the targets.
+    """
+    vertices = np.flatnonzero(chosen)[::-1].astype(np.int32)
+    if targets is None:
+        return Schedule(vertices)
+    place = np.empty(len(chosen), np.int32)
+    place[vertices] = np.arange(len(vertices), dtype=np.int32)
+    return Schedule(vertices, (), (place[targets],))
 
 
 def _units(sources, measured):
@@ -514,9 +522,9 @@ def workspace_bytes(tree, entries, schedule, sources, itemsize, measured):
     return min(numba.get_num_threads(), -(-sources // lanes)) * rows * lanes * itemsize
 
 
-def sweep(tree, entries, up, down, sources, schedule, places, limit, D):
-    """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule."""
-    vertices = schedule.vertices
+def sweep(tree, entries, up, down, sources, schedule, limit, D):
+    """D[r, j] = the length of the shortest path from sources[r] to target number j of the schedule."""
+    vertices, [places] = schedule.vertices, schedule.parts
     infinity, limit, unreached = _infinity(up.dtype), up.dtype.type(limit), up.dtype.type(result_infinity(up.dtype))
     bound, prunes = _bound(limit, up, down)
 
@@ -534,9 +542,10 @@ def sweep(tree, entries, up, down, sources, schedule, places, limit, D):
     _in_slices(work, sources, tree, vertices, up.dtype, len(vertices) + 1)
 
 
-def sweep_predecessors(tree, entries, up, down, last_up, last_down, sources, schedule, places, names, D, P):
-    """P[r, j] = the vertex before the one at ``places[j]`` of the schedule, by the entries that `sweep` comes by."""
+def sweep_predecessors(tree, entries, up, down, last_up, last_down, sources, schedule, names, D, P):
+    """P[r, j] = the vertex before target number j of the schedule, by the entries that `sweep` comes by."""
     infinity, unreached, vertices = _infinity(up.dtype), D.dtype.type(result_infinity(D.dtype)), schedule.vertices
+    [places] = schedule.parts
     wanted = vertices[places]
 
     def work(slices, units, climbs, stack, rows):

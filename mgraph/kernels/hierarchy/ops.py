@@ -74,7 +74,7 @@ class Schedule(NamedTuple):
     stages : tuple
         How a GPU divides the sweep into launches; stays on the host.
     parts : tuple of array
-        What these launches read; on the device that sweeps.
+        What the sweep reads besides, and where it finds the targets; on the device that sweeps.
     """
 
     vertices: Array
@@ -220,7 +220,6 @@ class Operations(Protocol):
         last_down: Array,
         sources: Array,
         schedule: Schedule,
-        places: Array,
         names: Array,
         D: Array,
         P: Array,
@@ -240,10 +239,11 @@ class Operations(Protocol):
         """
         ...
 
-    def schedule(self, tree: Tree, entries: Entries, chosen: np.ndarray) -> Schedule:
-        """Return how a sweep goes through the chosen vertices.
+    def schedule(self, tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarray | None) -> Schedule:
+        """Return how a sweep goes through the chosen vertices: `sweep`, in the order of its columns, or else `measure`.
 
         `tree` and `entries` lie on the host; `chosen` is of bool, shape (n,), with all ancestors of what is chosen.
+        For `sweep` there are `targets`, chosen vertices, one for each column; for `measure` None.
         """
         ...
 
@@ -261,11 +261,10 @@ class Operations(Protocol):
         down: Array,
         sources: Array,
         schedule: Schedule,
-        places: Array,
         limit: float,
         D: Array,
     ) -> None:
-        """D[r, j] = the length of the shortest path from sources[r] to the vertex at ``places[j]`` of the schedule.
+        """D[r, j] = the length of the shortest path from sources[r] to target number j of the schedule.
 
         It is the `infinity` of results if there is none within `limit`, which is less than `kernel_infinity`.
         """

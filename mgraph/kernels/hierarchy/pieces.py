@@ -26,6 +26,9 @@ MOST = 1024
 #: Entries of a group, and the groups after the last one that a sweep may copy in vain: two of its chunks.
 GROUP, AHEAD = 4, 32
 
+#: What is added to a label in place of an entry: an infinite length, or none.
+INFINITE, NOTHING = -1, -2
+
 #: Vertices whose groups are written at a time.
 _SOME = 1 << 16
 
@@ -62,7 +65,7 @@ class Division(NamedTuple):
         The row of the stack of each entry. The first element of a vertex's first group has the row of the vertex in its
         low 16 bits, and the number of further groups above them.
     entry : array, shape (groups + AHEAD, 4)
-        The number of each entry, -1 for none. Where a vertex has fewer entries, its last one is repeated.
+        The number of each entry, `INFINITE` for none. Where a vertex has fewer entries, its last one is repeated.
     heads : array of int32
         The first group of each vertex of a piece.
     """
@@ -116,6 +119,48 @@ def division(tree: Tree, entries: Entries, chosen: np.ndarray, most: int = STACK
     spans[:-1, 0], spans[:-1, 1] = vertices, tree.size[vertices]
     heads = groups[:-1].astype(np.int32)
     return Division(vertices, stages, steps, spans, pieces, place[neighbours], rows, entry, heads)
+
+
+class Columns(NamedTuple):
+    """How the distances to targets, a column each, are made of labels: as the least of some sums.
+
+    Attributes
+    ----------
+    first : array of int32, shape (columns + 1,)
+        Where the sums of each column begin, and where those of the last one end.
+    place : array of int32
+        The place of the label in each sum. The last sum of a column has the highest bit set.
+    entry : array of int32
+        The entry whose length is added; `NOTHING` or `INFINITE` if it is none.
+    leaf : array of int32, shape (columns,)
+        The target if it has no label of its own, to which the distance from itself is 0; -2 for others.
+    """
+
+    first: np.ndarray
+    place: np.ndarray
+    entry: np.ndarray
+    leaf: np.ndarray
+
+
+def columns_of(labelled: np.ndarray, entries: Entries, targets: np.ndarray) -> Columns:
+    """Return the columns of targets, of which those that are not among the labelled vertices are leaves of the tree.
+
+    A labelled target has one sum, its own label. A leaf has a sum for each upper neighbour; if it has none, an infinite
+    one.
+    """
+    places = np.full(len(entries.begin) - 1, -1, np.int32)
+    places[labelled] = np.arange(len(labelled), dtype=np.int32)
+    own, count = places[targets], _counts(entries, targets)
+    single = (own >= 0) | (count == 0)
+    first = _starts(np.where(single, 1, count))
+    place, entry = (np.empty(first[-1], np.int32) for _ in range(2))
+    place[first[:-1][single]] = np.maximum(own[single], 0)
+    entry[first[:-1][single]] = np.where(own[single] >= 0, NOTHING, INFINITE)
+    sums = _ranges(first[:-1][~single], first[1:][~single])
+    entry[sums] = _ranges(entries.begin[targets[~single]], entries.begin[targets[~single] + 1])
+    place[sums] = places[entries.upper[entry[sums]]]
+    place[first[1:] - 1] |= np.int32(-(2**31))
+    return Columns(first.astype(np.int32), place, entry, np.where(own >= 0, -2, targets).astype(np.int32))
 
 
 def _pieces(tree: Tree, entries: Entries, chosen: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -191,7 +236,7 @@ def _stacked(
     level = np.zeros(n, np.int64)  # what to add to a depth for its row, by root
     level[roots] = np.diff(outer) - tree.depth[roots]
     shape = int(groups[-1]) + AHEAD, GROUP
-    rows, entry = np.zeros(shape, np.int32), np.full(shape, -1, entries.begin.dtype)
+    rows, entry = np.zeros(shape, np.int32), np.full(shape, INFINITE, entries.begin.dtype)
     for low in range(0, len(vertices), _SOME):
         some = vertices[low : low + _SOME]
         begins = GROUP * groups[low : low + len(some) + 1]
