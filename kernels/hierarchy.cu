@@ -19,8 +19,8 @@
 //   `sweep` does the same, level by level in one cooperative launch, for the vertices at the top whose stack would have
 //   more rows than the host allows (`STACKS` of pieces.py). In a level of few vertices a block takes a vertex and deals
 //   out its entries to the warps.
-// - `gather` writes rows of distances. A label is written by the sweep, read, and written to a row. A leaf of the tree
-//   has no label: its distances are made where they are written, of the labels of its upper neighbours.
+// - `gather` copies labels to rows of distances. A leaf of the tree with few upper neighbours has no labels: where its
+//   distances are written, they are made of the labels of these neighbours (columns.py).
 //
 // With a limit, and without negative lengths, paths end where they are longer: a piece without a source below its root
 // is passed over if the labels of all its outer neighbours are beyond the limit. So sources are near each other in the
@@ -32,14 +32,13 @@
 //
 // Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
 // sources that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k.
-// Infinity is that of infinity.cuh. To keep labels, a sweep passes no leaf of the tree. A subtree is a range of ranks,
-// so source s lies below v if v - size[v] < s <= v. A piece is its first place, its first group of entries, its first
-// upper neighbour in `outer`, and its root's depth; the next piece's numbers are its ends. A vertex has one group of
-// entries or more. A group is four rows of the stack and four lengths. In the first group of a vertex, the first place
-// is not an entry's. As a row, its low 16 bits are the row of the vertex itself, its high 16 bits the number of further
-// groups; as a length, its low 32 bits say how often the vertex counts. Where a vertex has fewer entries, the last one
-// is repeated. A vertex without any, a root of the tree, has row 0 with infinite lengths; that is its own row, which is
-// unreached before.
+// Infinity is that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v. A
+// piece is its first place, its first group of entries, its first upper neighbour in `outer`, and its root's depth; the
+// next piece's numbers are its ends. A vertex has one group of entries or more. A group is four rows of the stack and
+// four lengths. In the first group of a vertex, the first place is not an entry's. As a row, its low 16 bits are the
+// row of the vertex itself, its high 16 bits the number of further groups; as a length, its low 32 bits say how often
+// the vertex counts. Where a vertex has fewer entries, the last one is repeated. A vertex without any, a root of the
+// tree, has row 0 with infinite lengths; that is its own row, which is unreached before.
 //
 // Races. Entries are lowered by atomic minima. Only `lower` of distances.cuh changes an entry, so bits do not depend on
 // the order. A label is written by one warp. `eliminate` and `sweep` read what other warps have written after a
@@ -51,6 +50,8 @@
 // and lengths are read once for a warp.
 // `sweep`: a label read for each entry and source, mostly from the L2, and one written for each vertex with anything
 // below it, or for all; a barrier for each level.
+// `gather`: a label read and a distance written for each target and source; for a leaf a label for each entry, mostly
+// from the L2.
 //
 // Sources. B. A. Carré, "An algebra for network routing problems", 1971; J. Dibbelt, B. Strasser, D. Wagner,
 // "Customizable contraction hierarchies", 2016; D. Delling, A. Goldberg, A. Nowatzyk, R. Werneck, "PHAST:
@@ -225,7 +226,7 @@ template <int V> struct Sources {
     }
 };
 
-// What a sweep measures, as bits of `WHAT`. If it is 0, it keeps the labels of all vertices.
+// What a sweep measures, as bits of `WHAT`. If it is 0, it keeps the labels of all that it passes.
 constexpr unsigned GREATEST = 1, REACHED = 2, TOTAL = 4, INVERSE = 8, WITHIN = 16, ANY = 31;
 
 // What is asked of each source, and where it goes: rows of `pitch` of each measure, and of `within` a row for each
@@ -614,9 +615,9 @@ __global__ void __launch_bounds__(32, 16)
 }
 
 // D[rows[s], j] = the distance from source starts[s] to target j, or `unreached` if it is infinite or beyond the limit.
-// It is the least sum of a label and a length: those of place[e] and added[e], for e from first[j] to first[j + 1]. In
-// place[e] the highest bit marks the last sum of a target. It is 0 if leaf[j] is the source. A block takes a tile. Blocks
-// that run together take a square of tiles, so that what they read and write lies together.
+// The distance is the least sum of a label and a length: of the label at place[e] and added[e], for e from first[j] to
+// first[j + 1]. It is at most 0 if leaf[j] is the source. The highest bit of place[e] marks the last sum of a target. A
+// block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies together.
 template <typename T>
 __global__ void __launch_bounds__(THREADS, GATHERING)
     gather(const T* labels, int pitch, const int* first, const int* place, const T* added, const int* leaf,
@@ -666,7 +667,7 @@ __global__ void __launch_bounds__(THREADS, GATHERING)
     const int target = leaf[column + x];
 #pragma unroll 8
     for (int s = threadIdx.x / COLUMNS; s < min(TILE_SOURCES, sources - source); s += THREADS / COLUMNS) {
-        const T found = starts[source + s] == target ? T(0) : tile[x][s];
+        const T least = tile[x][s], found = starts[source + s] == target && T(0) < least ? T(0) : least;
         __stcs(D + rows[source + s] * leading + column + x, found <= limit ? found : unreached);
     }
 }

@@ -350,9 +350,11 @@ def test_a_cycle_that_only_rounding_makes_negative(device):
         ring = np.arange(n)
         graph = mgraph.Graph.from_edges(ring, (ring + 1) % n, weights)
         for _ in range(5):
-            found = mgraph.Hierarchy(graph, random_order(random, n), device=device).distances()
+            order = random_order(random, n)
+            found = mgraph.Hierarchy(graph, order, device=device).distances()
             seen += bool((found + found.T < 0).any())
             assert np.allclose(found, mgraph.apsp(graph, method="johnson", device="cpu").distances, atol=1e-12)
+            assert np.array_equal(found, mgraph.Hierarchy(graph, order, device="cpu").distances())
     assert seen  # so that a vertex does seem to lie on a negative cycle
 
 
@@ -391,6 +393,7 @@ def test_batches_follow_one_another(dtype, tall, monkeypatch):
     monkeypatch.setattr(hierarchy_kernels, "cuda_function", held_up)
     monkeypatch.setattr(type(gpu), "stream", lambda self: streams.append(1) or xp.cuda.Stream(non_blocking=True))
     monkeypatch.setattr(hierarchy_kernels, "LANES", 128)
+    monkeypatch.setattr(hierarchy_kernels, "MOST_SQUARES", 1)
     graph = grid(1 if tall else 50, 1500 if tall else 70, random, dtype)
     order = range(graph.n) if tall else None
     here, there = (mgraph.Hierarchy(graph, order, device=device) for device in ("cpu", "cuda"))
@@ -402,7 +405,7 @@ def test_batches_follow_one_another(dtype, tall, monkeypatch):
         assert np.array_equal(devices.to_host(out), expected)
         assert np.array_equal(there.distances(sources, reduce="eccentricity").eccentricity, expected.max(1))
         out.fill(-1)
-    assert len(written) >= 3 * 8 and len(streams) >= 3  # there were several batches, and a stream for the sweeps
+    assert len(written) >= 3 * 8 * 2 and len(streams) >= 3  # several batches, launches, and a stream for the sweeps
 
 
 @pytest.mark.gpu
@@ -411,8 +414,8 @@ def test_batches_follow_one_another(dtype, tall, monkeypatch):
 def test_sweeps_take_the_memory_that_they_say(k, measured, monkeypatch):
     gpu, random, seen, sweep_to_all = devices.find("cuda"), np.random.default_rng(14), [], sweeps.sweep_to_all
 
-    def spied(structure, on, kept, measured):
-        seen[:] = structure, on, sweep_to_all(structure, on, kept, measured)
+    def spied(structure, on, kept, rows):
+        seen[:] = structure, on, sweep_to_all(structure, on, kept, rows)
         return seen[2]
 
     monkeypatch.setattr(sweeps, "sweep_to_all", spied)
@@ -556,14 +559,31 @@ def test_many_parallel_edges_are_edges(device):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
-def test_a_graph_without_edges(device, dtype):
+def test_a_graph_without_edges(device, dtype, monkeypatch):
+    monkeypatch.setattr(hierarchy_kernels, "LANES", 128)
     none = np.zeros(0, dtype)
     roads = mgraph.Hierarchy(mgraph.Graph.from_edges([], [], none, n=5), [4, 0, 2, 1, 3], device=device)
     wanted = np.where(np.eye(5, dtype=bool), 0, infinity(np.dtype(dtype)))
-    assert np.array_equal(roads.distances(), wanted)
     sources, targets = np.arange(300) % 5, [3, 3, 0]
+    for size in (5, 128, 256, 512, 1024):  # what a GPU takes for labels held other numbers before
+        devices.find(device).xp.full(size, -1000, dtype)
+    assert np.array_equal(roads.distances(), wanted)
     assert np.array_equal(roads.distances(sources, targets), wanted[np.ix_(sources, targets)])
     assert np.array_equal(roads.distances(reduce="reached").reached, np.ones(5))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_leaves_of_few_and_of_many_neighbours(device, dtype):
+    random, hubs, leaves = np.random.default_rng(16), 12, 60
+    joined = random.random((leaves, hubs)) < np.linspace(0, 1, leaves)[:, None]  # some leaves are alone
+    ends, tops = np.nonzero(joined)
+    weights = random.integers(1, 100, len(ends)).astype(dtype)
+    graph = mgraph.Graph.from_edges(ends, leaves + tops, weights, n=leaves + hubs, directed=False)
+    roads = mgraph.Hierarchy(graph, range(graph.n), device=device)
+    wanted = mgraph.apsp(graph, device="cpu").distances
+    assert np.array_equal(roads.distances(), wanted)
+    targets = random.integers(0, graph.n, 300)
+    assert np.array_equal(roads.distances([3, 70], targets), wanted[np.ix_([3, 70], targets)])
 
 
 def test_a_tall_tree(device):

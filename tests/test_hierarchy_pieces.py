@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from test_hierarchy import random_order
 
+from mgraph.kernels.hierarchy import cuda as hierarchy_kernels
+from mgraph.kernels.hierarchy.columns import INFINITE, MOST_UPPER, NO_LEAF, ZERO, Columns, columns_of, with_labels
 from mgraph.kernels.hierarchy.ops import Entries, Tree
-from mgraph.kernels.hierarchy.pieces import AHEAD, GROUP, MOST, STACKS, columns_of, division
+from mgraph.kernels.hierarchy.pieces import AHEAD, GROUP, MOST, STACKS, division
 
 
 def eliminated(matrix, order):
@@ -129,15 +131,19 @@ def test_columns_add_up_to_the_same_distances(graph):
     tree, entries, lengths = eliminated(*graph)
     n, random = len(tree.parent), np.random.default_rng(6)
     roots = {int(v): float(k) for k, v in enumerate(np.flatnonzero(tree.parent < 0))}
-    inner = tree.size > 1
+    inner = with_labels(tree, entries)
+    count = np.diff(entries.begin)
+    assert np.array_equal(inner, (tree.size > 1) | (count > MOST_UPPER))
     made, labels = swept(tree, entries, lengths, inner, roots)
     wanted = swept(tree, entries, lengths, np.ones(n, bool), roots)
     wanted = wanted[1][np.argsort(wanted[0].vertices)]
-    added = np.append(lengths, [0, np.inf])
+    added = np.append(lengths, [0, 0])
+    added[[INFINITE, ZERO]] = np.inf, 0
     for targets in (np.arange(n), random.integers(0, n, 2 * n), np.zeros(0, np.int64)):
         columns = columns_of(made.vertices, entries, targets)
         assert len(columns.first) == len(targets) + 1 and columns.first[-1] == len(columns.place) == len(columns.entry)
-        assert np.array_equal(columns.leaf, np.where(inner[targets], -2, targets))
+        assert np.array_equal(columns.leaf, np.where(inner[targets], NO_LEAF, targets))
+        assert ((columns.place & 0x7FFFFFFF) < max(1, len(labels))).all()
         for j, (first, last) in enumerate(zip(columns.first[:-1], columns.first[1:], strict=True)):
             assert (columns.place[first:last] < 0).tolist() == [False] * (last - first - 1) + [True]
             places = columns.place[first:last] & 0x7FFFFFFF
@@ -147,6 +153,19 @@ def test_columns_add_up_to_the_same_distances(graph):
             ]
             lone = entries.begin[targets[j]] == entries.begin[targets[j] + 1] and not inner[targets[j]]
             assert np.isinf(min(sums)) if lone else min(sums) == wanted[targets[j]]
+
+
+def test_a_schedule_for_rows_passes_no_leaf(monkeypatch):
+    monkeypatch.setattr(hierarchy_kernels, "cuda_attribute", lambda name: 227 << 10)
+    tree, entries, *_ = eliminated(*scattered(300, 400, 7))
+    n = len(tree.parent)
+    chosen, leaves = np.ones(n, bool), np.flatnonzero((tree.size == 1) & (np.diff(entries.begin) <= MOST_UPPER))
+    whole = hierarchy_kernels.schedule(tree, entries, chosen, None)
+    rows = hierarchy_kernels.schedule(tree, entries, chosen, np.arange(n))
+    assert sorted(whole.vertices) == list(range(n)) and len(leaves) > 50
+    assert sorted(rows.vertices) == np.setdiff1d(np.arange(n), leaves).tolist()
+    assert len(rows.parts) == len(whole.parts) + len(Columns._fields)
+    assert np.array_equal(Columns(*rows.parts[len(whole.parts) :]).leaf[leaves], leaves)
 
 
 def test_a_long_path_has_pieces_of_each_stage_and_levels_above():

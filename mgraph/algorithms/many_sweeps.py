@@ -79,19 +79,19 @@ class Sweeps:
         The vertices whose distances are wanted; None is all.
     limit : float
         The greatest distance.
-    measures : bool
-        Whether distances are measured, or else written.
+    rows : bool
+        Whether distances are written, or else measured.
     """
 
     def __init__(
-        self, piece: Prepared, device: devices.Device, targets: np.ndarray | None, limit: float, measures: bool
+        self, piece: Prepared, device: devices.Device, targets: np.ndarray | None, limit: float, rows: bool
     ) -> None:
         self._structure, self._limit = piece.structure, limit
         self._on, self._lengths = piece.on(device)
         rank = self._structure.rank
         self.n = len(rank)
         self._ends = rank if targets is None else rank[targets]
-        self._sweep = piece.sweep_to(self._on, None if targets is None else self._ends, measures)
+        self._sweep = piece.sweep_to(self._on, None if targets is None else self._ends, rows)
         self._lasts, self._by_target = piece.lasts, None
         if self._lasts is not None:
             self._here, self._lengths_here = placed(self._structure, devices.find("cpu")), on_host(self._lengths)

@@ -254,9 +254,9 @@ class Hierarchy:
         measured = bool(measures or radii)
         if targets is not None:
             ends = distinct(ends) if measured else ends
-            sweep = sweeps.sweep_to(self._structure, self._on, ends, measured)
+            sweep = sweeps.sweep_to(self._structure, self._on, ends, rows=not measured)
         else:
-            sweep = sweeps.sweep_to_all(self._structure, self._on, self._sweeps, measured)
+            sweep = sweeps.sweep_to_all(self._structure, self._on, self._sweeps, rows=not measured)
         if measured:
             known = self._structure, self._on, self._lengths
             return sweeps.measured(*known, starts, ends, sweep, most, measures, radii)
@@ -270,7 +270,7 @@ class Hierarchy:
         most = float("inf") if returns else limit
 
         def rows(sources: np.ndarray, targets: np.ndarray) -> Array:
-            sweep = sweeps.sweep_to(structure, on, structure.rank[targets])
+            sweep = sweeps.sweep_to(structure, on, structure.rank[targets], rows=True)
             return sweeps.distances(structure, on, host, self._lengths, structure.rank[sources], sweep, most)
 
         sources, targets, lengths = structure.order[starts], structure.order[ends], self._on_host

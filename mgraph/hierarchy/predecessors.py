@@ -156,7 +156,7 @@ def by_entries(
     column = np.full(len(ranks), -1, np.int32)
     column[ends] = np.arange(len(ends), dtype=np.int32)
     _check_room(sources, targets, len(ends), lengths)
-    D, sweep = rows(sources, ends), sweep_to(structure, here, ranks[ends])
+    D, sweep = rows(sources, ends), sweep_to(structure, here, ranks[ends], rows=True)
     with devices.allocating(_what(sources, targets), 5 * D.size + 12 * len(sources) * len(targets), here.device):
         P, cycles = np.empty(D.shape, np.int32), np.zeros(D.shape, bool)
         kernels.sweep_predecessors(

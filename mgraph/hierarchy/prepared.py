@@ -67,11 +67,11 @@ class Prepared:
             edges = Compressed(*(None if part is None else devices.to_host(part) for part in edges))
         return replace(self, by_target=edges)
 
-    def sweep_to(self, on: OnDevice, ranks: np.ndarray | None, measured: bool) -> Sweep:
+    def sweep_to(self, on: OnDevice, ranks: np.ndarray | None, rows: bool) -> Sweep:
         """Return the sweep to some ranks, or to all vertices in the order of their numbers."""
         if ranks is None and on is self.there:
-            return sweep_to_all(self.structure, on, self.kept, measured)
-        return sweep_to(self.structure, on, self.structure.rank if ranks is None else ranks, measured)
+            return sweep_to_all(self.structure, on, self.kept, rows)
+        return sweep_to(self.structure, on, self.structure.rank if ranks is None else ranks, rows)
 
     def on(self, device: devices.Device) -> tuple[OnDevice, Lengths]:
         """Return the structure and the lengths on a device."""

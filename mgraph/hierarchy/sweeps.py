@@ -74,7 +74,7 @@ class Sweep(NamedTuple):
     targets : int
         How many targets there are.
     times : array of int32, shape (vertices,), or None
-        How often each vertex of the schedule is a target, where distances are measured; on the device that sweeps.
+        How often each vertex of the schedule is a target, to measure distances; on the device that sweeps.
     """
 
     schedule: Schedule
@@ -82,8 +82,8 @@ class Sweep(NamedTuple):
     times: Array | None
 
 
-def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray, measured: bool = False) -> Sweep:
-    """Return the sweep to these ranks, of them and their ancestors, for `measured` or else for `distances`."""
+def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray, rows: bool) -> Sweep:
+    """Return the sweep to these ranks, of them and their ancestors: for rows of distances, or to measure these."""
     chosen = np.zeros(len(structure.order), bool)
     chosen[targets] = True
     above = targets
@@ -93,22 +93,19 @@ def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray, measured: 
         above = above[~chosen[above]]
         chosen[above] = True
     with on.device.active():
-        vertices, stages, parts = on.kernels.schedule(
-            structure.tree, structure.entries, chosen, None if measured else targets
-        )
+        given = structure.tree, structure.entries, chosen, targets if rows else None
+        vertices, stages, parts = on.kernels.schedule(*given)
     moved = on.device.asarray
     schedule = Schedule(moved(vertices), stages, tuple(moved(part) for part in parts))
-    times = moved(np.bincount(targets, minlength=len(chosen))[vertices].astype(np.int32)) if measured else None
+    times = None if rows else moved(np.bincount(targets, minlength=len(chosen))[vertices].astype(np.int32))
     return Sweep(schedule, len(targets), times)
 
 
-def sweep_to_all(
-    structure: Structure, on: OnDevice, kept: dict[tuple[str, bool], Sweep], measured: bool = False
-) -> Sweep:
+def sweep_to_all(structure: Structure, on: OnDevice, kept: dict[tuple[str, bool], Sweep], rows: bool) -> Sweep:
     """Return the sweep to all vertices in the order of their numbers; it is kept by device and purpose."""
-    key = on.device.name, measured
+    key = on.device.name, rows
     if key not in kept:
-        kept[key] = sweep_to(structure, on, structure.rank, measured)
+        kept[key] = sweep_to(structure, on, structure.rank, rows)
     return kept[key]
 
 

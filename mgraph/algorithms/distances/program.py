@@ -165,10 +165,10 @@ class FromSources(Resumable):
         plan, wanted, dtype = self.plan, self.wanted, np.dtype(self.plan.dtype)
         rows, batch = len(sources), min(plan.detail.batch, len(sources))
         if plan.predecessors:  # which follow from the distances to all vertices
-            sweeps = Sweeps(piece, device, None, self.limit, False)
+            sweeps = Sweeps(piece, device, None, self.limit, rows=True)
             return Searching(sweeps, sources, keeper(wanted, device, "cpu", rows, plan.n, batch, dtype, True))
         measures = bool(wanted.vectors) and not wanted.sparse
-        sweeps = Sweeps(piece, device, wanted.targets, self.limit, measures)
+        sweeps = Sweeps(piece, device, wanted.targets, self.limit, rows=not measures)
         if measures:
             return Measuring(sweeps, sources, wanted, unmeasured(wanted, rows, dtype))
         wide = plan.n if wanted.targets is None else len(wanted.targets)

@@ -9,8 +9,9 @@ from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
 from ...errors import DeviceError, Given
+from .columns import MOST_UPPER, Columns, columns_of, with_labels
 from .ops import LABELS, Entries, Lower, Measures, Placed, Schedule, Tree
-from .pieces import GROUP, STACKS, Columns, Stage, columns_of, division
+from .pieces import GROUP, STACKS, Division, Stage, division
 
 SOURCE = "hierarchy.cu"
 _TYPES: dict[np.dtype, str] = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -44,13 +45,13 @@ _A_SOURCE = 8 + 4 + 4 + 4
 _TILE_BYTES, _TILE_SOURCES, _SQUARE = 512, 64, 8
 
 #: The most squares of tiles side by side that a launch gathers: a grid's second dimension.
-_MOST_SQUARES = 65535
+MOST_SQUARES = 65535
 
 #: The most entries: the threads of a launch count in 32 bits, and each looks for its next entry beyond the last one.
 _MOST_ENTRIES = 2**31 - 2**24
 
 #: How many parts of a schedule are those of a `Division`; the others are those of `Columns`.
-_DIVIDED = 7
+_DIVIDED = len(Division._fields) - len(("vertices", "stages"))
 
 #: The most blocks of a multiprocessor, its registers, and the bytes of shared memory that each block takes besides.
 _BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024
@@ -117,11 +118,11 @@ def _blocks() -> int:
 
 
 def schedule(tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarray | None) -> Schedule:
-    """Return how a sweep goes through the chosen vertices; its parts are those of `division`, and then of `columns_of`.
+    """Return how a sweep goes through the chosen vertices.
 
-    `gather` finds the distances to leaves of the tree, so no sweep that keeps labels passes them. They come last.
+    Its parts are those of a `Division`, and for targets those of `Columns`.
     """
-    swept = chosen if targets is None else chosen & (tree.size > 1)
+    swept = chosen if targets is None else chosen & with_labels(tree, entries)
     room = cuda_attribute("MaxSharedMemoryPerBlockOptin") - _shared(0, 1, 8, _RADII)
     made = division(tree, entries, swept, min(STACKS[0], room // (32 * 8)))
     if len(made.rows) * GROUP > _MOST_ENTRIES:
@@ -129,11 +130,9 @@ def schedule(tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarr
     vertices, stages, *parts = made
     if targets is None:
         return Schedule(vertices, stages, tuple(parts))
-    columns = columns_of(vertices, entries, targets)
-    if len(columns.place) > _MOST_ENTRIES:
-        raise _too_large(entries)
-    leaves = np.flatnonzero(chosen & ~swept).astype(np.int32)
-    return Schedule(np.append(vertices, leaves), stages, (*parts, *columns))
+    if len(targets) * MOST_UPPER > _MOST_ENTRIES:
+        raise DeviceError(f"{len(targets):,} targets are too many for a GPU's kernels: use ", Given("device", "cpu"))
+    return Schedule(vertices, stages, (*parts, *columns_of(vertices, entries, targets)))
 
 
 def workspace_bytes(
@@ -151,14 +150,9 @@ def workspace_bytes(
 
 
 def _kept(schedule: Schedule, measured: bool) -> int:
-    """Return the number of vertices whose labels are kept: to measure, not those of the last stage."""
-    return schedule.stages[-1].place if measured and schedule.stages else _swept(schedule)
-
-
-def _swept(schedule: Schedule) -> int:
-    """Return the number of vertices that a sweep passes."""
-    _, spans, *_ = schedule.parts
-    return len(spans) - 1
+    """Return for how many vertices there are labels, at least one: to measure, not for those of the last stage."""
+    kept = schedule.stages[-1].place if measured and schedule.stages else len(schedule.vertices)
+    return max(1, kept)
 
 
 def _width(sources: int, itemsize: int) -> int:
@@ -261,7 +255,7 @@ def _bound(limit: float, up: Array, down: Array) -> Any:
 
 
 def _lengths(down: Array) -> Array:
-    """Return the lengths of entries, and of `NOTHING` and `INFINITE`, which count from the end."""
+    """Return the lengths of entries, and those of `ZERO` and `INFINITE`, which count from the end."""
     xp, dtype = of(down).xp, np.dtype(down.dtype)
     return xp.append(down, xp.array([0, kernel_infinity(dtype)], dtype))
 
@@ -299,8 +293,8 @@ def _sweep_batches(
         ahead = pitch * kept * dtype.itemsize
         needed = workspace_bytes(tree, entries, schedule, count, dtype.itemsize, False) + ahead
         slots += device.available_memory() > needed
-    labels, climbs = xp.empty((slots, max(1, kept), pitch), dtype), xp.empty((pitch, height), dtype)
-    if kept == 0:  # a leaf without an upper neighbour reads a label all the same
+    labels, climbs = xp.empty((slots, kept, pitch), dtype), xp.empty((pitch, height), dtype)
+    if len(vertices) == 0:  # a leaf without an upper neighbour reads a label all the same
         labels.fill(kernel_infinity(dtype))
     arrived, turns = xp.zeros(1, np.uint32), xp.zeros((batches, len(stages), pitch // 32), np.int32)
     # Sources that are near each other in the tree pass the same pieces over.
@@ -309,7 +303,7 @@ def _sweep_batches(
     some.ravel()[:count] = sources[order]
     bound = _bound(limit, up, down)
     last = asked or _Asked(_NONE, dtype.type(0), _NONE, np.int32(0), _NONE, _NONE, _NONE, _NONE, _NONE)
-    above = stages[0].place if stages else _swept(schedule)
+    above = stages[0].place if stages else len(vertices)
     of_groups = lengths[entry]
     if asked:
         of_groups.view(np.int32)[heads, 0] = asked.times[above:]
@@ -379,8 +373,8 @@ def sweep(
     added = lengths[entry]
 
     def gather(numbers: Array, starts: Array, labels: Array) -> None:
-        for low in range(0, columns, _MOST_SQUARES * wide):
-            count = min(columns - low, _MOST_SQUARES * wide)
+        for low in range(0, columns, MOST_SQUARES * wide):
+            count = min(columns - low, MOST_SQUARES * wide)
             grid = _SQUARE * _SQUARE, -(-count // wide), -(-len(numbers) // high)
             of_columns = labels, np.int32(labels.shape[1]), first[low:], place, added, leaf[low:], np.int32(count)
             of_rows = starts, numbers, np.int32(len(numbers)), *bounds, D[:, low:], leading

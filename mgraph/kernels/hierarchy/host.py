@@ -35,6 +35,7 @@ from ...device.numba import numba, prange
 from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
 from ...device.numba.sharing import on_all_cores
+from ...device.numba.turning import BLOCK, write_turned
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 from ...dtypes import infinity as result_infinity
 from .ops import Schedule
@@ -53,8 +54,8 @@ _PARTS = 4
 #: Vertices whose rows a core measures at a time, while they are in its cache.
 _TILE = 64
 
-#: Columns and rows of the result that a core writes at a time: what it reads of them fits the first level of its cache.
-_COLUMNS, _ROWS = 256, 16
+#: Columns of the result that a core writes at a time: what it reads of them fits the second level of its cache.
+_COLUMNS = 256
 
 
 @njit(nogil=True, cache=True)
@@ -490,7 +491,7 @@ def _middle(a, b, entries, lower, upward, downward, lengths, up, down):
 def schedule(tree, entries, chosen, targets):
     """Return how a sweep goes through the chosen vertices: depth first, by falling rank.
 
-    Its only part are the places of the targets.
+    If targets are given, its only part is the place of each.
     """
     vertices = np.flatnonzero(chosen)[::-1].astype(np.int32)
     if targets is None:
@@ -834,15 +835,20 @@ def _after(schedule, first, below):
 
 @njit(nogil=True, cache=True)
 def _gather(rows, places, limit, unreached, order, D):
-    """D[order[lane], j] = rows[places[j], lane], some columns of a line's length of lanes at a time."""
+    """D[order[lane], j] = rows[places[j], lane], some columns at a time."""
+    side = BLOCK // rows.itemsize
+    whole = len(order) // side * side
     for first in range(0, len(places), _COLUMNS):
         last = min(first + _COLUMNS, len(places))
-        for low in range(0, len(order), _ROWS):
-            for lane in range(low, min(low + _ROWS, len(order))):
-                target = D[order[lane]]
-                for j in range(first, last):
-                    d = rows[np.uint64(places[j]), lane]  # unsigned, or Numba would check it for being negative
-                    target[j] = d if d <= limit else unreached
+        turned = first + (last - first) // side * side
+        for lane in range(0, whole, side):
+            for j in range(first, turned, side):
+                write_turned(rows, places, j, lane, limit, unreached, D, order)
+        for lane in range(len(order)):
+            target = D[order[lane]]
+            for j in range(turned if lane < whole else first, last):
+                d = rows[np.uint64(places[j]), lane]  # unsigned, or Numba would check it for being negative
+                target[j] = d if d <= limit else unreached
 
 
 @njit(nogil=True, cache=True)

@@ -70,7 +70,7 @@ class Schedule(NamedTuple):
     Attributes
     ----------
     vertices : array of int32
-        The vertices in the order of the sweep; vertex p of the schedule is ``vertices[p]``.
+        The vertices that the sweep passes, in its order; vertex p of the schedule is ``vertices[p]``.
     stages : tuple
         How a GPU divides the sweep into launches; stays on the host.
     parts : tuple of array
@@ -240,10 +240,10 @@ class Operations(Protocol):
         ...
 
     def schedule(self, tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarray | None) -> Schedule:
-        """Return how a sweep goes through the chosen vertices: `sweep`, in the order of its columns, or else `measure`.
+        """Return how `sweep` or `measure` goes through the chosen vertices.
 
-        `tree` and `entries` lie on the host; `chosen` is of bool, shape (n,), with all ancestors of what is chosen.
-        For `sweep` there are `targets`, chosen vertices, one for each column; for `measure` None.
+        `tree` and `entries` lie on the host; `chosen` is of bool, shape (n,), with all ancestors of what is chosen. For
+        `sweep` and `sweep_predecessors`, `targets` has a chosen vertex for each column; for `measure` it is None.
         """
         ...
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .columns import INFINITE, counts_of, ranges_of, starts_of
 from .ops import Entries, Tree
 
 #: The most rows of a stack in each stage, from the roots of the tree on, and the most vertices of a piece of the last.
@@ -25,9 +26,6 @@ MOST = 1024
 
 #: Entries of a group, and the groups after the last one that a sweep may copy in vain: two of its chunks.
 GROUP, AHEAD = 4, 32
-
-#: What is added to a label in place of an entry: an infinite length, or none.
-INFINITE, NOTHING = -1, -2
 
 #: Vertices whose groups are written at a time.
 _SOME = 1 << 16
@@ -100,67 +98,25 @@ def division(tree: Tree, entries: Entries, chosen: np.ndarray, most: int = STACK
 
     inside = vertices[rest:]
     roots = inside[root[inside] == inside]
-    groups = _starts(_counts(entries, inside) // GROUP + 1)
-    outer = _starts(_counts(entries, roots))
+    groups = starts_of(counts_of(entries, inside) // GROUP + 1)
+    outer = starts_of(counts_of(entries, roots))
     pieces = np.empty((len(roots) + 1, 4), np.int32)
     pieces[:, 0] = np.append(place[roots], len(vertices))
     pieces[:, 1] = groups[pieces[:, 0] - rest]
     pieces[:, 2] = outer
     pieces[:, 3] = np.append(tree.depth[roots], 0)
-    neighbours = entries.upper[_ranges(entries.begin[roots], entries.begin[roots + 1])]
+    neighbours = entries.upper[ranges_of(entries.begin[roots], entries.begin[roots + 1])]
     rows, entry = _stacked(tree, entries, inside, root, roots, outer, neighbours, groups)
     firsts = np.flatnonzero(np.diff(stage[roots], prepend=-1))
     stages = tuple(
         Stage(int(low), int(high - low), int(needed[roots[low:high]].max()), int(place[roots[low]]))
         for low, high in zip(firsts, np.append(firsts, len(roots))[1:], strict=True)
     )
-    steps = _starts(np.bincount(depth, minlength=int(depth.max(initial=-1)) + 1)).astype(np.int32)
+    steps = starts_of(np.bincount(depth, minlength=int(depth.max(initial=-1)) + 1)).astype(np.int32)
     spans = np.zeros((len(vertices) + 1, 2), np.int32)
     spans[:-1, 0], spans[:-1, 1] = vertices, tree.size[vertices]
     heads = groups[:-1].astype(np.int32)
     return Division(vertices, stages, steps, spans, pieces, place[neighbours], rows, entry, heads)
-
-
-class Columns(NamedTuple):
-    """How the distances to targets, a column each, are made of labels: as the least of some sums.
-
-    Attributes
-    ----------
-    first : array of int32, shape (columns + 1,)
-        Where the sums of each column begin, and where those of the last one end.
-    place : array of int32
-        The place of the label in each sum. The last sum of a column has the highest bit set.
-    entry : array of int32
-        The entry whose length is added; `NOTHING` or `INFINITE` if it is none.
-    leaf : array of int32, shape (columns,)
-        The target if it has no label of its own, to which the distance from itself is 0; -2 for others.
-    """
-
-    first: np.ndarray
-    place: np.ndarray
-    entry: np.ndarray
-    leaf: np.ndarray
-
-
-def columns_of(labelled: np.ndarray, entries: Entries, targets: np.ndarray) -> Columns:
-    """Return the columns of targets, of which those that are not among the labelled vertices are leaves of the tree.
-
-    A labelled target has one sum, its own label. A leaf has a sum for each upper neighbour; if it has none, an infinite
-    one.
-    """
-    places = np.full(len(entries.begin) - 1, -1, np.int32)
-    places[labelled] = np.arange(len(labelled), dtype=np.int32)
-    own, count = places[targets], _counts(entries, targets)
-    single = (own >= 0) | (count == 0)
-    first = _starts(np.where(single, 1, count))
-    place, entry = (np.empty(first[-1], np.int32) for _ in range(2))
-    place[first[:-1][single]] = np.maximum(own[single], 0)
-    entry[first[:-1][single]] = np.where(own[single] >= 0, NOTHING, INFINITE)
-    sums = _ranges(first[:-1][~single], first[1:][~single])
-    entry[sums] = _ranges(entries.begin[targets[~single]], entries.begin[targets[~single] + 1])
-    place[sums] = places[entries.upper[entry[sums]]]
-    place[first[1:] - 1] |= np.int32(-(2**31))
-    return Columns(first.astype(np.int32), place, entry, np.where(own >= 0, -2, targets).astype(np.int32))
 
 
 def _pieces(tree: Tree, entries: Entries, chosen: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -179,7 +135,7 @@ def _pieces(tree: Tree, entries: Entries, chosen: np.ndarray, most: int) -> tupl
         rows[left] = count[left] + 1 + _heights(tree, left)
         fits = remaining & (rows <= min(stack, most))
         if k == len(STACKS) - 1:
-            below = _starts(remaining)
+            below = starts_of(remaining)
             ranks = np.arange(n)
             fits &= below[1:] - below[ranks + 1 - tree.size] <= MOST
         inside = np.flatnonzero(fits)
@@ -196,23 +152,12 @@ def _heights(tree: Tree, vertices: np.ndarray) -> np.ndarray:
     """Return the number of levels below each of some vertices, which have all their ancestors among them."""
     deepest = tree.depth.copy()
     order = vertices[np.argsort(tree.depth[vertices], kind="stable")]
-    levels = _starts(np.bincount(tree.depth[order]))
+    levels = starts_of(np.bincount(tree.depth[order]))
     for low, high in zip(levels[-2:0:-1], levels[:1:-1], strict=True):
         some = order[low:high]
         np.maximum.at(deepest, tree.parent[some], deepest[some])
     heights: np.ndarray = (deepest - tree.depth)[vertices]
     return heights
-
-
-def _counts(entries: Entries, vertices: np.ndarray) -> np.ndarray:
-    """Return the number of entries of each vertex."""
-    counts: np.ndarray = entries.begin[vertices + 1] - entries.begin[vertices]
-    return counts
-
-
-def _starts(counts: np.ndarray) -> np.ndarray:
-    """Return where the elements of each begin, and where the last ones end."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def _stacked(
@@ -241,10 +186,10 @@ def _stacked(
         some = vertices[low : low + _SOME]
         begins = GROUP * groups[low : low + len(some) + 1]
         rows.flat[begins[:-1]] = level[root[some]] + tree.depth[some] + ((np.diff(begins) // GROUP - 1) << 16)
-        count = _counts(entries, some)
+        count = counts_of(entries, some)
         has_any = np.flatnonzero(count)
         begins, last, v = begins[has_any] + 1, begins[has_any + 1], some[has_any]
-        at = _ranges(begins, last)
+        at = ranges_of(begins, last)
         owner = np.repeat(np.arange(len(v)), last - begins)
         e = entries.begin[v[owner]] + np.minimum(at - begins[owner], count[has_any][owner] - 1)
         own, upper = root[v[owner]], entries.upper[e]
@@ -255,10 +200,3 @@ def _stacked(
         rows.flat[at] = row
         entry.flat[at] = e
     return rows, entry
-
-
-def _ranges(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the numbers of all ranges, one range after the other."""
-    starts = _starts(ends - begins)
-    numbers: np.ndarray = np.repeat(begins - starts[:-1], np.diff(starts)) + np.arange(starts[-1])
-    return numbers
