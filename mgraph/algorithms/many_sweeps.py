@@ -49,7 +49,7 @@ _FILL, _PAIR = 0.2e-6, 10e-9
 _ENTRIES, _FETCH = 0.5, 100
 
 #: Bytes that a CPU moves for a distance that is stored.
-_STORED = 36
+_STORED = 20
 
 #: Seconds of a level of the tree in a GPU's sweep and of an entry in a climb, which bound a sweep from few sources; and
 #: how often it moves a distance that is stored.
