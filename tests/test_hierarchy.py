@@ -565,7 +565,7 @@ def test_a_graph_without_edges(device, dtype, monkeypatch):
     roads = mgraph.Hierarchy(mgraph.Graph.from_edges([], [], none, n=5), [4, 0, 2, 1, 3], device=device)
     wanted = np.where(np.eye(5, dtype=bool), 0, infinity(np.dtype(dtype)))
     sources, targets = np.arange(300) % 5, [3, 3, 0]
-    for size in (5, 128, 256, 512, 1024):  # what a GPU takes for labels held other numbers before
+    for size in (5, 128, 256, 512, 1024):  # what a GPU takes for labels held negative numbers before
         devices.find(device).xp.full(size, -1000, dtype)
     assert np.array_equal(roads.distances(), wanted)
     assert np.array_equal(roads.distances(sources, targets), wanted[np.ix_(sources, targets)])
@@ -584,6 +584,21 @@ def test_leaves_of_few_and_of_many_neighbours(device, dtype):
     assert np.array_equal(roads.distances(), wanted)
     targets = random.integers(0, graph.n, 300)
     assert np.array_equal(roads.distances([3, 70], targets), wanted[np.ix_([3, 70], targets)])
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("k", [1, 7, 8, 9, 15, 16, 17, 33, 129])
+def test_rows_and_columns_beside_whole_blocks(device, k, dtype):
+    random = np.random.default_rng(k)
+    graph = grid(15, 20, random, dtype)
+    roads, wanted = mgraph.Hierarchy(graph, device=device), mgraph.apsp(graph, device="cpu").distances
+    sources = random.integers(0, graph.n, k)
+    for t in (1, 7, 8, 9, 255, 256, 257, 600):
+        targets = random.integers(0, graph.n, t)
+        expected = wanted[np.ix_(sources, targets)]
+        assert np.array_equal(roads.distances(sources, targets), expected)
+        near = np.where(expected <= 900, expected, infinity(np.dtype(dtype)))
+        assert np.array_equal(roads.distances(sources, targets, limit=900), near)
 
 
 def test_a_tall_tree(device):

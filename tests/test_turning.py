@@ -1,7 +1,12 @@
 """Blocks of a matrix that are turned in registers: the same elements as one by one."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from numba.core.errors import TypingError
 
 from mgraph.device.numba.caching import njit
 from mgraph.device.numba.turning import BLOCK, write_turned
@@ -27,8 +32,33 @@ def test_a_block_is_turned(dtype):
 
 
 def test_what_is_infinite_or_negative_zero_stays_as_it_is():
-    rows = np.full((16, 16), np.inf, np.float32)
+    side = BLOCK // 4
+    rows = np.full((side, side), np.inf, np.float32)
     rows[3, 4] = -0.0
-    D = np.zeros((16, 16), np.float32)
-    turn(rows, np.arange(16, dtype=np.int32), 0, 0, np.float32(np.inf), np.float32(7), D, np.arange(16))
+    D = np.zeros((side, side), np.float32)
+    turn(rows, np.arange(side, dtype=np.int32), 0, 0, np.float32(np.inf), np.float32(7), D, np.arange(side))
     assert np.array_equal(D, rows.T) and np.signbit(D[4, 3])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": np.zeros((16, 16), np.int32, order="F")},
+        {"D": np.zeros((16, 32), np.int32)[:, ::2]},
+        {"D": np.zeros((16, 16), np.float32)},
+        {"at": np.arange(16, dtype=np.uint8)},
+        {"order": np.arange(16.0)},
+    ],
+    ids=["order", "strides", "type", "sign", "numbers"],
+)
+def test_what_it_does_not_take_is_refused_when_it_is_compiled(change):
+    taken = {"rows": np.zeros((16, 16), np.int32), "D": np.zeros((16, 16), np.int32)}
+    taken |= {"at": np.arange(16, dtype=np.int32), "order": np.arange(16)} | change
+    with pytest.raises(TypingError, match="write_turned takes"):
+        turn(taken["rows"], taken["at"], 0, 0, np.int32(1), np.int32(2), taken["D"], taken["order"])
+
+
+def test_other_processors_turn_the_same(tmp_path):
+    given = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(tmp_path)}
+    code = "import test_turning as t; [t.test_a_block_is_turned(d) for d in (t.np.int32, t.np.float32, t.np.float64)]"
+    subprocess.run([sys.executable, "-c", code], env=os.environ | given, cwd=os.path.dirname(__file__), check=True)

@@ -10,6 +10,9 @@ Files with unique names are never overwritten and would fill the disk. So a proc
 function's files that the index does not name. It keeps recent ones, as another process writes its index just before its
 file.
 
+Numba compiles a function again when its file has changed. Kernels contain what they call of this package, so a change
+of any of its files counts, too.
+
 If the cache cannot be read or written, as on a full disk or without a folder that can be written to, each process
 compiles its kernels again.
 
@@ -17,6 +20,7 @@ The kernels of mgraph use the `njit` of this module. Functions of other packages
 """
 
 import contextlib
+import hashlib
 import re
 import time
 import uuid
@@ -35,6 +39,9 @@ YOUNG = 600.0
 
 #: Whether this process has warned that compiled code cannot be cached.
 _warned = False
+
+#: The contents of this package, which become part of kernels.
+_SHARED = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
 
 #: Every kernel that `njit` has decorated in this process.
 KERNELS: list[Any] = []
@@ -69,9 +76,8 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._cache_file = KernelFiles(
-            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
+        stamp = self._impl.locator.get_source_stamp(), _SHARED
+        self._cache_file = KernelFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached version for a signature, or None."""

@@ -1,25 +1,32 @@
 """Matrices turned by blocks: the transposition of a block stays in a core's registers.
 
-An element at a time, a core copies columns to rows at a fifth of the speed at which memory would let it. Here rows of a
-block are read as vectors, turned by shuffles (a stage swaps half of what is left of each pair of vectors, until every
-vector is a column), and written as vectors. LLVM splits the vectors where a processor's are shorter.
+Copied an element at a time, columns become rows at a third of the speed of memory. Here the rows of a block are read as
+vectors, and the columns are written as vectors. Between these, for each power of two s below the side of the block,
+vectors k and k + s swap the elements whose places differ from theirs in that bit. LLVM splits the vectors where a
+processor's are shorter.
 """
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-#: Bytes of a row of a block; it has as many rows as elements in a row.
-BLOCK = 64
+#: Bytes of a row of a block, which has as many rows as elements in a row. With 64, AVX2 has too few registers.
+BLOCK = 32
 
 
 @intrinsic
 def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
     """Set ``D[order[lane + b], j + a]`` to ``rows[at[j + a], lane + b]`` for all a and b of a block.
 
-    What is beyond `limit` becomes `instead`. The rows of both matrices are contiguous; no index is checked.
+    What is beyond `limit` becomes `instead`. Both matrices are of one type and C-contiguous, and no index is checked.
     """
+    matrices, numbers = (rows, D), (at, order)
+    if any(kind.layout != "C" for kind in matrices) or rows.dtype != D.dtype:
+        raise TypingError("write_turned takes C-contiguous matrices of one type")
+    if any(not isinstance(kind.dtype, types.Integer) or not kind.dtype.signed for kind in numbers):
+        raise TypingError("write_turned takes signed numbers of rows")
 
     def build(context, builder, signature, arguments):
         kinds = signature.args
@@ -47,7 +54,7 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
 
         bound, other = everywhere(limit), everywhere(instead)
         within = builder.fcmp_ordered if isinstance(kinds[0].dtype, types.Float) else builder.icmp_signed
-        block = [builder.load(place, align=bytes_of) for place in places(kinds[0], rows, kinds[1], at, j, lane)]
+        block = [builder.load(place, align=1) for place in places(kinds[0], rows, kinds[1], at, j, lane)]
         block = [builder.select(within("<=", row, bound), row, other) for row in block]
         half = side // 2
         while half:
@@ -63,7 +70,7 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
                     block[k], block[k | half] = (builder.shuffle_vector(*pair, mask) for mask in masks)
             half //= 2
         for place, row in zip(places(kinds[6], D, kinds[7], order, lane, j), block, strict=True):
-            builder.store(row, place, align=bytes_of)
+            builder.store(row, place, align=1)
         return context.get_dummy_value()
 
     number = types.int64

@@ -1,6 +1,6 @@
 """How a GPU makes the distances to targets of the labels of a sweep: as the least of some sums for each target.
 
-A leaf of the elimination tree, which has no vertex below it, is on no path to another vertex of a sweep. So a sweep for
+No other vertex's label is made of that of a leaf of the elimination tree, which has no vertex below it. So a sweep for
 rows of distances passes no leaf that has few upper neighbours: where rows are written, the distances to it are made of
 the labels of these. In road networks almost half of the vertices are leaves, and what bounds the rows is that labels
 are written, read and written again. All other targets have labels of their own.
@@ -11,14 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from .ops import Entries, Tree
+from .ranges import counts_of, ranges_of, starts_of
 
 #: The most upper neighbours of a leaf without labels: those of more would be read too often.
 MOST_UPPER = 8
 
-#: Numbers in place of an entry's: of an infinite length, and of length 0.
+#: Numbers in place of an entry's, for an infinite length and for none; they count from the end of the lengths.
 INFINITE, ZERO = -1, -2
 
-#: What `Columns.leaf` has for a target that has labels.
+#: What `Columns.leaf` has for a target that has labels; -1 is no source's.
 NO_LEAF = -2
 
 
@@ -45,14 +46,15 @@ class Columns(NamedTuple):
 
 def with_labels(tree: Tree, entries: Entries) -> np.ndarray:
     """Return, as bool, which vertices have labels in a sweep for rows of distances."""
-    few: np.ndarray = np.diff(entries.begin) <= MOST_UPPER
-    return (tree.size > 1) | ~few
+    labelled: np.ndarray = (tree.size > 1) | (np.diff(entries.begin) > MOST_UPPER)
+    return labelled
 
 
 def columns_of(labelled: np.ndarray, entries: Entries, targets: np.ndarray) -> Columns:
-    """Return the columns of targets, each of which is a leaf or one of the vertices with labels, in their order.
+    """Return the columns of targets; `labelled` are the vertices with labels, in the order of their places.
 
-    A leaf without an upper neighbour has an infinite sum.
+    A leaf without an upper neighbour adds `INFINITE` to the label at place 0. The sum is infinite, as labels of int32
+    are never negative.
     """
     kind = entries.begin.dtype
     places = np.full(len(entries.begin) - 1, -1, np.int32)
@@ -68,21 +70,3 @@ def columns_of(labelled: np.ndarray, entries: Entries, targets: np.ndarray) -> C
     place[sums] = places[entries.upper[entry[sums]]]
     place[first[1:] - 1] |= np.int32(-(2**31))
     return Columns(first.astype(kind), place, entry, np.where(own >= 0, NO_LEAF, targets).astype(np.int32))
-
-
-def counts_of(entries: Entries, vertices: np.ndarray) -> np.ndarray:
-    """Return the number of entries of each vertex."""
-    counts: np.ndarray = entries.begin[vertices + 1] - entries.begin[vertices]
-    return counts
-
-
-def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Return where the elements of each begin, and where the last ones end."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def ranges_of(begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the numbers of all ranges, one range after the other."""
-    starts = starts_of(ends - begins)
-    numbers: np.ndarray = np.repeat(begins - starts[:-1], np.diff(starts)) + np.arange(starts[-1])
-    return numbers

@@ -50,8 +50,8 @@ MOST_SQUARES = 65535
 #: The most entries: the threads of a launch count in 32 bits, and each looks for its next entry beyond the last one.
 _MOST_ENTRIES = 2**31 - 2**24
 
-#: How many parts of a schedule are those of a `Division`; the others are those of `Columns`.
-_DIVIDED = len(Division._fields) - len(("vertices", "stages"))
+#: How many parts of a schedule are those of a `Division`, without its vertices and stages; the others are of `Columns`.
+_DIVIDED = len(Division._fields) - 2
 
 #: The most blocks of a multiprocessor, its registers, and the bytes of shared memory that each block takes besides.
 _BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024

@@ -835,12 +835,15 @@ def _after(schedule, first, below):
 
 @njit(nogil=True, cache=True)
 def _gather(rows, places, limit, unreached, order, D):
-    """D[order[lane], j] = rows[places[j], lane], some columns at a time."""
+    """D[order[lane], j] = rows[places[j], lane], or `unreached` beyond the limit, some columns at a time.
+
+    What is left beside whole blocks is written an element at a time.
+    """
     side = BLOCK // rows.itemsize
-    whole = len(order) // side * side
+    whole = len(order) // side * side  # lanes of whole blocks
     for first in range(0, len(places), _COLUMNS):
         last = min(first + _COLUMNS, len(places))
-        turned = first + (last - first) // side * side
+        turned = first + (last - first) // side * side  # where the columns of whole blocks end
         for lane in range(0, whole, side):
             for j in range(first, turned, side):
                 write_turned(rows, places, j, lane, limit, unreached, D, order)

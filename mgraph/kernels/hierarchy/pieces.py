@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .columns import INFINITE, counts_of, ranges_of, starts_of
+from .columns import INFINITE
 from .ops import Entries, Tree
+from .ranges import counts_of, ranges_of, starts_of
 
 #: The most rows of a stack in each stage, from the roots of the tree on, and the most vertices of a piece of the last.
 STACKS = (448, 256, 128, 64, 32)
