@@ -93,8 +93,8 @@ def sweep_to(structure: Structure, on: OnDevice, targets: np.ndarray, rows: bool
         above = above[~chosen[above]]
         chosen[above] = True
     with on.device.active():
-        given = structure.tree, structure.entries, chosen, targets if rows else None
-        vertices, stages, parts = on.kernels.schedule(*given)
+        wanted = targets if rows else None
+        vertices, stages, parts = on.kernels.schedule(structure.tree, structure.entries, chosen, wanted)
     moved = on.device.asarray
     schedule = Schedule(moved(vertices), stages, tuple(moved(part) for part in parts))
     times = None if rows else moved(np.bincount(targets, minlength=len(chosen))[vertices].astype(np.int32))

@@ -1,9 +1,9 @@
 """Matrices turned by blocks: the transposition of a block stays in a core's registers.
 
 Copied an element at a time, columns become rows at a third of the speed of memory. Here the rows of a block are read as
-vectors, and the columns are written as vectors. Between these, for each power of two s below the side of the block,
-vectors k and k + s swap the elements whose places differ from theirs in that bit. LLVM splits the vectors where a
-processor's are shorter.
+vectors, and the columns are written as vectors. Between these, for each power of two s below the side of the block, a
+vector k without that bit and vector k + s exchange elements: of k those whose places have the bit, of k + s the others.
+LLVM splits the vectors where a processor's are shorter.
 """
 
 from llvmlite import ir
@@ -29,9 +29,8 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
         raise TypingError("write_turned takes signed numbers of rows")
 
     def build(context, builder, signature, arguments):
-        kinds = signature.args
-        rows, at, j, lane, limit, instead, D, order = arguments
-        element = context.get_value_type(kinds[0].dtype)
+        from_rows, from_numbers, j, lane, limit, instead, to_rows, to_numbers = arguments
+        element = context.get_value_type(rows.dtype)
         bytes_of = context.get_abi_sizeof(element)
         side = BLOCK // bytes_of
         vector, word = ir.VectorType(element, side), ir.IntType(32)
@@ -53,8 +52,8 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
             return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(word, side), [0] * side))
 
         bound, other = everywhere(limit), everywhere(instead)
-        within = builder.fcmp_ordered if isinstance(kinds[0].dtype, types.Float) else builder.icmp_signed
-        block = [builder.load(place, align=1) for place in places(kinds[0], rows, kinds[1], at, j, lane)]
+        within = builder.fcmp_ordered if isinstance(rows.dtype, types.Float) else builder.icmp_signed
+        block = [builder.load(place, align=1) for place in places(rows, from_rows, at, from_numbers, j, lane)]
         block = [builder.select(within("<=", row, bound), row, other) for row in block]
         half = side // 2
         while half:
@@ -69,7 +68,7 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
                     pair = block[k], block[k | half]
                     block[k], block[k | half] = (builder.shuffle_vector(*pair, mask) for mask in masks)
             half //= 2
-        for place, row in zip(places(kinds[6], D, kinds[7], order, lane, j), block, strict=True):
+        for place, row in zip(places(D, to_rows, order, to_numbers, lane, j), block, strict=True):
             builder.store(row, place, align=1)
         return context.get_dummy_value()
 

@@ -13,7 +13,7 @@ subtree is a range of ranks that ends with its root. All upper neighbours of a v
   part of the path over a lower neighbour, which is known by then.
 - `sweep` goes down the tree [5]_, in the reverse order of ranks, for a slice of sources at a time. The ancestors of the
   vertex at hand are the rows of a stack, by depth, that fits a core's cache. So a row of distances is written once and
-  read by nothing but the copy into the result. The cores share the slices.
+  read by nothing but the copy into the result, which transposes blocks in registers. The cores share the slices.
 
 References
 ----------
