@@ -110,7 +110,7 @@ def read(
         then recognized as a header and skipped. With `relabel`, the number of distinct ids.
     directed : bool, optional
         By default False for ``p tw``, METIS and symmetric Matrix Market files, and for GAP's if they say so; True
-        otherwise.
+        otherwise, and for a METIS file whose first line counts entries if these do not all stand at both ends.
     weighted : bool, optional
         True requires weights in the file; False ignores weights and, in an edge list, all columns beyond the second. By
         default the graph has weights if the file has them. Weights in a text are integers if all of them are, else

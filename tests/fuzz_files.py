@@ -136,6 +136,9 @@ def texts(rng):
     yield "mtx", f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% made\n{n} {n} {m}\n{entries}"
     pairs = {(min(u, v), max(u, v)): rng.randint(0, 9) for u, v in edges if u != v}
     fmt = rng.choice(["", "0", "1", "10", "011", "111", "101"])
+    if rng.random() < 0.3:
+        rows = [[f"{b + 1}" for a, b in edges if a == u] for u in range(n)]
+        yield "metis", f"{n} {m} {rng.choice(['', '100'])}\n" + "".join(" ".join(row) + end for row in rows)
     before = (len(fmt) == 3 and fmt[0] == "1") + 2 * (fmt[-2:-1] == "1")
     rows = [
         ["7"] * before
@@ -605,7 +608,13 @@ def both(edges: list) -> list:
 def expected_mtx(content: bytes, options: dict) -> Expected:
     banner, newline, rest = content.partition(b"\n")
     words = re.split("[ \t]+", banner.decode("ascii", "replace").lower().strip(" \t\r"))
-    if not newline or words[:3] != ["%%matrixmarket", "matrix", "coordinate"] or len(words) != 5 or len(banner) > 1022:
+    if (
+        not newline
+        or not re.fullmatch("%%?matrixmarket", words[0])
+        or words[1:3] != ["matrix", "coordinate"]
+        or len(words) != 5
+        or len(banner) > 1022
+    ):
         raise Bad("banner")
     _, _, _, field, symmetry = words
     if field not in ("real", "double", "integer", "unsigned-integer", "pattern"):
@@ -653,9 +662,17 @@ def expected_metis(content: bytes, options: dict) -> Expected:
         raise Bad("first line")
     n, m, *rest = start.split()
     n, m, fmt = int(n), int(m), (rest[0] if rest else b"").rjust(3, b"0")
-    before = (fmt[:1] == b"1") + (fmt[1:2] == b"1") * (int(rest[1]) if rest[1:] else 1)
+    before = (int(rest[1]) if rest[1:] else 1) * (fmt[1:2] == b"1")
+    if fmt[:1] == b"1":
+        with contextlib.suppress(Bad):
+            return expected_neighbours(lines, n, m, before + 1, fmt[2:] == b"1", "sizes", options)
+    kind = "dimacs" if fmt[:1] == b"1" else ""
+    return expected_neighbours(lines, n, m, before, fmt[2:] == b"1", kind, options)
+
+
+def expected_neighbours(lines, n, m, before, weighted, kind, options) -> Expected:
     if not before and len(lines) == n - 1:
-        lines.append(b"")
+        lines = [*lines, b""]
     if len(lines) < n:
         raise Bad("lines")
     edges = []
@@ -666,13 +683,30 @@ def expected_metis(content: bytes, options: dict) -> Expected:
         if (u >= n and tokens) or (u < n and len(tokens) < before):
             raise Bad("numbers")
         numbers = list(map(int, tokens[before:]))
-        if fmt[2:] == b"1" and len(numbers) % 2:
+        if weighted and len(numbers) % 2:
             raise Bad("weight")
-        pairs = zip(*[iter(numbers)] * 2, strict=True) if fmt[2:] == b"1" else ((v, None) for v in numbers)
+        pairs = zip(*[iter(numbers)] * 2, strict=True) if weighted else ((v, None) for v in numbers)
         edges += [(u, v - 1, w) for v, w in pairs]
-    if len(edges) != 2 * m or any(u == v or not 0 <= v < n for u, v, _ in edges):
+    loops = [edge for edge in edges if edge[0] == edge[1]]
+    counted = kind != "sizes" and len(edges) == m
+    if any(not 0 <= v < n for _, v, _ in edges) or (loops and kind != "dimacs" and not counted):
         raise Bad("edges")
-    return Expected(n, edges if options.get("directed") else symmetric(edges))
+    if not counted and len(edges) not in (2 * m, 2 * m - len(loops)):
+        raise Bad("edges")
+    if options.get("directed"):
+        return Expected(n, edges)
+    if len(edges) == 2 * m and loops:
+        if any(count % 2 for count in Counter(loops).values()):
+            raise Bad("loops")
+        for loop, count in Counter(loops).items():
+            for _ in range(count // 2):
+                edges.remove(loop)
+    try:
+        return Expected(n, symmetric(edges))
+    except Bad:
+        if counted and options.get("directed") is None:
+            return Expected(n, edges)
+        raise
 
 
 def symmetric(edges: list) -> list:

@@ -102,6 +102,34 @@ def test_metis_lines_without_neighbours(write, text):
     assert triples(read(write("3 1\n\n3\n2\n", "g.graph"))) == [(1, 2), (2, 1)]
 
 
+@pytest.mark.parametrize(
+    ("header", "loop"), [("3 7 100", "3"), ("3 4 100", "3"), ("3 4 100", "3 3"), ("3 8 100", "3 3")]
+)
+def test_loops_and_parallel_edges_as_the_tenth_dimacs_challenge_has_them(write, header, loop):
+    """Edges are counted, or entries; a loop is one entry, or two."""
+    text = f"{header}\n2 2\n1 1 3\n2 {loop}\n"
+    graph = read(write(text, "g.graph"))
+    loops = [(2, 2)] * (2 if header == "3 8 100" else 1)
+    assert not graph.directed and triples(graph) == [(0, 1), (0, 1), (1, 0), (1, 0), (1, 2), (2, 1), *loops]
+    assert read(write(text, "g.graph"), directed=True).m == 6 + len(loop.split())
+    sized = "\n".join([header.split()[0] + " 3 100", "9 2 2", "9 1 1 3", "9 2"])
+    assert triples(read(write(sized, "g.graph"))) == [(0, 1), (0, 1), (1, 0), (1, 0), (1, 2), (2, 1)]
+
+
+@pytest.mark.parametrize(("fmt", "weight"), [("", ""), ("100", ""), ("1", " 5"), ("001", " 5")])
+def test_entries_with_directions_as_gap_has_them(write, fmt, weight):
+    """The first line counts entries; vertices without neighbours have an empty line, and others a blank at its end."""
+    path = write(f"4 5 {fmt}\n2{weight} 3{weight} 4{weight} \n\n\n1{weight} 4{weight} \n", "g.graph")
+    ends = (5,) if weight else ()
+    for directed in (None, True):
+        graph = read(path, directed=directed)
+        assert graph.directed and graph.n == 4
+        assert triples(graph) == [pair + ends for pair in ((0, 1), (0, 2), (0, 3), (3, 0), (3, 3))]
+    refused(path, "between the vertices 1 and 2", "directed=True", directed=False)
+    path = write(f"3 4 {fmt}\n2{weight}\n1{weight} 3{weight}\n2{weight}\n", "g.graph")
+    assert not read(path).directed and read(path).m == 4
+
+
 def test_metis_as_a_directed_graph(write):
     path = write("2 1 1\n2 3\n1 4\n", "g.graph")
     graph = read(path, directed=True)
@@ -124,7 +152,10 @@ def test_metis_as_a_directed_graph(write):
         ("2 1\n2\n1\n1\n", ["line 4", "follows the lines of all 2"]),
         ("2 1\n2\n0\n", ["line 3", "the vertex 0 is not in 1 to 2"]),
         ("2 1\n2\n3\n", ["line 3", "the vertex 3 is not in 1 to 2"]),
-        ("2 1\n1\n1\n", ["line 2", "the vertex 1 is that of the line itself"]),
+        ("2 1\n1\n1\n", ["line 2", "a neighbour is the vertex of the line itself"]),
+        ("3 4 100\n2 3\n", ["the lines of 1 of 3"]),
+        ("2 9 100\n2\n1\n", ["9 edges", "2 neighbours"]),
+        ("2 2 100\n1 2\n1 2\n", ["loops"]),
         ("2 1\n2 -1\n1\n", ["line 2", "got '-'"]),
         ("2 1\n2.0\n1\n", ["line 2", "got '.'"]),
         ("2 1\n2 % here\n1\n", ["line 2", "got '%'"]),
@@ -133,7 +164,7 @@ def test_metis_as_a_directed_graph(write):
         ("2 1 1\n2 3\n1\n", ["line 3", "lacks the weight"]),
         ("2 1 10\n5 2\n\n", ["line 3", "0 numbers, and 1"]),
         ("2 1 10\n5 2", ["the lines of 1 of 2"]),
-        ("2 2\n2\n1\n", ["2 edges", "2 neighbours"]),
+        ("2 3\n2\n1\n", ["3 edges", "2 neighbours"]),
         ("3 1\n2\n\n2\n", ["between the vertices 1 and 2"]),
         ("3 2\n2 2\n1\n2\n", ["between the vertices 1 and 2"]),
         ("3 2 1\n2 1 2 5\n1 5 1 2\n\n", ["between the vertices 1 and 2"]),

@@ -395,7 +395,10 @@ def test_bad_matrix_market(write):
     refused(write("%%MatrixMarket matrix array real general\n1 1\n1\n", "m.mtx"), "dense")
     refused(write(banner.replace("real", "complex") + "1 1 1\n1 1 1 1\n", "m.mtx"), "complex")
     refused(write(banner.replace("real", "pattern") + "1 1 1\n1 1\n", "m.mtx"), "no weights", weighted=True)
-    assert triples(read(write(banner + "2 2 1\n1 2 5\n", "m.txt"))) == [(0, 1, 5)]
+    for line in (banner, banner[1:], banner[1:].lower()):  # the Network Repository writes one '%'
+        for name in ("m.mtx", "m.txt", "m.edges", "m"):
+            assert triples(read(write(line + "2 2 1\n1 2 5\n", name))) == [(0, 1, 5)]
+    assert read(write("%MatrixMarketing\n0 1\n")).m == 1
 
 
 @pytest.mark.parametrize("suffix", PACK)

@@ -174,15 +174,27 @@ def test_tables_of_the_older_interface_and_of_categories():
         assert edges_by_id(Graph.from_arrow(given).with_weights([1, 2])) == [("a", "b", 1), ("b", "c", 2)]
 
 
+@pytest.mark.parametrize("rows", [2, 0])
+def test_categories_of_polars(rows):
+    pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"source": ["b", "a"], "target": ["a", "c"], "km": [1.5, 2.0]}).head(rows)
+    for kind in (polars.Categorical, polars.Enum(["c", "a", "b", "unused"])):
+        some = frame.with_columns(polars.col("source", "target").cast(kind))
+        found = Graph.from_arrow(polars.concat([some, some], rechunk=False), weight="km")
+        assert edges_by_id(found) == [("a", "c", 2.0), ("a", "c", 2.0), ("b", "a", 1.5), ("b", "a", 1.5)][: 2 * rows]
+
+
 def test_tables_that_arrow_cannot_take():
     arrow = pytest.importorskip("pyarrow")
     liar = type("Liar", (), {"__arrow_c_stream__": lambda self, requested_schema=None: 5})()
     for table in (liar, arrow.chunked_array([[1, 2]])):
         with pytest.raises(InputError, match="table must be a table that Arrow can take"):
             Graph.from_arrow(table)
-    beyond = arrow.DictionaryArray.from_arrays(arrow.array([0, 9], arrow.int8()), ["a", "b"], safe=False)
-    with pytest.raises(InputError, match="the column 'source' cannot be read"):
-        Graph.from_arrow(arrow.table({"source": beyond, "target": ["a", "b"]}))
+    for wrong in (9, -1):
+        beyond = arrow.DictionaryArray.from_arrays(arrow.array([0, wrong], arrow.int8()), ["a", "b"], safe=False)
+        with pytest.raises(InputError, match="the column 'source' cannot be read"):
+            Graph.from_arrow(arrow.table({"source": beyond, "target": ["a", "b"]}))
     with pytest.raises(InputError, match="target must be one of the columns"):
         Graph.from_arrow(arrow.table({"source": [1]}), "source", None)
 

@@ -150,8 +150,10 @@ def arrow_columns(table: Any) -> Columns:
         if column.null_count:
             raise InputError(f"the column {name!r} has {column.null_count} nulls: drop their rows, or fill them")
         try:
-            if arrow.types.is_dictionary(column.type):
-                column = column.cast(column.type.value_type)
+            if arrow.types.is_dictionary(column.type):  # Arrow's own cast knows no views of strings, which Polars gives
+                column.validate(full=True)
+                chunks = column.chunks or [arrow.array([], column.type.value_type).dictionary_encode()]
+                return np.concatenate([chunk.dictionary.to_numpy(False)[chunk.indices.to_numpy()] for chunk in chunks])
             return np.asarray(column.to_numpy())
         except (arrow.ArrowException, IndexError) as error:
             raise InputError(f"the column {name!r} cannot be read: {error}") from error

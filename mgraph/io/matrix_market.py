@@ -1,5 +1,7 @@
 """Matrix Market coordinate files: a banner, comments after ``%``, a line 'rows columns entries', and the entries.
 
+The banner begins with ``%%MatrixMarket``; files of the Network Repository have one ``%`` there.
+
 An entry is 'row column value' or, of a pattern, 'row column'; rows and columns are numbered from 1. The format is that
 of R. Boisvert, R. Pozo, K. Remington, "The Matrix Market exchange formats: initial design" (1996). SciPy's reader is
 not used: it takes entries that are followed by anything, and a NUL byte ends its process.
@@ -16,6 +18,9 @@ from ..errors import FormatError
 from .content import Content, Options
 from .lines import Lines
 from .stream import Text, check_text, require, size_known
+
+#: How a banner begins.
+BANNER = re.compile(rb"[ \t]*%%?MatrixMarket\b", re.IGNORECASE)
 
 #: The types that the values of each field are read as; none of a pattern, which has no values.
 _FIELDS: dict[str, tuple[type, ...]] = {
@@ -86,7 +91,7 @@ def _checked_banner(path: Path, line: bytes) -> tuple[tuple[type, ...], str]:
     check_text(path, 1, line)
     shown = line.decode("ascii", "replace").strip()
     words = re.split("[ \t]+", shown.lower())
-    if words[:1] != ["%%matrixmarket"]:
+    if not BANNER.match(line):
         raise FormatError(f"{path}, line 1: a Matrix Market file begins with the banner '%%MatrixMarket matrix ...'")
     if words[1:3] == ["matrix", "array"]:
         raise FormatError(f"{path} is a dense matrix: save it with numpy.save as a .npy file of distances")

@@ -4,9 +4,16 @@ Vertices are numbered from 1, and an edge stands on the lines of both of its end
 whether a line begins with the vertex's size, whether `ncon` weights of the vertex follow, and whether the weight of its
 edge follows each neighbour: all of them integers. Lines that begin with ``%`` are comments. The format is that of the
 manual of METIS 5 (G. Karypis, 2013), section 4.1.1. Sizes and weights of vertices are not kept.
+
+Two other kinds of files go by this name, and are told apart by how many numbers there are. The tenth DIMACS challenge
+has no sizes: its fmt 100 says that there may be loops and parallel edges. In files of the GAP Benchmark Suite, the
+first line counts the entries of all lines rather than edges, and entries that do not all stand at both ends have
+directions.
 """
 
+import contextlib
 import re
+from functools import partial
 from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path
@@ -44,44 +51,66 @@ _VERTICES = 1 << 14
 
 
 class Header(NamedTuple):
-    """The first line: the numbers of vertices and edges, of numbers before the neighbours, and whether edges weigh."""
+    """The first line.
+
+    Attributes
+    ----------
+    vertices, edges : int
+        The numbers of these.
+    before : int
+        How many numbers a line has before the neighbours.
+    weighted : bool
+        Whether edges weigh.
+    entries : bool
+        Whether the number of edges may be that of all neighbours.
+    loops : bool
+        Whether there may be edges from a vertex to itself in any case.
+    """
 
     vertices: int
     edges: int
     before: int
     weighted: bool
+    entries: bool = True
+    loops: bool = False
 
 
 def read_metis(path: Path, stream: BufferedReader, options: Options) -> Content:
-    """Return the edges of a METIS file, each once, or both of its directions if the caller wants a directed graph.
+    """Return the edges of a METIS file, each once, or all entries if they have directions or the caller wants that.
 
     Raises
     ------
     FormatError
         For an invalid line, if there are fewer or more edges or vertices than the first line says, and for an edge that
-        does not stand at both ends with one weight.
+        does not stand at both ends with one weight, unless entries were counted.
     MemoryLimitError
         If the edges so far are more than can be sorted.
     """
     text = Text(path, stream, b"%")
-    lines: _Lines | None = None
+    readings: list[_Lines] = []
     for first, block in text:
         place, line = next(text.content(block))
         first += block.count(b"\n", 0, place)
-        lines = _Lines(path, _checked_header(f"{path}, line {first}", line), first + 1)
+        readings = [_Lines(path, header, first + 1) for header in _headers(f"{path}, line {first}", line)]
         end = block.find(b"\n", place)
-        lines.take(block[end + 1 :] if end >= 0 else b"")
-        text.take = lines.take
-    if lines is None:
+        _take(readings, block[end + 1 :] if end >= 0 else b"")
+        text.take = partial(_take, readings)
+    if not readings:
         raise FormatError(f"{path} has no line 'vertices edges'")
-    src, dst, weights = lines.edges()
-    n = lines.header.vertices
-    if not options.directed:
-        src, dst, weights = once(path, src, dst, weights, n, 1)
-    return Content(src, dst, weights, n, False, 1)
+    found = _found(readings, options.directed)
+    if options.directed:
+        return found
+    try:
+        src, dst, weights = once(path, *found[:3], found.n or 0, 1)
+    except FormatError:
+        if options.directed is None and found.directed:
+            return found
+        raise
+    return found._replace(src=src, dst=dst, weights=weights, directed=False)
 
 
-def _checked_header(start: str, line: bytes) -> Header:
+def _headers(start: str, line: bytes) -> list[Header]:
+    """Return what a first line may mean."""
     found = _HEADER.fullmatch(line)
     if found is None:
         shown = line[:60].decode("utf-8", "replace")
@@ -90,8 +119,30 @@ def _checked_header(start: str, line: bytes) -> Header:
     if vertices > MAX_VERTICES:
         raise FormatError(f"{start}: {vertices} vertices are beyond int32: at most {MAX_VERTICES}")
     sizes, weighs, weighted = (digit == ord("1") for digit in (found[3] or b"").rjust(3, b"0"))
-    before = int(sizes) + (int(found[4] or 1) if weighs else 0)
-    return Header(vertices, edges, before, weighted)
+    before = int(found[4] or 1) if weighs else 0
+    plain = Header(vertices, edges, before, weighted)
+    return [plain._replace(before=before + 1, entries=False), plain._replace(loops=True)] if sizes else [plain]
+
+
+def _take(readings: list["_Lines"], block: bytes) -> int:
+    """Let each reading take a block, and drop those that cannot but the last; return the number of lines."""
+    count = 0
+    for lines in readings[:]:
+        try:
+            count = lines.take(block)
+        except FormatError:
+            if len(readings) == 1:
+                raise
+            readings.remove(lines)
+    return count
+
+
+def _found(readings: list["_Lines"], directed: bool | None) -> Content:
+    """Return what the reading holds whose numbers are as many as the first line says."""
+    for lines in readings[:-1]:
+        with contextlib.suppress(FormatError):
+            return lines.content(directed)
+    return readings[-1].content(directed)
 
 
 class _Lines:
@@ -103,6 +154,7 @@ class _Lines:
         self._line = line  # the number of the next line
         self._vertex = 0  # that it belongs to
         self._count = 0
+        self._loop = 0  # the number of the first line with a neighbour that is its vertex
         self._parts: list[list[np.ndarray]] = []
 
     def take(self, block: bytes) -> int:
@@ -115,7 +167,7 @@ class _Lines:
         MemoryLimitError
             If the edges so far are more than can be sorted.
         """
-        n, _, before, weighted = self.header
+        n, _, before, weighted, *_ = self.header
         check_text(self._path, self._line, block)
         if b"%" in block:
             block = _COMMENT.sub(b"%", block)
@@ -134,12 +186,12 @@ class _Lines:
         if weighted:
             neighbour &= (place - before) % 2 == 0
         src, dst = vertex[row[neighbour]], values[neighbour] - 1
-        wrong = (dst < 0) | (dst >= n) | (dst == src)
+        wrong, loops = (dst < 0) | (dst >= n), dst == src
         if wrong.any():
             first = int(wrong.argmax())
-            where, named = int(row[neighbour][first]), int(dst[first]) + 1
-            why = "is that of the line itself" if 0 < named <= n else f"is not in 1 to {n}"
-            raise self._wrong(where, f"the vertex {named} {why}")
+            raise self._wrong(int(row[neighbour][first]), f"the vertex {int(dst[first]) + 1} is not in 1 to {n}")
+        if loops.any() and not self._loop:
+            self._loop = self._line + int(row[neighbour][loops.argmax()])
         part: list[np.ndarray] = [src.astype(np.int32), dst.astype(np.int32)]
         if weighted:
             part.append(values[(place >= before) & ~neighbour])
@@ -169,7 +221,7 @@ class _Lines:
 
     def _check(self, found: np.ndarray, of_vertex: np.ndarray) -> None:
         """Raise FormatError for the first line with a wrong number of numbers."""
-        n, _, before, weighted = self.header
+        n, _, before, weighted, *_ = self.header
         beyond = ~of_vertex & (found > 0)
         few = of_vertex & (found < before)
         odd = of_vertex & ((found - before) % 2 != 0) & weighted
@@ -187,22 +239,46 @@ class _Lines:
         """Return the error for a line of the block."""
         return FormatError(f"{self._path}, line {self._line + line}: {why}")
 
-    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return sources, targets and weights, or raise FormatError if lines or edges are missing."""
-        n, edges, before, weighted = self.header
+    def content(self, directed: bool | None) -> Content:
+        """Return all entries; they have directions if the first line counts them.
+
+        Of a loop that is listed twice there is one entry, unless the caller wants a directed graph.
+
+        Raises
+        ------
+        FormatError
+            If lines or edges are missing, and for a loop where there must be none.
+        """
+        n, edges, before, weighted, entries, loops_too = self.header
         if self._vertex < n - (not before):  # the line of a last vertex without edges may lack its end
             raise FormatError(
                 f"{self._path}, line {self._line}: the file ends here, with the lines of {self._vertex} of {n} "
                 "vertices: is it complete?"
             )
-        if self._count != 2 * edges:
+        none = [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)]
+        columns = [np.concatenate([none[i], *(part[i] for part in self._parts)]) for i in range(2 + weighted)]
+        src, dst, weights = columns[0], columns[1], columns[2] if weighted else None
+        loops = np.flatnonzero(src == dst)
+        counted = entries and self._count == edges
+        if len(loops) and not (loops_too or counted):
+            raise FormatError(f"{self._path}, line {self._loop}: a neighbour is the vertex of the line itself")
+        if not counted and self._count not in (2 * edges, 2 * edges - len(loops)):
             raise FormatError(
                 f"{self._path}: the first line says that there are {edges} edges, each on two lines, and there are "
                 f"{self._count} neighbours"
             )
-        none = [np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int64)]
-        columns = [np.concatenate([none[i], *(part[i] for part in self._parts)]) for i in range(2 + weighted)]
-        return columns[0], columns[1], columns[2] if weighted else None
+        found = Content(src, dst, weights, n, counted, 1)
+        return found if directed or self._count != 2 * edges else self._without_second_loops(found, loops)
+
+    def _without_second_loops(self, found: Content, loops: np.ndarray) -> Content:
+        """Return entries without one of each two that are the ends of a loop."""
+        src, dst, weights = found[:3]
+        order = loops[np.lexsort([column[loops] for column in (weights, src) if column is not None])]
+        one, other = order[::2], order[1::2]
+        if not all(np.array_equal(column[one], column[other]) for column in (src, weights) if column is not None):
+            raise FormatError(f"{self._path}: some loops are listed twice, and some are not")
+        rest = np.delete(np.arange(len(src)), other)
+        return found._replace(src=src[rest], dst=dst[rest], weights=None if weights is None else weights[rest])
 
 
 def write_metis(file: IO[bytes], graph: Graph, path: Path) -> None:

@@ -23,7 +23,7 @@ from .files import is_url, path_of
 from .formats import FORMATS, TABLES, format_by_suffix
 from .gap import read_sg, read_wsg
 from .ids import in_use, packed
-from .matrix_market import read_mtx
+from .matrix_market import BANNER, read_mtx
 from .metis import read_metis
 from .networkx_files import read_gexf, read_graphml
 from .npy import MAGIC, read_array
@@ -236,7 +236,7 @@ def _formats(known: Mapping[str, str]) -> str:
 
 def _guess(path: Path, head: bytes) -> str:
     format = "webgraph" if is_part(path) else format_by_suffix(path)
-    if format in ("edges", None) and head.removeprefix(BYTE_ORDER_MARK).startswith(b"%%MatrixMarket"):
+    if format in ("edges", None) and BANNER.match(head.removeprefix(BYTE_ORDER_MARK)):
         return "mtx"
     if format is None and head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
         format = next((name for name in ("graphml", "gexf") if b"<" + name.encode() in head), None)
