@@ -4,6 +4,7 @@
   ``-m`` names that mark.
 - ``python -m pytest`` without arguments runs the tests in several processes where pytest-xdist is installed.
 - In CI the same command fails when it takes far longer than it should.
+- ``python -m pytest --lacking`` runs only what the last run skipped for want of a package.
 - ``python -m pytest --gpu-record=PATH`` writes what the tests marked ``gpu`` did, on which device, with which
   versions and which kernels, as JSON.
 """
@@ -12,6 +13,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import tempfile
 import time
@@ -44,6 +46,7 @@ settings.load_profile("ci")
 
 def pytest_addoption(parser):
     parser.addoption("--gpu-record", type=Path, metavar="PATH", help="write what the gpu tests did to PATH, as JSON")
+    parser.addoption("--lacking", action="store_true", help="run only what the last run skipped for want of a package")
 
 
 def is_worker(config):
@@ -76,6 +79,8 @@ def pytest_cmdline_main(config):
 
 
 def pytest_configure(config):
+    if config.option.lacking and config.cache.get(Lacking.KEY, None) is None:
+        raise pytest.UsageError("--lacking needs a run of all tests before it")
     # A user's calibration must not change the tests.
     cache = tempfile.TemporaryDirectory(prefix="mgraph-cache-")
     config.add_cleanup(cache.cleanup)
@@ -84,7 +89,11 @@ def pytest_configure(config):
     model, counts = device.HostDevice().model(), range(1, (os.cpu_count() or 1) + 1)
     same = probe.Kept(probe.SAME, time.time())
     probe.keep(cache_folder(), {f"{model}, {count} cores": same for count in counts})
-    everything = names_no_file(config) and not (config.option.markexpr or config.option.keyword)
+    everything = names_no_file(config) and not (
+        config.option.markexpr or config.option.keyword or config.option.lacking
+    )
+    if everything and not is_worker(config) and hasattr(config, "cache"):
+        config.pluginmanager.register(Lacking(config.cache))
     if "CI" in os.environ and cores() > 1 and everything and not is_worker(config):
         config.pluginmanager.register(TimeLimit(60 * MINUTES))
     path = config.getoption("gpu_record")
@@ -105,6 +114,11 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason="slurm: python -m pytest -m slurm"))
         if item.get_closest_marker("exhaustive") and not exhaustive:
             item.add_marker(pytest.mark.skip(reason="exhaustive: python -m pytest -m exhaustive"))
+    if config.option.lacking:
+        lacking = set(config.cache.get(Lacking.KEY, []))
+        chosen = [item for item in items if not lacking.isdisjoint((item.nodeid, item.nodeid.partition("::")[0]))]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -112,6 +126,26 @@ def dasks_scheduler():
     """Set Dask's default scheduler as before: clients that are not closed in the reverse order leave theirs."""
     with dask.config.set(scheduler=dask.config.get("scheduler", None)):
         yield
+
+
+class Lacking:
+    """Keeps, for ``--lacking``, which tests and whole files this session skipped for want of a package."""
+
+    KEY = "mgraph/lacking"
+    REASON = re.compile("could not import|is not installed")
+
+    def __init__(self, cache):
+        self.cache = cache
+        self.skipped = set()
+
+    def pytest_runtest_logreport(self, report):
+        if report.skipped and self.REASON.search(str(report.longrepr)):
+            self.skipped.add(report.nodeid)
+
+    pytest_collectreport = pytest_runtest_logreport
+
+    def pytest_sessionfinish(self):
+        self.cache.set(self.KEY, sorted(self.skipped))
 
 
 class TimeLimit:

@@ -22,6 +22,12 @@ def test_more(n): pass
 def test_always(n): assert "PYTEST_XDIST_WORKER" in os.environ
 """
 
+#: A test and a file that need a package, which stands beside them only if it is created.
+LACKING = {
+    "test_needs": "import pytest\ndef test_needs(): pytest.importorskip('optional')\ndef test_other(): pass",
+    "test_file": "import pytest\npytest.importorskip('optional')\ndef test_one(): pass\ndef test_two(): pass",
+}
+
 #: Fakes a machine of two cores without a GPU, and a time limit of zero for all tests together.
 TWO_CORES = """
 import os
@@ -50,7 +56,7 @@ def session(pytester, monkeypatch):
     options = "addopts = -ra -p no:benchmark\nmarkers =\n gpu\n exhaustive\nfilterwarnings = error"
     pytester.makeini(f"[pytest]\ntestpaths = tests\n{options}")
     pytester.makepyfile(plugin=TWO_CORES)
-    return lambda *options: pytester.runpytest_subprocess("-p", "plugin", "-p", "no:cacheprovider", *options)
+    return lambda *options: pytester.runpytest_subprocess("-p", "plugin", *options)
 
 
 def test_all_tests(session):
@@ -68,3 +74,12 @@ def test_the_exhaustive_ones_of_a_named_file(session):
     found.assert_outcomes(passed=2, deselected=4)
     assert "workers" not in found.stdout.str() and "minutes" not in found.stdout.str()
     assert found.ret == pytest.ExitCode.OK
+
+
+def test_what_lacked_a_package_runs_where_it_is_installed(session, pytester):
+    assert "--lacking needs a run of all tests before it" in session("--lacking").stderr.str()
+    for name, text in LACKING.items():
+        (pytester.path / "tests" / f"{name}.py").write_text(text)
+    session().assert_outcomes(passed=5, skipped=4)
+    pytester.makepyfile(optional="")
+    session("--lacking").assert_outcomes(passed=3)

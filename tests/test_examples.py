@@ -55,6 +55,8 @@ def test_examples(name):
     assert name == "mgraph" or re.search(r"^Examples\n--------\n", text, re.MULTILINE), f"{name} has no Examples"
     example = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
     assert example.examples, f"{name} has no example"
+    for package in re.findall(r"^>>> import (\w+)", text, re.MULTILINE):
+        pytest.importorskip(package)
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 

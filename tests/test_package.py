@@ -10,7 +10,6 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,8 +29,8 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """The folder of an sdist, and of the wheel that was built from it."""
-    if not (find_spec("build") and find_spec("hatchling")):
-        pytest.skip("build or hatchling is not installed: pip install 'dask-mgraph[dev]'")
+    pytest.importorskip("build")
+    pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("built")
     # From another folder: the checkout's build/ would pass for the module.
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
@@ -67,8 +66,7 @@ def installed(wheel, tmp_path_factory):
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
     """The folder of a virtual environment in which this checkout is installed, to be edited."""
-    if not find_spec("hatchling"):
-        pytest.skip("hatchling is not installed: pip install 'dask-mgraph[dev]'")
+    pytest.importorskip("hatchling")
     return environment(tmp_path_factory.mktemp("checkout"), "-e", ROOT)
 
 

@@ -158,7 +158,7 @@ def test_no_buffer_is_expected_to_hold_zeros(monkeypatch):
 
 @pytest.mark.gpu
 def test_arrays_of_cupy_give_cupys():
-    import cupy as xp
+    xp = pytest.importorskip("cupy")
 
     poison()
     graph = rmat(12, 4, directed=True, device="cuda")
@@ -225,7 +225,7 @@ def test_predicted_peak_is_the_measured_one(method):
 
 
 def test_networkx_and_csgraph_count_the_same():
-    import networkx as nx
+    nx = pytest.importorskip("networkx")
 
     graph = rmat(9, 2, directed=True)
     indptr, indices, _ = graph.csr()
