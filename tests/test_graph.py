@@ -506,6 +506,26 @@ def test_from_networkx_counts_edges_without_weight_as_one():
         Graph.from_networkx(3)
     with pytest.raises(mgraph.InputError):
         Graph.from_networkx(networkx.DiGraph([(0, 1, {"weight": "heavy"})]))
+    with pytest.raises(mgraph.InputError, match=r"weight must be the name of an attribute.*set_edge_attributes"):
+        Graph.from_networkx(given, weight=lambda u, v, edge: 1)
+
+
+@pytest.mark.parametrize("kind", ["Graph", "DiGraph", "MultiGraph", "MultiDiGraph"])
+def test_from_networkx_hides_edges_whose_weight_is_none(kind):
+    networkx = pytest.importorskip("networkx")
+    given = getattr(networkx, kind)([(0, 1, {"weight": 2.5}), (1, 2, {"weight": None}), (2, 2, {"weight": None})])
+    given.add_edge(2, 0)
+    given.add_edge(3, 0, weight=4)
+    lengths = networkx.single_source_dijkstra_path_length(given, 2)
+    result = mgraph.sssp(Graph.from_networkx(given), 2)
+    assert {v: result.distances[v] for v in range(4) if np.isfinite(result.distances[v])} == lengths
+    if given.is_multigraph():
+        given.add_edge(1, 2, "other", weight=7)
+        assert sorted(Graph.from_networkx(given).csr().weights.tolist()) == sorted(
+            [1, 2.5, 4, 7] * (1 if given.is_directed() else 2)
+        )
+    networkx.set_edge_attributes(given, None, "weight")
+    assert Graph.from_networkx(given).m == 0 and Graph.from_networkx(given, weight="other").m > 0
 
 
 def test_from_pandas():

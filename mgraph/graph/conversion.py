@@ -50,7 +50,7 @@ def networkx_graph(networkx: Any, n: int, edges: Edges, directed: bool, ids: np.
 def networkx_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | None]:
     """Return the edges of a NetworkX graph, an undirected one once, between its nodes in their order, and the nodes.
 
-    The nodes are None if they are 0 to n-1.
+    Edges whose weight is None are left out. The nodes are None if they are 0 to n-1.
     """
     rows = [row for _, row in graph.adjacency()]
     nodes = list(graph)
@@ -74,7 +74,11 @@ def networkx_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | 
         groups = map(_VALUES, rows if counts is None else _joined(rows))
         return groups if chosen is None else [compress(chain.from_iterable(groups), chosen)]
 
-    weights = None if weight is None else _weights(attributes, weight)
+    weights = None
+    if weight is not None:
+        weights, hidden = _weights(attributes, weight)
+        if hidden:
+            src, dst = np.delete(src, hidden), np.delete(dst, hidden)
     return Edges(src, dst, weights), None if in_order else as_ids(nodes)
 
 
@@ -83,16 +87,20 @@ def _joined(rows: Iterable[Any]) -> Iterator[Any]:
     return chain.from_iterable(map(_VALUES, rows))
 
 
-def _weights(attributes: Callable[[], Iterable[Iterable[Any]]], name: str) -> Array | None:
-    """Return an attribute of edges, whose attributes come in groups, as an array.
+def _weights(attributes: Callable[[], Iterable[Iterable[Any]]], name: str) -> tuple[Array | None, list[int]]:
+    """Return an attribute of edges, whose attributes come in groups, as an array, and the places where it is None.
 
-    A missing one is 1; None if all are missing.
+    The array has no elements for these. A missing one is 1; the array is None if all are missing.
     """
     with contextlib.suppress(KeyError):
         found = as_array([each[name] for group in attributes() for each in group], "weight")
         if found.dtype.kind != "O":
-            return found
-    return _with_ones([each.get(name) for group in attributes() for each in group])
+            return found, []
+    edges = [each for group in attributes() for each in group]
+    hidden = [place for place, each in enumerate(edges) if each.get(name, 1) is None]
+    if not any(name in each for each in edges):
+        return None, hidden
+    return as_array([each.get(name, 1) for each in edges if each.get(name, 1) is not None], "weight"), hidden
 
 
 def _with_ones(values: list[Any]) -> Array | None:

@@ -351,8 +351,9 @@ class Graph(Keeping):
         graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
             Parallel edges are kept.
         weight : str or None
-            The attribute of the edges that is their weight, such as ``"length"`` in OSMnx's graphs; an edge without it
-            has weight 1. The graph is unweighted for None, and if no edge has it.
+            The attribute of the edges that is their weight, such as ``"length"`` in OSMnx's graphs. An edge without it
+            has weight 1. An edge whose weight is None is left out, as NetworkX hides it. The graph is unweighted for
+            None, and if no edge has the attribute.
 
         Returns
         -------
@@ -362,7 +363,7 @@ class Graph(Keeping):
         Raises
         ------
         InputError
-            If `graph` is not NetworkX's, and for weights as `from_edges` does.
+            If `graph` is not NetworkX's, if `weight` is a function, and for weights as `from_edges` does.
         MemoryLimitError
             If sorting the edges does not fit the free memory.
 
@@ -383,6 +384,9 @@ class Graph(Keeping):
         """
         if not (hasattr(graph, "adjacency") and hasattr(graph, "is_multigraph")):
             raise InputError(argument="graph", value=type(graph).__name__, expected="a NetworkX graph")
+        if callable(weight):
+            advice = ": networkx.set_edge_attributes stores what a function returns"
+            raise InputError(advice, argument="weight", value=weight, expected="the name of an attribute")
         edges, nodes = networkx_edges(graph, weight)
         return cls.from_edges(*edges, n=len(graph), directed=graph.is_directed(), ids=nodes)
 
