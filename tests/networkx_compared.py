@@ -7,6 +7,7 @@ import copy
 import math
 import pickle
 import random
+from itertools import pairwise
 from types import GeneratorType
 
 import networkx as nx
@@ -157,7 +158,7 @@ def test_searches_with_weights(seed, kind, nodes, weights):
     both("voronoi_cells", graph, {first, last})
     both("single_source_dijkstra", graph, first, weight="no such attribute")
     both("shortest_path", graph, first, weight="weight")
-    both("all_shortest_paths", graph, first, last, weight="weight", read=lambda paths: sorted(map(repr, paths)))
+    both("all_shortest_paths", graph, first, last, weight="weight", read=lambda paths: set(map(repr, paths)))
 
 
 @graphs
@@ -338,10 +339,59 @@ def test_a_graph_is_converted_once_until_it_changes():
     assert [nx.dijkstra_path_length(each, 0, 3, weight="a", backend="mgraph") for each in again] == [1, 1]
 
 
-def test_views_are_converted():
-    graph = graph_of(0, nx.DiGraph, "words", "int")
-    for view in (graph.reverse(copy=False), graph.subgraph("abcde"), graph.to_undirected(as_view=True)):
-        both("single_source_dijkstra", view, "a")
+VIEWS = {
+    "subgraph_view": lambda graph: nx.subgraph_view(graph, filter_edge=lambda u, v, *key: "f" not in (u, v)),
+    "subgraph": lambda graph: graph.subgraph("abcdehi"),
+    "edge_subgraph": lambda graph: graph.edge_subgraph([*graph.edges, ("a", "i", 1)[: 2 + graph.is_multigraph()]]),
+    "restricted_view": lambda graph: nx.restricted_view(graph, "f", []),
+    "generic_graph_view": nx.graphviews.generic_graph_view,
+    "copy": lambda graph: graph.copy(as_view=True),
+    "to_undirected": lambda graph: graph.to_undirected(as_view=True),
+    "to_directed": lambda graph: graph.to_directed(as_view=True),
+    "reverse": lambda graph: graph.reverse(copy=False) if graph.is_directed() else nx.to_directed(graph),
+    "of a view": lambda graph: graph.subgraph("abcdhi").to_undirected(as_view=True).subgraph("abchi"),
+}
+
+
+@kinds
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_answer_with_the_graph_as_it_is(kind, view):
+    graph = graph_of(0, kind, "words", "int", 30)
+    shown = VIEWS[view](graph)
+    found = [both("all_pairs_dijkstra_path_length", shown)]
+    graph.add_edge("a", "i", weight=0)
+    found.append(both("all_pairs_dijkstra_path_length", shown))
+    for *_, edge in graph.edges(data=True):
+        edge["weight"] = 7
+    found.append(both("all_pairs_dijkstra_path_length", shown))
+    graph.remove_node("b")
+    found.append(both("all_pairs_dijkstra_path_length", shown))
+    assert all(one != other for one, other in pairwise(found))
+
+
+def test_a_view_answers_with_what_its_filter_shows():
+    hidden = set()
+    shown = nx.subgraph_view(nx.path_graph(4), filter_node=lambda node: node not in hidden)
+    assert max(both("single_source_shortest_path_length", shown, 0))[0] == ("int", 3)
+    hidden.add(3)
+    assert max(both("single_source_shortest_path_length", shown, 0))[0] == ("int", 2)
+    assert "not converted yet" in reason("closeness_centrality", shown)
+
+
+@graphs
+@kinds
+@pytest.mark.parametrize("method", ["dijkstra", "bellman-ford"])
+def test_every_shortest_path_comes_once(seed, kind, method):
+    graph = graph_of(seed, kind, "words", "zero", 14)
+    simple = nx.DiGraph(graph) if graph.is_directed() else nx.Graph(graph)
+    for u, v in simple.edges:
+        edges = graph[u][v].values() if graph.is_multigraph() else [graph[u][v]]
+        simple[u][v]["weight"] = min(edge["weight"] for edge in edges)
+    for node, length in nx.single_source_dijkstra_path_length(simple, "a").items():
+        paths = nx.all_simple_paths(simple, "a", node)
+        expected = [path for path in paths if nx.path_weight(simple, path, "weight") == length]
+        found = nx.all_shortest_paths(graph, "a", node, weight="weight", method=method, backend="mgraph")
+        assert sorted(found) == sorted(expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)

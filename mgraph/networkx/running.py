@@ -203,7 +203,9 @@ def _known(graph: Any) -> ConvertedGraph | None:
 
 
 def convert_from_nx(graph: Any, **wanted: Any) -> ConvertedGraph:
-    """Return a NetworkX graph as one of the backend's; all calls get the same one.
+    """Return a NetworkX graph as one of the backend's; all calls get the same one, but for a view of another graph.
+
+    A view is converted at every call: NetworkX does not drop what it keeps with a view when the graph below changes.
 
     Parameters
     ----------
@@ -223,6 +225,8 @@ def convert_from_nx(graph: Any, **wanted: Any) -> ConvertedGraph:
     >>> len(convert_from_nx(networkx.path_graph(3)))
     3
     """
+    if hasattr(graph, "_graph"):  # a view, which NetworkX is told to keep nothing with
+        graph.__networkx_cache__ = None
     known = _known(graph)
     return ConvertedGraph(graph) if known is None else known
 
