@@ -152,7 +152,7 @@ def _copy(device: devices.Device) -> float:
 def _searched(device: devices.Device, known: Rates) -> float:
     """Return the edges per second of a breadth-first search, as the planner counts them; see `_relaxed`."""
     graph = rmat(SCALE[device.kind])
-    source = int(np.diff(devices.to_host(graph.adjacency("csr")[0])).argmax())
+    source = int(np.diff(devices.to_host(graph.layout("csr")[0])).argmax())
     result, taken = repeated(partial(bfs, graph, source, device=device.name))
     return result.plan.seconds / taken.seconds * known.search
 

@@ -102,9 +102,10 @@ def read(
         after ``#`` or ``%``); ``"gr"``, DIMACS ``p sp`` or PACE ``p tw``; ``"mtx"``, Matrix Market; ``"metis"``;
         ``"sg"`` and ``"wsg"``, GAP's serialized graphs; ``"webgraph"``, WebGraph's (through the package webgraph);
         ``"npz"``, a SciPy sparse matrix; ``"npy"``, a dense matrix (mapped, not loaded, unless it is compressed or
-        comes through a pipe); ``"parquet"``; ``"graphml"`` and ``"gexf"`` (through NetworkX). By default the suffix
-        decides; a text that begins with Matrix Market's first line is read as ``"mtx"``. Several files, and those that
-        workers read, are edge lists, Parquet, or tuples of ``.npy`` files.
+        comes through a pipe: the file must not change as long as the graph exists); ``"parquet"``; ``"graphml"`` and
+        ``"gexf"`` (through NetworkX). By default the suffix decides; a text that begins with Matrix Market's first line
+        is read as ``"mtx"``. Several files, and those that workers read, are edge lists, Parquet, or tuples of ``.npy``
+        files.
     n : int, optional
         Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
         then recognized as a header and skipped. With `relabel`, the number of distinct ids.

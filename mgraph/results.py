@@ -403,7 +403,7 @@ class Result:
             raise InputError(
                 argument="graph", value=graph, expected=f"a graph of at most {plotting.MOST_VERTICES} vertices to draw"
             )
-        src, dst, _ = graph.coo()
+        src, dst, _ = graph.listed()
         values, label = self._colours()
         return partial(
             plotting.draw_graph,

@@ -78,7 +78,7 @@ def searched(graph, source, predecessors=True, **options):
 
 
 def scipys(graph, source):
-    indptr, indices, _ = graph.csr()
+    indptr, indices, _ = graph.compressed("csr")
     matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
     distances = shortest_path(matrix, unweighted=True, indices=source)
     return np.where(np.isinf(distances), -1, distances)
@@ -210,7 +210,9 @@ def test_a_thin_level_of_long_rows(device):
     weights = random.integers(1, 9, len(ends[0]))
     graph = mgraph.Graph.from_edges(*ends, weights)
     for offset in (np.int32, np.int64):
-        wide = mgraph.Graph(graph.n, csr=Compressed(graph.csr().indptr.astype(offset), *graph.csr()[1:]))
+        wide = mgraph.Graph(
+            graph.n, csr=Compressed(graph.compressed("csr").indptr.astype(offset), *graph.compressed("csr")[1:])
+        )
         result = mgraph.sssp(wide, 0, device=device)
         assert np.array_equal(result.distances, mgraph.sssp(graph, 0, method="mask", device="cpu").distances)
 
@@ -377,7 +379,7 @@ def test_arguments_of_numpy_are_numbers_as_any():
 @pytest.mark.parametrize("method", ["hybrid", *exhaustive(*METHODS["cpu"][1:])], indirect=True)
 def test_offsets_of_64_bits(method, device):
     graph = rmat(10, directed=True)
-    indptr, indices, _ = graph.csr()
+    indptr, indices, _ = graph.compressed("csr")
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
     wide.kept("csc.indptr", devices.find("cpu"), lambda: graph.csc().indptr.astype(np.int64))
     assert wide.csr().indptr.dtype == wide.csc().indptr.dtype == np.int64

@@ -41,7 +41,7 @@ def device(request):
 
 
 def scipys(graph, sources):
-    indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.csr())
+    indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.compressed("csr"))
     matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
     distances = shortest_path(matrix, unweighted=True, indices=sources)
     return np.where(np.isinf(distances), -1, distances)
@@ -119,7 +119,7 @@ def test_rmat(directed, device):
 
 def test_offsets_of_64_bits(device):
     graph = rmat(9, directed=True)
-    indptr, indices, _ = graph.csr()
+    indptr, indices, _ = graph.compressed("csr")
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None))
     wide.kept("csc.indptr", devices.find("cpu"), lambda: graph.csc().indptr.astype(np.int64))
     assert wide.csr().indptr.dtype == wide.csc().indptr.dtype == np.int64

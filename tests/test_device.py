@@ -251,7 +251,7 @@ def graphs():
     hub = np.arange(1, 30_000, 2)
     yield mgraph.Graph.from_edges(np.full(len(hub), 29_999), hub, n=30_000, directed=False)
     yield mgraph.Graph.from_edges([], [], n=3000)
-    indptr, indices, _ = rmat(13, 2).csr()
+    indptr, indices, _ = rmat(13, 2).compressed("csr")
     yield mgraph.Graph(2**13, csr=Compressed(indptr.astype(np.int64), indices, None), directed=False)
 
 

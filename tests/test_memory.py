@@ -29,7 +29,7 @@ def with_infinity(graph):
     return weights
 
 
-FRACTIONS = keys_of(ONE.csr().weights, (0.5, 9, False))
+FRACTIONS = keys_of(ONE.compressed("csr").weights, (0.5, 9, False))
 LENGTHS = np.ones(ONE.m)
 INFINITE = with_infinity(BOTH)
 
@@ -41,8 +41,8 @@ CALLS = {
     r"with_weights\(\) of": lambda: ONE.with_weights(LENGTHS),
     r"(with_weights|coo|csc)\(\) of": lambda: BOTH.with_weights(BOTH.csr().weights),
     r"(with_weights|coo|csc)\(\) of .*": lambda: BOTH.with_weights(INFINITE),
-    r"sorting [0-9,]* weights": lambda: keys_of(ONE.csr().weights, (0.5, 9, False)),
-    r"keys of": lambda: FRACTIONS.of(ONE.csr().weights, ONE.m, devices.find("cpu")),
+    r"sorting [0-9,]* weights": lambda: keys_of(ONE.compressed("csr").weights, (0.5, 9, False)),
+    r"keys of": lambda: FRACTIONS.of(ONE.compressed("csr").weights, ONE.m, devices.find("cpu")),
     r"to_scipy\(\) of": lambda: ONE.to_scipy(),
     r"to_scipy\(\) of .*": lambda: ONE.unweighted().to_scipy(),
     r"to_networkx\(\) of": lambda: BOTH.to_networkx(),
@@ -50,7 +50,7 @@ CALLS = {
     r"(weights|coo\(\)) of": lambda: weighted(BOTH, (1, 9), "float64"),
     r"sorting a graph": lambda: mgraph.Graph.from_scipy(SPARSE.tocsc()),
     r"a copy of a matrix": lambda: mgraph.Graph.from_scipy(LONG),
-    r"(the edges of a matrix|sorting a graph) of": lambda: mgraph.Graph.from_distances(MATRIX).csr(),
+    r"(the edges of a matrix|sorting a graph) of": lambda: mgraph.Graph.from_distances(MATRIX, copy=False).csr(),
     r"to_pandas\(\)": lambda: SEARCH.to_pandas(),
     r"to_pandas\(\) of": lambda: MANY.to_pandas(),
     r"to_dense\(\) of": lambda: CLOSURE.to_dense(),

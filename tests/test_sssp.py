@@ -352,7 +352,7 @@ def test_path(device):
 @pytest.mark.parametrize("method", ["nearfar", *exhaustive("bellman-ford", "mask")])
 def test_offsets_of_64_bits(method, device):
     graph = weighted(rmat(10, directed=True), np.arange(1, 256, dtype=np.int32))
-    indptr, indices, weights = graph.csr()
+    indptr, indices, weights = graph.compressed("csr")
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, weights), nonnegative=True)
     result = mgraph.sssp(wide, 5, method=method, predecessors=True, device=device)
     assert np.array_equal(in_doubles(result.distances), scipys(graph, 5))

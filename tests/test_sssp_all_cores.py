@@ -129,7 +129,7 @@ def test_a_checkpoint_of_any_round(hubs, source, distances, method, tmp_path):
 
 
 def test_offsets_of_64_bits(hubs, source, distances):
-    indptr, indices, weights = weighted(hubs, (1, 255), "int32").csr()
+    indptr, indices, weights = weighted(hubs, (1, 255), "int32").compressed("csr")
     wide = mgraph.Graph(hubs.n, csr=Compressed(indptr.astype(np.int64), indices, weights), nonnegative=True)
     found = mgraph.sssp(wide, source, predecessors=True, device="cpu")
     assert np.array_equal(in_doubles(found.distances), distances)

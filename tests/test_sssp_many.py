@@ -32,7 +32,7 @@ def random_graph(random, n, m, highest, dtype=np.float64):
 
 def edges_on(device, graph, dtype, offset=np.int32):
     """Return the arrays of a graph that the kernels take: its edges by source, and by target with weights."""
-    out, into = graph.csr(), graph.csc()
+    out, into = graph.compressed("csr"), graph.compressed("csc")
     by_source = out.indptr.astype(offset), out.indices
     by_target = into.indptr.astype(offset), into.indices, into.weights.astype(dtype)
     return tuple(map(device.asarray, by_source)), tuple(map(device.asarray, by_target))
@@ -184,7 +184,7 @@ def test_hubs(dtype, device):
     src = np.concatenate([spokes, ends, np.arange(n - 1)])
     dst = np.concatenate([ends, spokes, np.arange(1, n)])
     graph = mgraph.Graph.from_edges(src, dst, random.integers(0, 40, len(src)), n=n)
-    into = graph.csc()
+    into = graph.compressed("csc")
     assert np.diff(into.indptr).max() > 2000
     D, P = solved(device, graph, dtype, 4960, 40)
     expected = dijkstra(graph_matrix(graph), indices=np.arange(4960, 5000))
@@ -345,7 +345,7 @@ def test_the_workspace_is_what_is_said(dtype, device):
 def test_the_layout_is_of_the_same_edges(directed):
     kernels, home = sssp_many_kernels.on(devices.find("cpu")), devices.find("cpu")
     graph = mgraph.Graph.from_edges([0, 0, 3, 3, 5], [3, 5, 1, 4, 0], [1.0, 2, 3, 4, 5], n=7, directed=directed)
-    incoming, outgoing = graph.csc(), graph.adjacency("csr")
+    incoming, outgoing = graph.compressed("csc"), graph.layout("csr")
     edges = kernels.layout(outgoing if directed else incoming[:2], tuple(map(home.asarray, incoming)))
     assert sorted(edges.places.tolist()) == list(range(7))
     indptr, indices, weights = edges.by_target

@@ -131,13 +131,13 @@ def test_one_way_roads(device):
 
 def test_offsets_of_64_bits(device):
     graph = rmat(11, 4, directed=True)
-    indptr, indices, _ = graph.csr()
+    indptr, indices, _ = graph.compressed("csr")
     check(mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, None), directed=True), device)
 
 
 def test_edges_by_target_only(device):
     graph = rmat(11, 4, directed=True)
-    indptr, indices, _ = graph.csc()
+    indptr, indices, _ = graph.compressed("csc")
     check(mgraph.Graph(graph.n, csr=Compressed(indptr, indices, None), directed=True), device)
 
 
@@ -228,7 +228,7 @@ def test_networkx_and_csgraph_count_the_same():
     nx = pytest.importorskip("networkx")
 
     graph = rmat(9, 2, directed=True)
-    indptr, indices, _ = graph.csr()
+    indptr, indices, _ = graph.compressed("csr")
     matrix = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
     matrix.sum_duplicates()
     expected, labels = csgraph.connected_components(matrix, connection="strong")

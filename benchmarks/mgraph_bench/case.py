@@ -255,7 +255,7 @@ def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tupl
     """
     given, fresh = 0, graph
     if isinstance(graph, Graph) and graph.dense is None:
-        fresh = Graph(graph.n, csr=graph.csr(), directed=graph.directed, nonnegative=graph.nonnegative)
+        fresh = Graph(graph.n, csr=graph.compressed("csr"), directed=graph.directed, nonnegative=graph.nonnegative)
         if graph.device == place.name:
             given = graph.held(place, "csr.indptr", "csr.indices")
     elif graph.ndim == 1 and devices.of(graph) is place:

@@ -87,7 +87,7 @@ def read(
     place = devices.find("cpu" if device is None else device)
     if place.kind == "cpu":
         return graph
-    csr = Compressed(*(None if part is None else place.asarray(part) for part in graph.csr()))
+    csr = Compressed(*(None if part is None else place.asarray(part) for part in graph.compressed("csr")))
     return Graph(graph.n, csr=csr, directed=graph.directed, nonnegative=graph.nonnegative)
 
 

@@ -136,7 +136,7 @@ def through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.nda
 
     Lower `nearer` likewise, but only by neighbours of lesser distance.
     """
-    indptr, indices, weights = graph.csr()
+    indptr, indices, weights = graph.compressed("csr")
     offsets = devices.to_host(indptr)
     for first, last in cuts(offsets):
         some = slice(int(offsets[first]), int(offsets[last]))
@@ -170,7 +170,7 @@ def reach_by_edges(
     graph: Graph, unit: bool, distances: np.ndarray, margins: np.ndarray, starts: np.ndarray
 ) -> np.ndarray:
     """Return which vertices a search over tight edges reaches in every row, from the vertices where it starts."""
-    indptr, indices, weights = graph.csr()
+    indptr, indices, weights = graph.compressed("csr")
     offsets, ends = devices.to_host(indptr), devices.to_host(indices)
     lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights)
     reached = starts.copy()

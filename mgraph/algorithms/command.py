@@ -132,7 +132,7 @@ def route(result: Any, target: int, distance: float | None) -> Summary:
 
 def edges_from(graph: Any) -> np.ndarray | None:
     """Return the number of edges from each vertex; None for a graph on workers, which know those into each."""
-    return np.diff(devices.to_host(graph.adjacency("csr")[0])) if isinstance(graph, Graph) else None
+    return np.diff(devices.to_host(graph.layout("csr")[0])) if isinstance(graph, Graph) else None
 
 
 def blocks_of_rows(matrix: Any) -> Iterator[np.ndarray]:

@@ -67,7 +67,7 @@ class Network(NamedTuple):
 
 def network(graph: Graph, potentials: Array | None = None) -> Network:
     """Return a graph as the piece of each shard of a program that searches from many sources."""
-    return Network(graph.csc(), graph.adjacency("csr") if graph.directed else None, potentials)
+    return Network(graph.compressed("csc"), graph.layout("csr") if graph.directed else None, potentials)
 
 
 def gathered_network(

@@ -68,10 +68,10 @@ def _check(graph: Graph, source: int | None) -> None:
     if source is None:
         potentials(graph)
         return
-    indptr, indices = (devices.to_host(array) for array in graph.adjacency("csr"))
+    indptr, indices = (devices.to_host(array) for array in graph.layout("csr"))
     marks = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
     reached = np.zeros(graph.n, bool)
     reached[lazy.csgraph().breadth_first_order(marks, source, return_predecessors=False)] = True
-    src, dst, weights = (devices.to_host(part) for part in graph.coo())
+    src, dst, weights = (devices.to_host(part) for part in graph.listed())
     there = reached[src]
     potentials(Graph.from_edges(src[there], dst[there], weights[there], n=graph.n))

@@ -14,7 +14,7 @@ def graphs() -> list[Graph]:
     steps = np.arange(1, 8)[:, None]
     ends = ((np.arange(3000) + 59 * steps) % 3000).ravel()
     ring = Graph.from_edges(np.tile(np.arange(3000), 7), ends, directed=False)
-    indptr, indices, _ = rmat(8).csr()
+    indptr, indices, _ = rmat(8).compressed("csr")
     wide = Graph(256, csr=Compressed(indptr.astype(np.int64), indices, None), directed=False)
     # Three hubs that share all leaves: a search reaches the second and third hub two levels after the first.
     leaves = np.arange(3, 1503)

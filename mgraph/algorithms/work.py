@@ -65,7 +65,7 @@ def of_edges(graph: Graph, plan: Plan | None, arrays: dict[str, Any]) -> Work:
 
 def _reached(graph: Graph, distances: Array) -> int:
     """Return the number of stored edges from the vertices that a search has reached."""
-    degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
+    degrees = np.diff(devices.to_host(graph.layout("csr")[0]))
     found = devices.to_host(distances)
     if found.dtype.kind == "f":
         return int(degrees[np.isfinite(found)].sum())

@@ -148,7 +148,7 @@ def graph_of(csgraph: Any, directed: bool = True, unweighted: bool = False) -> G
             weights = xp.minimum(weights, weights.T)
         there = xp.isfinite(weights)
         if int(there.sum()) >= DENSE * n * n:
-            return Graph.from_distances(weights)
+            return Graph.from_distances(weights, copy=False)
         src, dst = there.nonzero()
         return Graph.from_edges(src, dst, None if unweighted else weights[there], n=n)
     rows = rows_of(matrix, directed)
@@ -163,7 +163,7 @@ def graph_of_rows(rows: Any, directed: bool = True) -> Graph:
     if bool(missing.any()):
         rows = rows.copy()
         rows.data[missing] = np.inf
-    return Graph.from_scipy(rows, directed=directed)
+    return Graph.from_scipy(rows, directed=directed, copy=False)
 
 
 def connections(rows: Any, directed: bool = True) -> Graph:
@@ -171,4 +171,4 @@ def connections(rows: Any, directed: bool = True) -> Graph:
     home = devices.of(rows.data)
     sparse = lazy.cupy_sparse() if home.kind == "cuda" else lazy.sparse()
     marks = sparse.csr_matrix((home.xp.ones(len(rows.data), bool), rows.indices, rows.indptr), shape=rows.shape)
-    return Graph.from_scipy(marks, directed=directed)
+    return Graph.from_scipy(marks, directed=directed, copy=False)

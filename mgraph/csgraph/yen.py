@@ -77,7 +77,7 @@ def yen(
     most = checked_integer("K", K, 1)
     if not given.nonnegative:
         potentials(given)
-    src, dst, weights = (None if part is None else devices.to_host(part) for part in given.coo())
+    src, dst, weights = (None if part is None else devices.to_host(part) for part in given.listed())
     assert src is not None and dst is not None
     lengths = np.ones(len(src)) if weights is None else weights.astype(np.float64)
     paths = _shortest(Graph.from_edges(src, dst, lengths, n=n), int(source), int(sink), most)
@@ -92,7 +92,7 @@ def yen(
 
 def _shortest(graph: Graph, source: int, sink: int, most: int) -> list[tuple[float, list[int]]]:
     """Return up to `most` paths with their lengths, ascending."""
-    src, dst, weights = graph.coo()
+    src, dst, weights = graph.listed()
     assert weights is not None
 
     def detour(root: list[int], length: float, closed: set[int]) -> tuple[float, list[int], int, set[int]] | None:

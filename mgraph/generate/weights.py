@@ -88,16 +88,16 @@ def weighed_by(
     """
     if isinstance(getattr(graph, "placement", None), PlacedGraph):
         return weighed_there(graph, weights_of, line)
-    graph = as_graph(graph)
+    graph = as_graph(graph, copy=True)
     with devices.find(graph.device).active():
-        src, dst, _ = graph.coo()
+        src, dst, _ = graph.listed()
         needed = graph.m * weights_of.dtype.itemsize + 48 * min(graph.m, _EDGES_AT_A_TIME)
         with devices.allocating(f"weights of {graph.m:,} edges", needed, devices.find(graph.device)):
             lengths = devices.of(src).xp.empty(graph.m, weights_of.dtype)
             for first in range(0, graph.m, _EDGES_AT_A_TIME):
                 some = slice(first, first + _EDGES_AT_A_TIME)
                 lengths[some] = weights_of(src[some], dst[some])
-        indptr, indices, _ = graph.csr()
+        indptr, indices, _ = graph.compressed("csr")
         csr = Compressed(indptr, indices, lengths)
         return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=nonnegative)
 

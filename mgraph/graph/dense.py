@@ -9,11 +9,15 @@ from .. import device as devices
 from ..arguments import as_array
 from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import infinity, offset_type, weight_dtype
-from ..errors import InputError
+from ..errors import Given, InputError
 from ..kernels import weights as weights_kernels
 from .checks import check_memory, check_square, checked_weights
 from .compressed import Compressed, Edges, compress
+from .grouping import copied
 from .stored import StoredMatrix
+
+#: How a matrix needs no copy, for messages.
+_SHARED = Given("copy", False), " shares the matrix, which must not change then"
 
 
 def dense(matrix: Any, missing: float | None = None) -> Array:
@@ -52,6 +56,20 @@ def _rows(matrix: Any) -> np.ndarray:
     if isinstance(matrix, Sequence) and any(isinstance(row, np.ma.MaskedArray) for row in matrix):
         return np.ma.array(array, mask=[np.ma.getmaskarray(row) for row in matrix])
     return array
+
+
+def own(matrix: Array, given: Any) -> Array:
+    """Return the array that `dense` made of an argument, or a copy if it may share memory with the argument.
+
+    A matrix in a file, such as a ``numpy.memmap``, is not copied.
+    """
+    if isinstance(matrix, StoredMatrix) or isinstance(given, np.memmap | list | tuple):
+        return matrix
+    if isinstance(given, np.ndarray) and not np.may_share_memory(matrix, given):
+        return matrix
+    home = devices.of(matrix)
+    with devices.allocating(f"a copy of a matrix of {len(matrix):,} vertices", int(matrix.nbytes), home, *_SHARED):
+        return copied(matrix, matrix.dtype) if home.kind == "cpu" else matrix.copy(order="K")
 
 
 class Look(NamedTuple):

@@ -25,8 +25,10 @@ def outline(value: Any) -> tuple[int, str]:
     return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
 
 
-def as_graph(value: Any) -> Graph:
+def as_graph(value: Any, *, copy: bool = False) -> Graph:
     """Return `value` as a graph: a `Graph`, a sparse matrix, or a dense one as `Graph.from_dense` reads it.
+
+    The graph shares arrays with a matrix, as a call does not outlast it. With `copy`, its edges may be kept.
 
     Raises
     ------
@@ -38,14 +40,14 @@ def as_graph(value: Any) -> Graph:
     if isinstance(value, PlacedGraph) or hasattr(value, "placement"):
         raise InputError(f"this call does not take {value!r}: it needs the Graph")
     if hasattr(value, "tocoo"):
-        return Graph.from_scipy(value)
+        return Graph.from_scipy(value, copy=copy)
     advice = ""
     if isinstance(value, (str, os.PathLike)):
         advice = ": mgraph.read(path) reads one from a file"
     elif hasattr(value, "adjacency"):
         advice = ": mgraph.Graph.from_networkx(graph) makes one of NetworkX's"
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
-        return Graph.from_dense(value)
+        return Graph.from_dense(value, copy=False)
     raise InputError(f"expected a Graph, a sparse or dense matrix, got {type(value).__name__}{advice}")
 
 

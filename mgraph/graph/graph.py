@@ -7,7 +7,7 @@ beside it.
 import logging
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -44,15 +44,18 @@ from .dense import (
     largest,
     largest_of_edges,
     looked_through,
+    own,
     present,
 )
 from .grouping import extremes
 from .ids import checked_ids, places_among
 from .sparse import check_structure, entries, stored_rows
 from .stored import StoredMatrix, in_memory
-from .views import Keeping, Views
+from .views import Keeping, Views, handed_out
 
 _log = logging.getLogger(__name__)
+
+Listed = TypeVar("Listed", Compressed, Edges)
 
 
 class Graph(Keeping):
@@ -71,7 +74,7 @@ class Graph(Keeping):
         False if each edge is stored in both directions.
     ids : array of int64 or of objects, or None
         The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``. Objects if not all are
-        integers, such as strings.
+        integers, such as strings. It is read-only.
     nonnegative : bool
         True if no weight is negative.
 
@@ -176,15 +179,11 @@ class Graph(Keeping):
         return cls(n, csr=compressed, directed=directed, ids=ids, nonnegative=least >= 0)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, directed: bool = True) -> "Graph":
+    def from_scipy(cls, matrix: Any, directed: bool = True, *, copy: bool = True) -> "Graph":
         """Return the graph whose edges are the stored entries of a SciPy (or CuPy) sparse matrix.
 
         Stored zeros are edges of weight zero, except in the formats DIA and BSR, where a stored zero may only be fill.
         A boolean matrix gives an unweighted graph. Entries stored twice are parallel edges.
-
-        A matrix in CSR whose rows are sorted is kept, not copied, as far as its arrays have the types that a graph
-        keeps: int32 indices, and weights of int32, int64, float32 or float64. Do not change it while the graph is in
-        use.
 
         Parameters
         ----------
@@ -192,6 +191,10 @@ class Graph(Keeping):
             Entry (i, j) is the edge from i to j.
         directed : bool
             False stores every entry in both directions, as `from_edges` does: give one triangle of a symmetric matrix.
+        copy : bool
+            False shares the arrays of a matrix in CSR whose rows are sorted, as far as they have the types that a graph
+            keeps: int32 indices, and weights of int32, int64, float32 or float64. The matrix must then not change as
+            long as the graph exists: compiled code reads its arrays unchecked, and a changed one may end the process.
 
         Returns
         -------
@@ -220,14 +223,15 @@ class Graph(Keeping):
         check_square(matrix.shape)
         check_structure(matrix)
         directed = checked_flag("directed", directed)
-        csr, nonnegative = stored_rows(matrix) if directed else (None, False)
+        copy = checked_flag("copy", copy)
+        csr, nonnegative = stored_rows(matrix, copy) if directed else (None, False)
         if csr is not None:
             return cls(int(matrix.shape[0]), csr=csr, nonnegative=nonnegative)
         check_memory(matrix.shape[0], matrix.nnz, devices.of(getattr(matrix, "data", None)))
         return cls.from_edges(*entries(matrix), n=matrix.shape[0], directed=directed)
 
     @classmethod
-    def from_dense(cls, matrix: Array) -> "Graph":
+    def from_dense(cls, matrix: Array, *, copy: bool = True) -> "Graph":
         """Return the graph of a dense matrix whose zeros are unambiguous.
 
         A matrix with an infinity, or without zeros off its diagonal, is read by `from_distances`; one of truth values
@@ -237,7 +241,9 @@ class Graph(Keeping):
         Parameters
         ----------
         matrix : array_like, shape (n, n)
-            Numbers or truth values; in memory, on a GPU, in a file (Zarr, HDF5) or on a cluster.
+            Numbers or truth values; in memory, on a GPU, in a file (``numpy.memmap``, Zarr, HDF5) or on a cluster.
+        copy : bool
+            As of `from_distances`.
 
         Returns
         -------
@@ -256,9 +262,11 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_dense([[0, 3, np.inf], [2, 0, 0], [1, 4, 0]]).m
         5
         """
-        matrix = dense(matrix)
+        given, copy = matrix, checked_flag("copy", copy)
+        matrix = dense(given)
         if matrix.dtype.kind == "b":
             return cls.from_adjacency(matrix)
+        matrix = own(matrix, given) if copy else matrix
         nonnegative, ambiguous = looked_through(matrix)
         if ambiguous:
             raise AmbiguousZerosError(
@@ -268,18 +276,22 @@ class Graph(Keeping):
         return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
 
     @classmethod
-    def from_distances(cls, matrix: Array) -> "Graph":
+    def from_distances(cls, matrix: Array, *, copy: bool = True) -> "Graph":
         """Return the graph of a distance matrix, in which zeros are edges of weight zero.
 
         ``inf`` (for integers the type's largest value) and masked entries mean no edge. The diagonal counts as zero
-        unless it is negative. The matrix is kept, not copied; one in a file (Zarr, HDF5) or on a cluster is read some
-        rows at a time. Do not change it while the graph is in use: arrays derived from it, such as its edges, are kept
-        and not computed again.
+        unless it is negative.
+
+        A matrix in a file (``numpy.memmap``, Zarr, HDF5) or on a cluster is not copied, but read some rows at a time.
+        It must not change as long as the graph exists: its least weight and the arrays derived from it, such as its
+        edges, are kept. If a mapped file is cut short, the system ends the process.
 
         Parameters
         ----------
         matrix : array_like, shape (n, n)
             Numbers.
+        copy : bool
+            False shares a matrix in memory instead of copying it. It must then not change as long as the graph exists.
 
         Returns
         -------
@@ -300,9 +312,11 @@ class Graph(Keeping):
         >>> mgraph.apsp(mgraph.Graph.from_distances([[0, 0], [0, 0]])).distances.tolist()
         [[0, 0], [0, 0]]
         """
-        matrix = dense(matrix)
+        given, copy = matrix, checked_flag("copy", copy)
+        matrix = dense(given)
         if matrix.dtype.kind == "b":
             raise InputError("a distance matrix must hold numbers, got truth values: use Graph.from_adjacency")
+        matrix = own(matrix, given) if copy else matrix
         nonnegative, _ = looked_through(matrix)
         return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
 
@@ -604,7 +618,7 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_edges([0, 1], [1, 1], directed=False).m
         3
         """
-        return len(self.adjacency("csr")[1])
+        return len(self.layout("csr")[1])
 
     @property
     def weighted(self) -> bool:
@@ -665,7 +679,7 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [5, 6, 7]).total()
         18.0
         """
-        weights = self.csr().weights
+        weights = self.compressed("csr").weights
         with np.errstate(over="ignore"):
             return float(self.m if weights is None else weights.sum())
 
@@ -707,7 +721,7 @@ class Graph(Keeping):
     def _weights(self) -> Iterator[Array]:
         """Yield the weights of all edges, some at a time."""
         if self.dense is None:
-            _, indices, weights = self.csr()
+            _, indices, weights = self.compressed("csr")
             yield self._home.xp.ones(min(len(indices), 1), np.int32) if weights is None else weights
             return
         rows = chunk_rows(self.n)
@@ -734,7 +748,13 @@ class Graph(Keeping):
         -------
         Compressed
             `indptr` of shape (n + 1,), int32, or int64 for about 2^31 edges or more; `indices`, int32 of shape (m,);
-            and `weights` of shape (m,), or None for an unweighted graph.
+            and `weights` of shape (m,), or None for an unweighted graph. NumPy arrays are read-only views of the
+            graph's own; on a GPU they are copies.
+
+        Raises
+        ------
+        MemoryLimitError
+            If copies on a GPU do not fit its free memory.
 
         Examples
         --------
@@ -743,8 +763,7 @@ class Graph(Keeping):
         >>> csr.indptr.tolist(), csr.indices.tolist(), csr.weights.tolist()
         ([0, 2, 3, 3], [1, 2, 2], [5, 6, 7])
         """
-        indptr, indices = self.adjacency("csr")
-        return Compressed(indptr, indices, self._view("csr.weights", self._home))
+        return _handed_out(self.compressed("csr"))
 
     def csc(self) -> Compressed:
         """Return the edges grouped by target: row ``v`` holds the sources of edges into ``v``, ascending.
@@ -752,7 +771,7 @@ class Graph(Keeping):
         Returns
         -------
         Compressed
-            Shapes and types as of `csr`. Of an undirected graph both are the same arrays.
+            Read-only, of shapes and types as of `csr`. Of an undirected graph both are the same arrays.
 
         Raises
         ------
@@ -766,8 +785,7 @@ class Graph(Keeping):
         >>> csc.indptr.tolist(), csc.indices.tolist(), csc.weights.tolist()
         ([0, 0, 1, 3], [0, 0, 1], [5, 6, 7])
         """
-        indptr, indices = self.adjacency("csc")
-        return Compressed(indptr, indices, self._view("csc.weights", self._home))
+        return _handed_out(self.compressed("csc"))
 
     def coo(self) -> Edges:
         """Return the edges one by one, sorted by source and target.
@@ -776,7 +794,7 @@ class Graph(Keeping):
         -------
         Edges
             `src` and `dst`, int32 of shape (m,), and `weights` of shape (m,), or None for an unweighted graph. An
-            undirected edge is listed in both directions.
+            undirected edge is listed in both directions. Read-only as of `csr`.
 
         Raises
         ------
@@ -790,13 +808,10 @@ class Graph(Keeping):
         >>> src.tolist(), dst.tolist(), weights.tolist()
         ([0, 1], [1, 2], [5, 7])
         """
-        indptr, indices, weights = self.csr()
-        m, home = len(indices), self._home
-        with devices.allocating(f"coo() of {m:,} edges", 4 * m + (20 * self.n if home.kind == "cpu" else 8 * m), home):
-            return Edges(rows_of(indptr, m, home.xp), indices, weights)
+        return _handed_out(self.listed())
 
     def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
-        """Return ``(indptr, indices)`` of ``"csr"`` or ``"csc"`` on a device, kept for the next call.
+        """Return ``(indptr, indices)`` of ``"csr"`` or ``"csc"`` on a device, read-only as of `csr`.
 
         Parameters
         ----------
@@ -825,10 +840,79 @@ class Graph(Keeping):
         >>> indptr.tolist(), indices.tolist()
         ([0, 0, 1, 3], [0, 0, 1])
         """
+        indptr, indices = self.layout(order, device)
+        return handed_out(indptr), handed_out(indices)
+
+    def layout(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
+        """Return ``(indptr, indices)`` of ``"csr"`` or ``"csc"`` on a device, kept for the next call.
+
+        These are the graph's own arrays, for compiled code, which does not check them: they must not be changed.
+
+        Parameters
+        ----------
+        order, device
+            As of `adjacency`.
+
+        Returns
+        -------
+        indptr, indices : arrays
+            As of `adjacency`.
+
+        Raises
+        ------
+        InputError
+            For another `order`.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> indptr, indices = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2]).layout("csr")
+        >>> indptr.tolist(), indices.tolist()
+        ([0, 2, 3, 3], [1, 2, 2])
+        """
         if order not in ("csr", "csc"):
             raise InputError(argument="order", value=order, expected="'csr' or 'csc'")
         device = device or self._home
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
+
+    def compressed(self, order: str) -> Compressed:
+        """Return the edges as `csr` or `csc` do, by ``"csr"`` or ``"csc"``, in the graph's own arrays, as of `layout`.
+
+        Parameters
+        ----------
+        order : {"csr", "csc"}
+            Grouped by source or by target.
+
+        Returns
+        -------
+        Compressed
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6]).compressed("csr").weights.tolist()
+        [5, 6]
+        """
+        indptr, indices = self.layout(order)
+        return Compressed(indptr, indices, self._view(f"{order}.weights", self._home))
+
+    def listed(self) -> Edges:
+        """Return the edges as `coo` does, with targets and weights in the graph's own arrays, as of `layout`.
+
+        Returns
+        -------
+        Edges
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([1, 0], [2, 1]).listed().src.tolist()
+        [0, 1]
+        """
+        indptr, indices, weights = self.compressed("csr")
+        m, home = len(indices), self._home
+        with devices.allocating(f"coo() of {m:,} edges", 4 * m + (20 * self.n if home.kind == "cpu" else 8 * m), home):
+            return Edges(rows_of(indptr, m, home.xp), indices, weights)
 
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return ``(indptr, indices)`` on a device: each row holds neighbours of one vertex, by edges from it.
@@ -841,7 +925,7 @@ class Graph(Keeping):
         Returns
         -------
         indptr, indices : arrays
-            As of ``adjacency("csr")``.
+            As of ``layout("csr")``.
 
         Examples
         --------
@@ -850,7 +934,7 @@ class Graph(Keeping):
         >>> indptr.tolist(), indices.tolist()
         ([0, 2, 3, 3], [1, 2, 2])
         """
-        return self.adjacency("csr", device)
+        return self.layout("csr", device)
 
     def unweighted(self) -> "Graph":
         """Return the same graph without its weights.
@@ -885,7 +969,14 @@ class Graph(Keeping):
         """
         if not self.directed:
             return self
-        return Graph(self.n, csr=self.csc(), csc=self.csr(), directed=True, ids=self.ids, nonnegative=self.nonnegative)
+        return Graph(
+            self.n,
+            csr=self.compressed("csc"),
+            csc=self.compressed("csr"),
+            directed=True,
+            ids=self.ids,
+            nonnegative=self.nonnegative,
+        )
 
     def with_weights(self, weights: Array) -> "Graph":
         """Return a graph of the same edges with other weights.
@@ -936,10 +1027,10 @@ class Graph(Keeping):
             assert lengths is not None
             made = self._with(lengths)
             if not self.directed:
-                check_both_directions(made.coo(), made._made("csc").weights)
+                check_both_directions(made.listed(), made._made("csc").weights)
             if lengths.dtype.kind == "f" and bool(xp.isinf(lengths).any()):
                 with devices.allocating(what, 22 * self.m + 28 * self.n, self._home):
-                    csr = selected(made.coo(), ~xp.isinf(lengths), self.n, xp)
+                    csr = selected(made.listed(), ~xp.isinf(lengths), self.n, xp)
                 return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=made.nonnegative)
             return made
 
@@ -969,7 +1060,7 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6]).to_scipy().toarray().tolist()
         [[0, 5, 0], [0, 0, 6], [0, 0, 0]]
         """
-        csr = self.csr()
+        csr = self.compressed("csr")
         needed = copied_bytes(csr, 4)  # SciPy keeps indptr and indices in one type
         with devices.allocating(f"to_scipy() of {self.m:,} edges", needed, devices.find("cpu")):
             indptr, indices, weights = (None if part is None else devices.to_host(part) for part in csr)
@@ -1001,11 +1092,11 @@ class Graph(Keeping):
         EdgeDataView([(0, 1, 5), (1, 2, 6)])
         """
         networkx = lazy.optional("networkx", "to_networkx()")
-        return networkx_graph(networkx, self.n, self.coo(), self.directed, self.ids)
+        return networkx_graph(networkx, self.n, self.listed(), self.directed, self.ids)
 
     def _with(self, weights: Array | None) -> "Graph":
         """Return a graph of the same edges with these weights, which have been checked."""
-        indptr, indices = self.adjacency("csr")
+        indptr, indices = self.layout("csr")
         csr = Compressed(indptr, indices, weights)
         made = Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=_nonnegative(weights))
         if self.dense is None:  # whose edges can be released
@@ -1042,12 +1133,12 @@ class Graph(Keeping):
             src, dst, weights = dense_edges(in_memory(self.dense))
             return compress(src, dst, weights, self.n, self._home.xp)
         if self._home.kind == "cpu":
-            csr = self.csr()
+            csr = self.compressed("csr")
             needed = transposed_bytes(csr)
             with devices.allocating(f"csc() of {self.m:,} edges", needed, self._home):
                 return transposed(*csr, self.n)
         check_memory(self.n, self.m, self._home)
-        src, dst, weights = self.coo()
+        src, dst, weights = self.listed()
         return compress(dst, src, weights, self.n, self._home.xp)
 
     def _keep(self, order: str, made: Compressed) -> None:
@@ -1060,6 +1151,11 @@ class Graph(Keeping):
         kind = "directed" if self.directed else "undirected"
         edges = f"m={self.m}" if self.dense is None else "dense"
         return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'})"
+
+
+def _handed_out(edges: Listed) -> Listed:
+    """Return edges for a caller, who cannot change the graph by their arrays."""
+    return type(edges)(*(None if part is None else handed_out(part) for part in edges))
 
 
 def _nonnegative(weights: Array | None) -> bool:

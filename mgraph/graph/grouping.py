@@ -5,6 +5,7 @@ where each core puts its edges. All memory is allocated here: beside the result,
 room in which each core sorts a bucket.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,14 +77,44 @@ def ascending(indptr: np.ndarray, indices: np.ndarray, n: int) -> bool:
 
 def usable(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Return an array of this type in a form for which kernels are compiled once: itself, or a copy."""
-    array = np.asarray(array)
-    return array.astype(dtype, order="C") if copied_bytes(array, dtype) else array
+    found = _as_it_is(array, dtype)
+    return copied(np.asarray(array), dtype) if found is None else found
+
+
+def copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return a contiguous copy of an array in a type that holds its elements; of a long one by all cores."""
+    copy = np.empty_like(array, dtype, subok=False)
+    if array.size < MANY:
+        np.copyto(copy, array, casting="unsafe")
+        return copy
+    from ..device.numba.sharing import on_all_cores
+
+    source, target = (array, copy) if array.strides[0] >= array.strides[-1] else (array.T, copy.T)
+    cuts = np.linspace(0, len(source), 4 * thread_count() + 1).astype(int).tolist()
+
+    def copy_rows(ends: tuple[int, int]) -> None:
+        np.copyto(target[slice(*ends)], source[slice(*ends)], casting="unsafe")
+
+    on_all_cores(copy_rows, itertools.pairwise(cuts), thread_count())
+    return copy
 
 
 def copied_bytes(array: np.ndarray, dtype: np.dtype) -> int:
     """Return the bytes of the copy that `usable` makes; 0 for none."""
-    array = np.asarray(array)
-    return 0 if array.dtype == dtype and array.flags.carray else array.size * dtype.itemsize
+    return np.size(array) * dtype.itemsize if _as_it_is(array, dtype) is None else 0
+
+
+def _as_it_is(array: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+    """Return an array in the form of `usable` without a copy, or None; a view hides that it is read-only.
+
+    Numba compiles kernels again for read-only arrays, such as those that a graph hands out.
+    """
+    view = np.asarray(array).view()
+    try:
+        view.flags.writeable = True
+    except ValueError:  # its memory is read-only
+        return None
+    return view if view.dtype == dtype and view.flags.carray else None
 
 
 def grouped(rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None, n: int, both: bool) -> Grouped:

@@ -16,6 +16,7 @@ from ..arguments import as_array
 from ..arrays import distinct, places_of
 from ..errors import InputError
 from .checks import check_room
+from .views import handed_out
 
 #: What an id must be, for messages.
 _HASHABLE = "numbers, strings or other values that can be hashed"
@@ -75,7 +76,7 @@ def written(ids: np.ndarray) -> np.ndarray:
 
 
 def checked_ids(ids: Any, n: int) -> np.ndarray:
-    """Return the original ids of n vertices as an array of int64 or of objects, or raise InputError."""
+    """Return the original ids of n vertices as a read-only copy, of int64 or of objects, or raise InputError."""
     if isinstance(ids, str) or not hasattr(ids, "__len__"):
         raise InputError(argument="ids", value=ids, expected="a sequence of one id per vertex")
     ids = devices.to_host(ids) if devices.of(ids).kind == "cuda" else ids
@@ -83,7 +84,7 @@ def checked_ids(ids: Any, n: int) -> np.ndarray:
     if found.shape != (n,):
         raise InputError(argument="ids", value=found.shape, expected=f"of shape ({n},), one id per vertex")
     if found.dtype == np.int64:
-        return found
+        return handed_out(found.copy())
     if found.dtype.kind not in "iuOUT":
         raise InputError(argument="ids", value=found.dtype.name, expected="integers or names")
     found = as_ids(found.tolist())
@@ -94,7 +95,7 @@ def checked_ids(ids: Any, n: int) -> np.ndarray:
         set(map(hash, found))
     except TypeError as error:
         raise InputError(f": {error}", argument="ids", value=type(found[0]).__name__, expected=_HASHABLE) from error
-    return found
+    return handed_out(found)
 
 
 def numbered(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

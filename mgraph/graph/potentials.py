@@ -38,7 +38,7 @@ def negative_cycle(graph: Graph) -> list[int]:
 
 def _relaxed(graph: Graph) -> tuple[np.ndarray, list[int]]:
     """Return potentials, or those of a search that ended at a negative cycle, and its vertices against its edges."""
-    indptr, indices, weights = (None if part is None else devices.to_host(part) for part in graph.csr())
+    indptr, indices, weights = (None if part is None else devices.to_host(part) for part in graph.compressed("csr"))
     h = np.zeros(graph.n)
     if weights is None or graph.nonnegative:
         return h, []

@@ -10,7 +10,7 @@ from ..dtypes import offset_type, weight_dtype
 from ..errors import InputError
 from .checks import check_memory, checked_weights
 from .compressed import Compressed, sorted_rows
-from .grouping import ascending, copied_bytes, extremes, usable
+from .grouping import ascending, copied, copied_bytes, extremes, usable
 
 _INDEX = np.dtype(np.int32)
 
@@ -31,11 +31,11 @@ def check_structure(matrix: Any) -> None:
         raise InputError("indptr of the matrix must ascend from 0 to at most the number of its entries")
 
 
-def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
+def stored_rows(matrix: Any, copy: bool) -> tuple[Compressed | None, bool]:
     """Return the edges of a matrix in CSR, of a checked structure, each row sorted, and whether none is negative.
 
-    They are None if some edges have to be left out, or if it is in another format or on a GPU. Arrays of the types of a
-    graph are not copied if the rows are sorted.
+    They are None if some edges have to be left out, or if it is in another format or on a GPU. Without `copy`, arrays
+    of the types of a graph are the matrix's own if the rows are sorted.
 
     Raises
     ------
@@ -53,19 +53,22 @@ def stored_rows(matrix: Any) -> tuple[Compressed | None, bool]:
     if not in_order and not (m and 0 <= (ends := extremes(indices))[0] and ends[1] < n):
         return None, False
     wanted, offsets = weight_dtype(np.dtype(data.dtype)), offset_type(m)
-    copied = copied_bytes(indptr, offsets) + copied_bytes(indices, _INDEX)
-    copied += 0 if wanted is None else copied_bytes(data, wanted)
-    if copied:
-        devices.check_free_memory(f"a copy of a matrix of {m:,} entries", copied, devices.of(data))
+    parts = [(indptr, offsets), (indices, _INDEX), *([] if wanted is None else [(data, wanted)])]
+    needed = sum(array.size * dtype.itemsize if copy else copied_bytes(array, dtype) for array, dtype in parts)
+    if needed:
+        devices.check_free_memory(f"a copy of a matrix of {m:,} entries", needed, devices.of(data))
     weights = checked_weights(data, m, copy=False)
     least, greatest = (0, 0) if weights is None or not m else extremes(weights)
     if greatest == np.inf:
         return None, False
-    weights = None if weights is None else usable(weights, weights.dtype)
     if not in_order:
         check_memory(n, m, devices.of(data))
+        weights = None if weights is None else usable(weights, weights.dtype)
         return sorted_rows(Compressed(indptr, indices, weights), n), least >= 0
-    return Compressed(usable(indptr, offsets), usable(indices, _INDEX), weights), least >= 0
+    taken = copied if copy else usable
+    if weights is not None:
+        weights = (taken if weights is data else usable)(weights, weights.dtype)
+    return Compressed(taken(indptr, offsets), taken(indices, _INDEX), weights), least >= 0
 
 
 def entries(matrix: Any) -> tuple[Array, Array, Array]:

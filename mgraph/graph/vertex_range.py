@@ -30,7 +30,7 @@ class Weigh(Protocol):
 class Part(Protocol):
     """The edges of a graph that a shard works on: a `Graph`, with all of them, or a `VertexRange`."""
 
-    def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
+    def layout(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return ``(indptr, indices)`` on a device.
 
         In ``"csc"`` a row for each of the shard's vertices holds sources. In ``"csr"`` a row for each vertex of the
@@ -38,12 +38,8 @@ class Part(Protocol):
         """
         ...
 
-    def csr(self) -> Compressed:
-        """Return the edges by source with their weights, where the part lives."""
-        ...
-
-    def csc(self) -> Compressed:
-        """Return the edges by target with their weights, where the part lives."""
+    def compressed(self, order: str) -> Compressed:
+        """Return the edges by source, ``"csr"``, or by target, with their weights, where the part lives."""
         ...
 
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
@@ -81,25 +77,21 @@ class VertexRange(Keeping):
         self._csc = csc
         self._home = devices.of(csc.indptr)
 
-    def adjacency(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
+    def layout(self, order: str, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return ``(indptr, indices)`` on a device, as `Part` says."""
-        indptr, indices, _ = self._csc if order == "csc" else self.csr()
+        indptr, indices, _ = self.compressed(order)
         return (indptr, indices) if device is None else (device.asarray(indptr), device.asarray(indices))
 
-    def csr(self) -> Compressed:
-        """Return the edges by source: a row for each vertex of the graph."""
-        if not self.directed and (self.first, self.last) == (0, self.n):
+    def compressed(self, order: str) -> Compressed:
+        """Return the edges by source, a row for each vertex of the graph, or by target, one for each of the range."""
+        if order == "csc" or (not self.directed and (self.first, self.last) == (0, self.n)):
             return self._csc
         found: Compressed = self.kept("csr", self._home, self._by_source, weights=True)
         return found
 
-    def csc(self) -> Compressed:
-        """Return the edges by target: a row for each vertex of the range."""
-        return self._csc
-
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return the edges by target, which are at the range's vertices."""
-        return self.adjacency("csc", device)
+        return self.layout("csc", device)
 
     def on(self, device: devices.Device) -> "VertexRange":
         """Return the same edges on a device."""
@@ -175,7 +167,7 @@ class Beside(NamedTuple):
 def edges_of(part: Part, device: devices.Device) -> Iterator[Edges]:
     """Yield a part's edges some at a time, on a device, in the order in which they are kept."""
     ranged = isinstance(part, VertexRange)
-    indptr, indices, weights = part.csc() if isinstance(part, VertexRange) else part.csr()
+    indptr, indices, weights = part.compressed("csc" if ranged else "csr")
     xp, indptr, number = device.xp, device.asarray(indptr), part.first if isinstance(part, VertexRange) else 0
     at_a_time = AT_A_TIME[device.kind]
     for start in range(0, len(indices), at_a_time):
@@ -191,7 +183,7 @@ def edges_of(part: Part, device: devices.Device) -> Iterator[Edges]:
 
 def range_of(graph: Graph, first: int, last: int) -> VertexRange:
     """Return the edges into a range of a graph's vertices, as views of the graph's arrays."""
-    indptr, indices, weights = graph.csc()
+    indptr, indices, weights = graph.compressed("csc")
     start, end = int(indptr[first]), int(indptr[last])
     own = None if weights is None else weights[start:end]
     csc = Compressed(indptr[first : last + 1] - indptr[first], indices[start:end], own)
@@ -200,7 +192,7 @@ def range_of(graph: Graph, first: int, last: int) -> VertexRange:
 
 def incoming(graph: Graph) -> np.ndarray:
     """Return where each vertex's edges begin if a graph's edges are grouped by target, without grouping them."""
-    indptr, indices = graph.adjacency("csr")
+    indptr, indices = graph.layout("csr")
     if not graph.directed:
         return devices.to_host(indptr)
     degrees = np.bincount(devices.to_host(indices), minlength=graph.n)

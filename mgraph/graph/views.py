@@ -5,7 +5,10 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import device as devices
+from ..arrays import Array
 
 _log = logging.getLogger(__name__)
 
@@ -184,6 +187,19 @@ class Keeping:
         with MAKING:
             for views in (self._views, self._weight_views):
                 views.release(self._own(), place)
+
+
+def handed_out(array: Array) -> Array:
+    """Return an array of a graph for a caller, who cannot change the graph by it: a view that is read-only.
+
+    CuPy has no read-only arrays: on a GPU it is a copy.
+    """
+    if not isinstance(array, np.ndarray):
+        with devices.allocating("a copy of a graph's array", int(array.nbytes), devices.of(array)):
+            return array.copy()
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _nbytes(value: Any) -> int:

@@ -98,7 +98,7 @@ class Hierarchy:
     def __init__(
         self, graph: Any, order: Any = None, *, dtype: Any = None, device: str | devices.Device | None = None
     ) -> None:
-        graph = as_graph(graph)
+        graph = as_graph(graph, copy=True)
         computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
         given = None if order is None else checked_order(order, graph.n)
         where = devices.find(device)
@@ -148,13 +148,13 @@ class Hierarchy:
         """
         if isinstance(weights, Graph) or hasattr(weights, "tocoo"):
             other = as_graph(weights)
-            pairs = zip(self._graph.adjacency("csr"), other.adjacency("csr"), strict=True)
+            pairs = zip(self._graph.layout("csr"), other.layout("csr"), strict=True)
             if not all(np.array_equal(devices.to_host(own), devices.to_host(their)) for own, their in pairs):
                 raise InputError(
                     f"the graph must have the same {self.m} edges as the hierarchy's, got {other!r}: for other edges, "
                     "make a hierarchy of that graph"
                 )
-            given = other.csr().weights
+            given = other.compressed("csr").weights
             given = None if given is None else devices.to_host(given)
         else:
             given = as_array(devices.to_host(weights) if devices.of(weights).kind == "cuda" else weights, "weights")
@@ -536,7 +536,7 @@ class Hierarchy:
         edges = self._on_host.edges.astype(self.dtype, copy=False)
         graph = self._graph
         if not graph.directed and self._lengths.down is not self._lengths.up and not _are_alike(graph, edges):
-            indptr, indices = graph.adjacency("csr")
+            indptr, indices = graph.layout("csr")
             graph = Graph(graph.n, csr=Compressed(indptr, indices, None), directed=True, ids=graph.ids)
         made = graph.with_weights(edges)
         made.kept(_name(self.dtype), devices.find("cpu"), lambda: self, weights=True)
@@ -632,7 +632,7 @@ def _name(dtype: np.dtype) -> str:
 
 def _edges(graph: Graph, dtype: np.dtype) -> np.ndarray:
     """Return the lengths of a graph's edges in the type of distances."""
-    weights = graph.csr().weights
+    weights = graph.compressed("csr").weights
     return encoded(None if weights is None else devices.to_host(weights), graph.m, dtype)
 
 
@@ -652,7 +652,7 @@ def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype) -> None:
 
 def _are_alike(graph: Graph, lengths: np.ndarray) -> bool:
     """Return whether the edges of an undirected graph have the same lengths in both directions."""
-    src, dst, _ = graph.coo()
+    src, dst, _ = graph.listed()
     up, down = np.flatnonzero(src < dst), np.flatnonzero(src > dst)
     up = up[np.lexsort((lengths[up], dst[up], src[up]))]
     down = down[np.lexsort((lengths[down], src[down], dst[down]))]

@@ -137,7 +137,7 @@ def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_z
         below_zero = []
     loops = structure.loops[edges[structure.loops] < 0]
     if len(loops):
-        raise errors.NegativeCycleError(int(graph.coo().src[loops[0]]))
+        raise errors.NegativeCycleError(int(graph.listed().src[loops[0]]))
     if below_zero:
         rank = int(np.searchsorted(structure.entries.begin, below_zero[0], side="right")) - 1
         raise errors.NegativeCycleError(int(structure.order[rank]))
@@ -145,5 +145,5 @@ def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_z
 
 def _graph_of(graph: Graph, edges: np.ndarray) -> Graph:
     """Return a directed graph of the edges with these lengths, without those that are closed."""
-    indptr, indices = (devices.to_host(part) for part in graph.adjacency("csr"))
-    return Graph.from_scipy(lazy.sparse().csr_array((edges, indices, indptr), shape=(graph.n, graph.n)))
+    indptr, indices = (devices.to_host(part) for part in graph.layout("csr"))
+    return Graph.from_scipy(lazy.sparse().csr_array((edges, indices, indptr), shape=(graph.n, graph.n)), copy=False)

@@ -29,7 +29,7 @@ class Skeleton(NamedTuple):
 
 def skeleton(graph: Graph) -> Skeleton:
     """Return the neighbours of each vertex of a graph."""
-    indptr, indices = (devices.to_host(part) for part in graph.adjacency("csr"))
+    indptr, indices = (devices.to_host(part) for part in graph.layout("csr"))
     there = lazy.sparse().csr_array((np.ones(len(indices), bool), indices, indptr), shape=(graph.n, graph.n))
     both = (there + there.T).tocsr()
     both.setdiag(False)

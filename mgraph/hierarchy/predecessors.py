@@ -121,7 +121,7 @@ class _EdgesInto(NamedTuple):
 def _edges_into(graph: Graph, lengths: Lengths, targets: np.ndarray) -> _EdgesInto:
     """Return the edges into targets, and into vertices from which edges of length zero lead there."""
     n, sparse = graph.n, lazy.sparse()
-    indptr, indices = (devices.to_host(part) for part in graph.adjacency("csr"))
+    indptr, indices = (devices.to_host(part) for part in graph.layout("csr"))
     edges = lengths.edges.astype(lengths.dtype, copy=False)
     into = distinct(targets)
     if len(into) < n and not edges.all():

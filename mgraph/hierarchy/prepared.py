@@ -62,7 +62,7 @@ class Prepared:
 
     def with_edges(self, graph: Graph) -> "Prepared":
         """Return the hierarchy with the edges of its graph, for predecessors of lengths whose sums are exact."""
-        edges = graph.csc()
+        edges = graph.compressed("csc")
         if self.there is None:
             edges = Compressed(*(None if part is None else devices.to_host(part) for part in edges))
         return replace(self, by_target=edges)

@@ -34,7 +34,7 @@ class Stored(NamedTuple):
 def save(path: str | os.PathLike[str], stored: Stored, overwrite: bool) -> None:
     """Write a hierarchy to a file."""
     io.check_output(path, overwrite, (".npz",))
-    (indptr, indices), ids = stored.graph.adjacency("csr"), stored.graph.ids
+    (indptr, indices), ids = stored.graph.layout("csr"), stored.graph.ids
     arrays = {"indptr": indptr, "indices": indices, "lengths": stored.lengths, "order": stored.order}
     if ids is not None:
         arrays["ids"] = written(ids)
@@ -76,8 +76,8 @@ def load(path: str | os.PathLike[str]) -> Stored:
     within = (lengths > least) & (lengths <= (np.inf if lengths.dtype.kind == "f" else band(lengths.dtype)))
     if not bool(within.all()):
         raise invalid(f"there is a length of {lengths[~within][0]}")
-    graph = Graph.from_scipy(lazy.sparse().csr_array((np.ones(m, bool), indices, indptr), shape=(n, n)))
-    if not np.array_equal(graph.adjacency("csr")[1], indices):
+    graph = Graph.from_scipy(lazy.sparse().csr_array((np.ones(m, bool), indices, indptr), shape=(n, n)), copy=False)
+    if not np.array_equal(graph.layout("csr")[1], indices):
         raise invalid("the edges of a vertex are not in ascending order")
     for names in ids:
         graph.ids = as_ids(names.tolist())

@@ -143,7 +143,7 @@ def structure_of(graph: Graph, neighbours: Skeleton, elimination: Elimination) -
         kernels.fill(*inner, tree.parent, begin, upper)
         entries = Entries(begin, upper, tree.depth[upper])
         lower = _transposed(entries, n)
-        src, dst, _ = (None if part is None else devices.to_host(part) for part in graph.coo())
+        src, dst, _ = (None if part is None else devices.to_host(part) for part in graph.listed())
         src, dst = rank[src], rank[dst]
         slot = np.empty(len(src), begin.dtype)
         kernels.slots(src, dst, begin, upper, slot)

@@ -134,7 +134,7 @@ def write_wsg(file: IO[bytes], graph: Graph, path: Path) -> None:
 
 def _write(file: IO[bytes], graph: Graph) -> None:
     file.write(_HEADER.pack(graph.directed, graph.m, graph.n))
-    for edges in (graph.csr(), graph.csc()) if graph.directed else (graph.csr(),):
+    for edges in (graph.compressed("csr"), graph.compressed("csc")) if graph.directed else (graph.compressed("csr"),):
         for piece in _pieces(edges):
             file.write(piece.data)
 

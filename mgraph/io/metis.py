@@ -291,8 +291,8 @@ def write_metis(file: IO[bytes], graph: Graph, path: Path) -> None:
     """
     if graph.directed:
         raise InputError(f"{path}: edges of a METIS file have no direction, and those of the graph have one")
-    indptr, indices = map(devices.to_host, graph.csr()[:2])
-    src, dst, weights = graph.coo()
+    indptr, indices = map(devices.to_host, graph.compressed("csr")[:2])
+    src, dst, weights = graph.listed()
     weights = None if weights is None else devices.to_host(weights)
     loops = int((src == dst).sum())
     if loops:

@@ -5,6 +5,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import IO
@@ -12,6 +13,7 @@ from typing import IO
 import numpy as np
 
 from ..arguments import checked_choice, checked_flag, checked_integer
+from ..arrays import Array
 from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded, parts_of
 from ..graph import Graph
 from .columns import read_parquet
@@ -54,7 +56,10 @@ _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
 #: The formats whose readers take the first bytes as they are.
 _BINARY = ("sg", "wsg", "webgraph", "npz")
 
-_DENSE = {"adjacency": Graph.from_adjacency, "distances": Graph.from_distances}
+_DENSE: dict[str, Callable[[Array], Graph]] = {
+    "adjacency": Graph.from_adjacency,
+    "distances": partial(Graph.from_distances, copy=False),
+}
 
 
 class SparseIdsWarning(Worded, UserWarning):
@@ -300,7 +305,7 @@ def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str
     if dense == "distances" and matrix.dtype.kind == "b":
         raise InputError(f"{path} holds truth values, no distances: pass ", Given("dense", "adjacency"))
     try:
-        graph = _DENSE.get(dense or "", Graph.from_dense)(matrix)
+        graph = _DENSE.get(dense or "", partial(Graph.from_dense, copy=False))(matrix)
     except AmbiguousZerosError as error:
         raise AmbiguousZerosError(
             f"{path} has zeros off its diagonal and no infinity: pass ",

@@ -45,7 +45,7 @@ def parts(graph: Graph, plan: Plan[MatrixDetail]) -> Callable[[int], Part]:
         left, right = plan.detail.columns[shard]
         if graph.dense is not None:
             return Part(graph.dense[first:last, left:right], None)
-        indptr, indices, weights = graph.csr()
+        indptr, indices, weights = graph.compressed("csr")
         start, end = int(indptr[first]), int(indptr[last])
         offsets = indptr[first : last + 1] - indptr[first]
         targets, lengths = indices[start:end], None if weights is None else weights[start:end]
@@ -55,7 +55,9 @@ def parts(graph: Graph, plan: Plan[MatrixDetail]) -> Callable[[int], Part]:
             before = xp.concatenate([xp.zeros(1, offsets.dtype), xp.cumsum(inside, dtype=offsets.dtype)])
             offsets, targets = before[offsets], targets[inside] - np.int32(left)
             lengths = None if lengths is None else lengths[inside]
-        return Part(None, Compressed(offsets, targets, lengths), graph.csc() if plan.detail.derived else None)
+        return Part(
+            None, Compressed(offsets, targets, lengths), graph.compressed("csc") if plan.detail.derived else None
+        )
 
     return part
 

@@ -132,7 +132,7 @@ def local_efficiency(G: ConvertedGraph) -> float:
     Many of these graphs are searched at a time, as parts of one graph: its vertices are the edges of `G`, of which that
     from v to u stands for u among the neighbours of v.
     """
-    indptr, neighbours, _ = G.graph_of().csr()
+    indptr, neighbours, _ = G.graph_of().compressed("csr")
     n, degrees = len(G), np.diff(indptr).astype(np.int64)
     totals, first = np.zeros(n), 0
     while first < n:

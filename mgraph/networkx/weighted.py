@@ -282,7 +282,7 @@ def find_negative_cycle(G: ConvertedGraph, source: Any, weight: Any = "weight") 
     """Return `networkx.find_negative_cycle`, perhaps from another node, or another cycle."""
     reached = np.zeros(len(G), bool)
     reached[by_steps(G, checked_nodes(G, [source], "Source {} not in G"), len(G)).order] = True
-    edges = G.graph_of(weight).coo()
+    edges = G.graph_of(weight).listed()
     there = selected(edges, reached[edges.src], len(G), np)
     cycle = negative_cycle(Graph(len(G), csr=there))
     if not cycle:

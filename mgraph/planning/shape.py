@@ -61,7 +61,7 @@ def measured_shape(graph: Any) -> Shape:
     """Return the shape of a graph, measured once."""
     there = isinstance(graph, PlacedGraph)
     found: Shape = graph.kept(
-        "shape", devices.find("cpu"), lambda: graph.seen(shape_of) if there else shape_of(*graph.adjacency("csr"))
+        "shape", devices.find("cpu"), lambda: graph.seen(shape_of) if there else shape_of(*graph.layout("csr"))
     )
     return found
 

@@ -49,10 +49,10 @@ class Whole:
             own = slice(*self._edges()[comm.rank])
             arrays = self._allocated(part, device)
             arrays.indptr[part.first + 1 : part.last + 1] = (
-                part.csc().indptr[1:].astype(arrays.indptr.dtype) + own.start
+                part.compressed("csc").indptr[1:].astype(arrays.indptr.dtype) + own.start
             )
             comm.allgather(arrays.indptr, tuple((first + 1, last + 1) for first, last in self.cut.ranges))
-            for array, ours in zip(arrays[1:], part.csc()[1:], strict=True):
+            for array, ours in zip(arrays[1:], part.compressed("csc")[1:], strict=True):
                 if array is not None:
                     array[own] = ours
                     comm.allgather(array, self._edges())
@@ -64,7 +64,7 @@ class Whole:
         part = self._wanted(part)
         if comm.size == 1:
             return self._made(part)
-        indptr, indices, weights = part.csc()
+        indptr, indices, weights = part.compressed("csc")
         if comm.rank == root:
             self._allocated(part, device)
         degrees = device.xp.diff(indptr).astype(offset_type(self._edges()[-1][1]))
@@ -78,7 +78,7 @@ class Whole:
         return self._made(VertexRange(part.n, 0, part.n, csc, part.directed))
 
     def _wanted(self, part: VertexRange) -> VertexRange:
-        return part if self.weighted or part.csc().weights is None else part.with_weights(None)
+        return part if self.weighted or part.compressed("csc").weights is None else part.with_weights(None)
 
     def _edges(self) -> Ranges:
         """Return where the edges of each range begin and end among all."""
@@ -86,7 +86,7 @@ class Whole:
 
     def _allocated(self, part: VertexRange, device: devices.Device) -> Compressed:
         """Return arrays for all edges by target, or raise MemoryLimitError if they do not fit."""
-        weights, m = part.csc().weights, sum(self.cut.edges)
+        weights, m = part.compressed("csc").weights, sum(self.cut.edges)
         offsets, an_edge = offset_type(m), 4 + (0 if weights is None else weights.dtype.itemsize)
         with devices.allocating(f"gathering {m:,} edges", offsets.itemsize * (part.n + 1) + an_edge * m, device):
             return Compressed(
@@ -96,7 +96,13 @@ class Whole:
             )
 
     def _made(self, whole: VertexRange) -> Graph:
-        return Graph(whole.n, csr=whole.csr(), csc=whole.csc(), directed=whole.directed, nonnegative=self.nonnegative)
+        return Graph(
+            whole.n,
+            csr=whole.compressed("csr"),
+            csc=whole.compressed("csc"),
+            directed=whole.directed,
+            nonnegative=self.nonnegative,
+        )
 
 
 def _sent(arrays: list[Array], root: int, comm: Communicator) -> list[Array]:

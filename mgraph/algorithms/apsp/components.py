@@ -22,7 +22,7 @@ class Group(NamedTuple):
 
 def components(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Return the weak components' sizes, and the vertices component by component, ascending in each."""
-    indptr, indices = (devices.to_host(array) for array in graph.adjacency("csr"))
+    indptr, indices = (devices.to_host(array) for array in graph.layout("csr"))
     marks = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
     _, labels = lazy.csgraph().connected_components(marks, directed=graph.directed, connection="weak")
     return np.bincount(labels), np.argsort(labels, kind="stable")
@@ -32,7 +32,7 @@ def groups(graph: Graph, plan: Plan[AllPairsDetail], order: np.ndarray) -> Calla
     """Return a function from a shard to the plan's groups of the graph; `order` lists the vertices by component."""
 
     def pieces(shard: int) -> list[Group]:
-        csr = graph.csr()
+        csr = graph.compressed("csr")
         indptr, indices = devices.to_host(csr.indptr), devices.to_host(csr.indices)
         weights = None if csr.weights is None else devices.to_host(csr.weights)
         place = np.empty(graph.n, np.int32)  # a vertex's number in its group

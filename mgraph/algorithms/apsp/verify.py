@@ -94,7 +94,7 @@ def gathered(matrix: Array, rows: Array, columns: Array) -> Array:
 
 def _over_edges(graph: Graph, distances: Array, columns: np.ndarray) -> np.ndarray:
     """Return for every vertex the least sum of an edge from it and the distance from there to its column's vertex."""
-    indptr, indices, weights = graph.csr()
+    indptr, indices, weights = graph.compressed("csr")
     offsets = devices.to_host(indptr)
     least = np.full(graph.n, np.inf)
     for first, last in cuts(offsets):

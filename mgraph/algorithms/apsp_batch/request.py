@@ -119,7 +119,7 @@ class Batch:
         """Return one of the graphs, in host memory."""
         n = int(self.lengths[number])
         if self.matrices is not None:
-            return Graph.from_distances(devices.to_host(self.matrices[number, :n, :n]))
+            return Graph.from_distances(devices.to_host(self.matrices[number, :n, :n]), copy=False)
         assert self.src is not None and self.dst is not None and self.batch is not None
         first = int((self.batch < number).sum())
         own = self.batch[self.src] == number
@@ -305,7 +305,7 @@ def _compressed(given: Any) -> tuple[Array, Array, Array | None]:
     graph = given if isinstance(given, Graph) else as_graph(given)
     if graph.dense is not None and graph.n > MOST:
         raise InputError(f"a matrix has {graph.n} rows, and a batch takes graphs of at most {MOST} vertices")
-    return graph.csr()
+    return graph.compressed("csr")
 
 
 def batch_of(graphs: Any, lengths: Any, edge_index: Any, batch: Any, weights: Any) -> Batch:

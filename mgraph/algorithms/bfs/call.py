@@ -135,7 +135,7 @@ def bfs(
 
     def quads_needed(place: devices.Device) -> int:
         needed = bfs_kernels.on(place).quads_needed
-        return int(graph.kept("quads needed", place, lambda: needed(graph.adjacency("csr")[0])))
+        return int(graph.kept("quads needed", place, lambda: needed(graph.layout("csr")[0])))
 
     most_memory = checked_memory_limit(memory_limit, runner)
     plan = searches.planned(

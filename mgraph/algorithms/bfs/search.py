@@ -85,10 +85,10 @@ class Search(FromSources):
         shards, listed = len(self.plan.ranges), 1 + self.plan.detail.listed
         words, own_words = -(-n // 32), -(-(last - first) // 32)
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
-        by_target = piece.adjacency("csc", device)
+        by_target = piece.layout("csc", device)
         pushes, what, tree = self.plan.detail.by_source, self.plan.detail.prepared, self.plan.detail.tree
         kernels.compile_ahead(by_target[0], tree)
-        by_source = piece.adjacency("csr", device) if pushes else by_target  # a pull reads no edges by source
+        by_source = piece.layout("csr", device) if pushes else by_target  # a pull reads no edges by source
         make = partial(walking_aids, what, device, by_target, by_source)
         heads, quads = make() if what is None else piece.kept(what, device, make)
         arrays = SearchArrays(

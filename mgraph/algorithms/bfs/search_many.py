@@ -82,13 +82,13 @@ class SearchMany(Resumable):
         """Return the shard before the first batch."""
         xp, n, words = device.xp, self.plan.n, 0 if self.detail.apart else self.detail.batch // 64
         first, last = self.plan.ranges[shard]
-        by_target = piece.adjacency("csc", device)
+        by_target = piece.layout("csc", device)
         return BatchShard(
             device=device,
             kernels=bfs_many_kernels.on(device),
             first=first,
             last=last,
-            by_source=piece.adjacency("csr", device),
+            by_source=piece.layout("csr", device),
             by_target=by_target,
             sources=xp.asarray(self.sources, np.int32),
             distances=xp.full((len(self.sources), last - first), -1, np.int32),

@@ -129,7 +129,7 @@ def _joined(parent: Array, edges: Callable[[], Iterable[Edges]], comm: Communica
 def _first_edges(part: Part, device: devices.Device) -> Iterator[Edges]:
     """Yield the first two edges of each row of a part; their directions do not matter here."""
     xp = device.xp
-    indptr, indices, _ = part.csc() if isinstance(part, VertexRange) else part.csr()
+    indptr, indices, _ = part.compressed("csc" if isinstance(part, VertexRange) else "csr")
     indptr, indices = device.asarray(indptr), device.asarray(indices)
     degrees, number = xp.diff(indptr), part.first if isinstance(part, VertexRange) else 0
     for k in range(SAMPLED):

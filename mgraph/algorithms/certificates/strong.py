@@ -48,7 +48,7 @@ def _check(result: Any, graph: Graph, kernels: strong_kernels.Operations) -> Non
     labels = np.where(inside, labels, numbers)
     faults.add("label", np.flatnonzero(~inside | (labels[labels] != labels)))
     refuse(RULES, faults.least, n)  # the rest takes labels as right
-    by_source, by_target = ([devices.to_host(part) for part in graph.adjacency(order)] for order in ("csr", "csc"))
+    by_source, by_target = ([devices.to_host(part) for part in graph.layout(order)] for order in ("csr", "csc"))
     found = np.empty(n, np.uint8)
     for rule, (indptr, indices) in (("reached", by_source), ("reaching", by_target)):
         kernels.reach_within(indptr, indices, labels, found)

@@ -19,7 +19,7 @@ def rows(graph: Graph, arrays: dict[str, Any], source: object) -> str:
 
     Whether a vertex on no cycle reaches itself depends on the call's `reflexive`, but must be the same for all.
     """
-    indptr, indices = map(devices.to_host, graph.adjacency("csr"))
+    indptr, indices = map(devices.to_host, graph.layout("csr"))
     matrix = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
     picked, themselves = sampled(graph.n, ROWS), set()
     for i in picked:

@@ -24,7 +24,7 @@ def samples(method: str) -> Iterator[Sample]:
         if method in ("auto", *METHODS):
             yield Sample(graph, {})
         if method in ("auto", *STRONG_METHODS):
-            src, dst, _ = graph.coo()
+            src, dst, _ = graph.listed()
             both = Graph.from_edges(np.r_[src, dst], np.r_[dst, src], n=graph.n, directed=True)
             yield Sample(both, {"connection": "strong"})
 

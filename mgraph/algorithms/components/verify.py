@@ -22,7 +22,7 @@ def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     if outside.any():
         v = int(outside.argmax())
         raise WrongResultError(f"vertex {v} has label {found[v]}, but labels must be from 0 to the vertex itself")
-    indptr, indices = map(devices.to_host, graph.adjacency("csr"))
+    indptr, indices = map(devices.to_host, graph.layout("csr"))
     own = np.repeat(found, np.diff(indptr))
     across = own != found[indices]
     if across.any():
@@ -34,7 +34,7 @@ def labels(graph: Graph, arrays: dict[str, Any], source: object) -> str:
 def count(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     """Raise unless there are as many labels as components, and each label is the label of its own vertex."""
     found, count = devices.to_host(arrays["labels"]), int(arrays["count"])
-    indptr, indices = map(devices.to_host, graph.adjacency("csr"))
+    indptr, indices = map(devices.to_host, graph.layout("csr"))
     matrix = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
     expected, _ = lazy.csgraph().connected_components(matrix, directed=True, connection="weak")
     names = distinct(found)

@@ -419,7 +419,7 @@ def _bounded(graph: Graph, part: np.ndarray, least: Any, where: Where) -> Any:
     around = _without(where, "method", "progress")
 
     # The middle of a longest path that two sweeps find, twice (Crescenzi et al.: 4-sweep).
-    degrees = np.diff(devices.to_host(graph.adjacency("csr")[0]))
+    degrees = np.diff(devices.to_host(graph.layout("csr")[0]))
     middle = int(part[degrees[part].argmax()])
     for _ in range(2):
         first = int(part[devices.to_host(sssp(graph, middle, **around).distances)[part].argmax()])

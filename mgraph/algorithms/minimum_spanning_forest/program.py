@@ -85,10 +85,10 @@ class SpanningForest:
         """Return the shard with every vertex a component by itself."""
         xp, n, kernels = device.xp, self.plan.n, spanning_forest_kernels.on(device)
         first, last = self.plan.ranges[shard]
-        weights = piece.csc().weights
+        weights = piece.compressed("csc").weights
         several = needs_table(None if weights is None else np.dtype(weights.dtype), self.extremes)
         keys = None if several else keys_of(weights, self.extremes)
-        most = len(piece.adjacency("csc")[1])
+        most = len(piece.layout("csc")[1])
         return ForestShard(
             device=device,
             kernels=kernels,
@@ -112,7 +112,7 @@ class SpanningForest:
         """Run one round."""
         s, k = state, state.kernels
         if s.keys is None:  # the distinct weights of all shards make them
-            weights = s.part.csc().weights
+            weights = s.part.compressed("csc").weights
             s.keys = keys_of(weights if comm.size == 1 else s.device.asarray(weights), self.extremes, comm)
             s.lists = self._lists(s.part, s.keys, s.device)
         if s.finished or not self.plan.n:
@@ -142,8 +142,8 @@ class SpanningForest:
         """Return the part's edges in each of the orders, with their keys, which the part keeps."""
         lists = []
         for order in self.orders:
-            weights = (part.csr() if order == "csr" else part.csc()).weights
-            indptr, indices = part.adjacency(order, device)
+            weights = part.compressed(order).weights
+            indptr, indices = part.layout(order, device)
             if keys.dtype == np.int32:
                 own = device.asarray(weights)
             else:

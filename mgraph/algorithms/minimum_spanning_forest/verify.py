@@ -54,7 +54,7 @@ def weight(graph: Graph, arrays: dict[str, Any], source: object) -> str:
 
 def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the pairs of different vertices with an edge in either direction, sorted, and their lesser weights."""
-    edges = graph.coo()
+    edges = graph.listed()
     src, dst = devices.to_host(edges.src), devices.to_host(edges.dst)
     weights = np.ones(len(src), np.int32) if edges.weights is None else devices.to_host(edges.weights)
     low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst).astype(np.int64)

@@ -18,7 +18,7 @@ from .summary import summary
 def samples(method: str) -> Iterator[Sample]:
     """Yield graphs with weights of every type, some of them zero."""
     for graph in graphs()[:4]:
-        src, dst, _ = graph.coo()
+        src, dst, _ = graph.listed()
         for dtype in TYPES:
             weights = np.random.default_rng(1).integers(0, 5, len(src)).astype(dtype)
             weighted = Graph.from_edges(src, dst, weights, n=graph.n)

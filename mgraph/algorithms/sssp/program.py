@@ -281,7 +281,7 @@ class FromOneSource(Resumable):
         """Return the shard with only the sources reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
         masked = self.plan.method == "mask"
-        indptr, indices = piece.adjacency("csr", device)
+        indptr, indices = piece.layout("csr", device)
         sssp_kernels.on(device).compile_ahead(indptr, dtype, masked)
         make = partial(_lengths, piece, dtype, device)
         edges = Compressed(indptr, indices, piece.kept(f"lengths.{dtype}", device, make, weights=True))
@@ -414,7 +414,7 @@ def _seeds(request: Request, device: devices.Device) -> Array:
 
 def _lengths(part: Part, dtype: np.dtype, device: devices.Device) -> Array:
     """Return the encoded weights; the graph's own array if encoding changes nothing, as is usual."""
-    csr = part.csr()
+    csr = part.compressed("csr")
     with device.active():
         lengths = edge_lengths(csr, None, dtype, device)
         own = csr.weights

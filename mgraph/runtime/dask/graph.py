@@ -511,7 +511,7 @@ def _sent(group: Group, graph: Graph) -> Placement:
 
 def _cut(graph: Graph, group: Group) -> Placed:
     """Return the ranges of vertices of the group's workers, balanced by edges, or refuse if they do not fit."""
-    offset = graph.adjacency("csr")[0].dtype.itemsize
+    offset = graph.layout("csr")[0].dtype.itemsize
     an_edge = 4 + (graph.weights_dtype.itemsize if graph.weights_dtype is not None else 0)
 
     def peak(own: int, edges: int) -> int:

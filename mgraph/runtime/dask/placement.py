@@ -153,7 +153,7 @@ class Placement(PlacedGraph):
         weights = np.concatenate([part.weights for part in parts]) if self.weighted else None
         del parts
         targets = np.repeat(np.arange(self.n, dtype=np.int32), degrees)
-        csr = Graph.from_edges(sources, targets, weights, n=self.n).csr()
+        csr = Graph.from_edges(sources, targets, weights, n=self.n).compressed("csr")
         return Graph(
             self.n,
             csr=csr,

@@ -411,13 +411,13 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
     part: VertexRange = s.kept[graph]
     with s.device.active():
         if not callable(given):
-            weights = _checked(given, len(part.csc().indices), part, s.device)
+            weights = _checked(given, len(part.compressed("csc").indices), part, s.device)
         elif hasattr(given, "dtype"):
             weights = part.weights_of(cast(Weigh, given))
         else:
             weights = _computed(given, part, s.device)
         made = part.with_weights(weights).finite()
-        indices, weights = made.csc().indices, made.csc().weights
+        indices, weights = made.compressed("csc").indices, made.compressed("csc").weights
         assert weights is not None
         twist = 0 if part.directed else sum(imbalance(edges) for edges in edges_of(made, s.device)) % 2**64
         least, most = (weights.min().item(), weights.max().item()) if len(weights) else (None, None)
@@ -432,7 +432,7 @@ def typed(session: str, name: str, dtype: np.dtype) -> None:
     """Task: give a part without edges weights of a type, that of the other parts."""
     s = own(session)
     part: VertexRange = s.kept[name]
-    if not len(part.csc().indices):
+    if not len(part.compressed("csc").indices):
         with s.device.active():
             s.kept[name] = part.with_weights(s.device.xp.zeros(0, dtype))
 
@@ -579,14 +579,14 @@ def seen(session: str, name: str, look: Callable[[Array, Array], Any]) -> Any:
     """Task: return what a function makes of the edges of a part of a graph, by target."""
     s = own(session)
     with s.device.active():
-        return look(*s.kept[name].adjacency("csc"))
+        return look(*s.kept[name].layout("csc"))
 
 
 @reported
 def edges(session: str, name: str) -> Compressed:
     """Task: return the edges of a part of a graph, by target."""
     s = own(session)
-    csc = s.kept[name].csc()
+    csc = s.kept[name].compressed("csc")
     return Compressed(*(None if part is None else devices.to_host(part) for part in csc))
 
 

@@ -435,7 +435,10 @@ def kept_on(worker: Worker) -> tuple[tuple[str, int], ...]:
     for session in sorted(there, key=lambda each: not each.title):  # published graphs by their names
         for kept in list(session.kept.values()):
             if isinstance(kept, VertexRange):
-                words = session.title or f"a graph of {kept.n:,} vertices and {len(kept.csc().indices):,} edges there"
+                words = (
+                    session.title
+                    or f"a graph of {kept.n:,} vertices and {len(kept.compressed('csc').indices):,} edges there"
+                )
                 found.setdefault(id(kept), (words, sum(kept.sizes().values())))
             elif isinstance(kept, dict):
                 size = sum(getattr(array, "nbytes", 0) for array in kept.values())
