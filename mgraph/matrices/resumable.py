@@ -1,12 +1,14 @@
 """What checkpoints keep of a distance matrix: the rectangles of shards."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arrays import Array
+from ..dtypes import NO_PREDECESSOR
 from ..planning.plan import Plan
-from ..runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of
+from ..runtime.checkpoints import Bits, Numbers, Piece, Resumable, Saved, fingerprint_of
 from .distance_matrix import NO_CYCLE
 from .plan import MatrixDetail
 
@@ -50,6 +52,11 @@ class ResumableMatrix(Resumable):
         """Return the shard's rectangles, and the pivot that it found on a negative cycle."""
         found = [(name, array) for name, array in self.matrices(state).items() if array is not None]
         return [Piece(name, array, self.corner(shard)) for name, array in found] + [Piece(CYCLE, state.cycle, (shard,))]
+
+    def allowed(self) -> Mapping[str, Numbers | Bits]:
+        """Return vertices for labels and pivots, and no restriction of distances."""
+        last = self.plan.n - 1
+        return {"labels": Numbers(0, last, NO_PREDECESSOR), CYCLE: Numbers(0, last, NO_CYCLE)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return the bytes of the shard's rectangles."""

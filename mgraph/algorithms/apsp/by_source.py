@@ -5,6 +5,7 @@ Shards do not communicate. The rows of a batch are final once written, so they a
 may be far larger than the GPU's memory.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...dtypes import NO_PREDECESSOR
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Piece, Resumable, Saved
+from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved
 from ...runtime.communicator import Communicator
 from ..many_sources import Network, Searches, batches_of, resumed_rows
 from .detail import SourcesDetail
@@ -109,6 +111,10 @@ class FromEverySource(Resumable):
             for name, stream in state.streams.items()
             for top, bottom in state.done
         ]
+
+    def allowed(self) -> Mapping[str, Numbers]:
+        """Return vertices for predecessors."""
+        return {"predecessors": Numbers(0, self.plan.n - 1, NO_PREDECESSOR)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return 0: rows that are done do not change, so they are not copied."""

@@ -12,6 +12,7 @@ the first inner index that attains its final value, and is kept where the value 
 row form a tree even with cycles of weight zero.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, o
 from ...matrices.floyd_warshall import panels
 from ...matrices.resumable import ResumableMatrix
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Bits, Numbers
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
 
@@ -72,6 +74,11 @@ class Squaring(ResumableMatrix):
         """Return the shard's rows of the matrix and of its square."""
         square = {"square": state.square, "squarelabels": state.square_labels}
         return {**super().matrices(state), **square}
+
+    def allowed(self) -> Mapping[str, Numbers | Bits]:
+        """Return vertices for the labels of both."""
+        found = super().allowed()
+        return {**found, "squarelabels": found["labels"]}
 
     def bytes_kept(self, shard: int) -> int:
         """Return the bytes of both."""

@@ -9,6 +9,7 @@ Where levels are thin, as on roads, little is shared. There a CPU that has the w
 source, and a superstep is a batch.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ from ...kernels import bfs_many as bfs_many_kernels
 from ...kernels.bfs_many.ops import SearchWords
 from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
+from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .detail import SearchesDetail
 
@@ -144,6 +145,10 @@ class SearchMany(Resumable):
         batches = range(state.begun, done, self.detail.batch)
         rows = [(top, min(top + self.detail.batch, done)) for top in batches]
         return [Piece("distances", state.distances[top:bottom], (top, state.first), final=True) for top, bottom in rows]
+
+    def allowed(self) -> Mapping[str, Numbers]:
+        """Return the levels that there can be, or -1."""
+        return {"distances": Numbers(0, self.plan.n - 1, -1)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return 0: rows that are done do not change, so they are not copied."""

@@ -1,5 +1,6 @@
 """Transitive closure: the program over a grid of shards; ``kernels/closure.cu`` describes the algorithm."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty
 from ...matrices.floyd_warshall import BlockedElimination, MatrixShard
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Plan
+from ...runtime.checkpoints import Bits, Numbers
 from ...runtime.communicator import Communicator
 
 
@@ -31,6 +33,10 @@ class Closure(BlockedElimination[closure_kernels.Operations]):
     def described(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for: by blocks of any length, as bits are not rounded."""
         return super().described() | {"reflexive": self.reflexive, "block": None}
+
+    def allowed(self) -> Mapping[str, Numbers | Bits]:
+        """Return a bit for each vertex in a row."""
+        return {**super().allowed(), "distances": Bits(self.plan.n)}
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> MatrixShard[closure_kernels.Operations]:
         """Return the shard with the bits of its edges set and its panels allocated."""

@@ -6,6 +6,7 @@ wants of its rows (`keepers`). Sweeps make measures themselves, and searches wit
 (`LevelCounts`), so that there are no rows then.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,10 +14,10 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...dtypes import infinity
+from ...dtypes import NO_PREDECESSOR, infinity
 from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Piece, Resumable, Saved, vertices_in_short
+from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved, vertices_in_short
 from ...runtime.communicator import Communicator
 from ..many_levels import LevelCounts, LevelSearches
 from ..many_sources import Network, Searches, batches_of, resumed_rows
@@ -211,6 +212,10 @@ class FromSources(Resumable):
             for name, array in self._kept(state).items()
             for top, bottom in state.done
         ]
+
+    def allowed(self) -> Mapping[str, Numbers]:
+        """Return vertices for predecessors and for the nearest targets."""
+        return dict.fromkeys(("predecessors", "nearest"), Numbers(0, self.plan.n - 1, NO_PREDECESSOR))
 
     def bytes_kept(self, shard: int) -> int:
         """Return 0: rows that are done do not change, so they are not copied."""

@@ -16,13 +16,18 @@ from ...errors import InputError
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import Ranges, even_ranges
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Piece, Resumable, Saved, fingerprint_of
+from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved, fingerprint_of
 from ...runtime.communicator import Communicator
 from .rounds import rounds
 
 #: At most one unranked element in `FEW` counts as few: listing and ranking them apart takes little time and memory.
 FEW = 256
 
+#: The number that stands for no element in a word of a chain.
+END = 2**32 - 1
+
+#: More steps than the walks of all shards take together.
+STEPS = 2**48
 
 #: Bytes of ranks that are exchanged while the next ones are computed.
 AT_A_TIME = 1 << 28
@@ -70,6 +75,10 @@ class OneByOne(Resumable):
     def pieces(self, state: Lists, shard: int) -> list[Piece]:
         """Return no piece: there is one superstep."""
         return []
+
+    def allowed(self) -> Mapping[str, Numbers]:
+        """Return nothing, as there is no piece."""
+        return {}
 
     def settled(self, step: int) -> bool:
         """Return False: nothing is kept."""
@@ -148,6 +157,10 @@ class Jumping(Resumable):
         """Return the words of the shard's range."""
         first, last = self.plan.ranges[shard]
         return [Piece("links", state.chain[first:last], (first,))]
+
+    def allowed(self) -> Mapping[str, Numbers]:
+        """Return words that point to an element, or to none."""
+        return {"links": Numbers(0, self.plan.n - 1, END, shift=32)}
 
     def settled(self, step: int) -> bool:
         """Return whether a round is left, which finds whether a word is still open."""
@@ -254,19 +267,27 @@ class Walking(Resumable):
         found = np.array([control[kernels.TANGLED], control[kernels.WALKED], still_open], np.int64)
         return [Piece("ranks", state.ranks[first:last], (first,)), Piece("walks", found[None], (shard, 0))]
 
+    def allowed(self) -> Mapping[str, Numbers]:
+        """Return the ranks that there can be, or -1, and counts of fewer steps than walks can take together."""
+        return {"ranks": Numbers(0, self.plan.n - 1, -1), "walks": Numbers(0, STEPS)}
+
     def bytes_kept(self, shard: int) -> int:
         """Return the bytes of the ranks of the shard's range."""
         first, last = self.plan.ranges[shard]
         return (last - first) * np.dtype(self.plan.dtype).itemsize
 
     def resumed(self, state: Strata, shard: int, saved: Saved) -> int:
-        """Fill the ranks of the shard's range; the first shard gets what all walks have found."""
+        """Fill the ranks of the shard's range, -1 elsewhere; the first shard gets what all walks have found.
+
+        If these show that the ranking has failed, there are no ranks.
+        """
         first, last = self.plan.ranges[shard]
         state.owners = state.steps = None
-        state.ranks = state.device.xp.empty(self.plan.n, self.plan.dtype)
-        saved.fill(Piece("ranks", state.ranks[first:last], (first,)))
+        state.ranks = state.device.xp.full(self.plan.n, -1, self.plan.dtype)
+        found = np.concatenate(saved.values("walks", (1, 3), np.int64)).sum(axis=0)
+        if not (found[0] or found[2]):
+            saved.fill(Piece("ranks", state.ranks[first:last], (first,)))
         if shard == 0:
-            found = np.concatenate(saved.values("walks", (1, 3), np.int64)).sum(axis=0)
             state.control[state.kernels.TANGLED], state.control[state.kernels.WALKED] = found[:2].tolist()
             state.open_words[-1] = int(found[2] > 0)
         return saved.manifest.step

@@ -8,15 +8,17 @@
 """
 
 from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, checked_resumable, held, plan_with_copies
-from .pieces import Crossing, Piece, fingerprint_of, fingerprint_of_edges
+from .pieces import Bits, Crossing, Numbers, Piece, fingerprint_of, fingerprint_of_edges
 from .resumable import Resumable, vertices_in_short
 from .store import Saved, Store
 from .writing import Order, Report, Writer, filled
 
 __all__ = [
+    "Bits",
     "Checkpoints",
     "Crossing",
     "Keeping",
+    "Numbers",
     "Order",
     "Piece",
     "Report",

@@ -103,6 +103,51 @@ class Piece(NamedTuple):
         return tuple((first, first + size) for first, size in zip(self.origin, self.array.shape, strict=True))
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """The elements that a whole may have: numbers from `least` to `most`, and one `besides`.
+
+    Attributes
+    ----------
+    least, most : number
+        The range. What is not a number is in none.
+    besides : int or None
+        The element that names no place, such as -9999.
+    shift : int
+        The lower bits of an element that hold something else.
+    """
+
+    least: float
+    most: float
+    besides: int | None = None
+    shift: int = 0
+
+    def __str__(self) -> str:
+        return f"numbers from {self.least} to {self.most}" + ("" if self.besides is None else f", or {self.besides}")
+
+    def others(self, elements: np.ndarray, box: Box) -> np.ndarray:
+        """Return the elements of a part of the whole that it may not have."""
+        numbers = elements >> elements.dtype.type(self.shift) if self.shift else elements
+        allowed = (numbers >= self.least) & (numbers <= self.most)
+        return numbers[~(allowed if self.besides is None else allowed | (numbers == self.besides))]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """The elements that a whole may have: words of 32 bits along its last dimension, and no bit from `count` on."""
+
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.count:,} bits"
+
+    def others(self, elements: np.ndarray, box: Box) -> np.ndarray:
+        """Return the words of a part of the whole that have a bit too many."""
+        first, end = box[-1]
+        left = (self.count - 32 * np.arange(first, end)).clip(0, 32)
+        return elements[elements.astype(np.uint64) >> left.astype(np.uint64) != 0]
+
+
 def overlap(one: Box, other: Box) -> Box | None:
     """Return the part that two boxes share; None if they share nothing."""
     shared = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))

@@ -1,14 +1,14 @@
 """What a program must offer to be kept: its pieces, the fingerprint of its input, and how it goes on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...planning.plan import Plan
-from .pieces import Piece
+from .pieces import Bits, Numbers, Piece
 from .store import Saved
 
 #: The most vertices that a manifest lists.
@@ -55,6 +55,13 @@ class Resumable(ABC):
     @abstractmethod
     def pieces(self, state: Any, shard: int) -> list[Piece]:
         """Return the shard's pieces: views of the state, which a checkpoint copies and `resumed` fills."""
+
+    @abstractmethod
+    def allowed(self) -> Mapping[str, Numbers | Bits]:
+        """Return the elements that each whole may have, by its name.
+
+        A checkpoint with others is damaged. A whole that a kernel takes indices from, or counts by, must be named.
+        """
 
     def settled(self, step: int) -> bool:
         """Return whether all that is to be kept is in the pieces when `step` is the number of the next superstep."""

@@ -41,7 +41,7 @@ from ... import device as devices
 from ... import limits
 from ...errors import CheckpointError, MgraphError, shown
 from ...io.files import is_url, system_of
-from .pieces import Box, Piece, overlap, within
+from .pieces import Bits, Box, Numbers, Piece, overlap, within
 
 _log = logging.getLogger(__name__)
 
@@ -434,10 +434,12 @@ class Saved:
         The folder.
     manifest : Manifest
         The checkpoint.
+    allowed : mapping
+        The elements that each whole may have: see `Resumable.allowed`.
     """
 
-    def __init__(self, store: Store, manifest: Manifest) -> None:
-        self.store, self.manifest = store, manifest
+    def __init__(self, store: Store, manifest: Manifest, allowed: Mapping[str, Numbers | Bits]) -> None:
+        self.store, self.manifest, self._allowed = store, manifest, allowed
 
     def fill(self, piece: Piece) -> None:
         """Write what the checkpoint has of a piece's part to its array, all of it, or raise CheckpointError."""
@@ -456,7 +458,7 @@ class Saved:
         with ThreadPoolExecutor(READERS, "mgraph-checkpoint") as readers:
             for start in range(0, len(needed), READERS):
                 some = needed[start : start + READERS]
-                reads = [readers.submit(self.store.read, stored) for stored, _ in some]
+                reads = [readers.submit(self._read, stored) for stored, _ in some]
                 for (stored, shared), read in zip(some, reads, strict=True):
                     elements = read.result()[within(shared, [first for first, _ in stored.box])]
                     piece.array[within(shared, piece.origin)] = device.asarray(np.ascontiguousarray(elements))
@@ -471,7 +473,16 @@ class Saved:
             raise CheckpointError(f"{self.store}: the checkpoint lacks {name}")
         if any(stored.shape != shape or np.dtype(stored.dtype) != np.dtype(dtype) for stored in found):
             raise CheckpointError(f"{self.store}: of {name} the checkpoint has files of another shape or type")
-        return [self.store.read(stored) for stored in found]
+        return [self._read(stored) for stored in found]
+
+    def _read(self, stored: Stored) -> np.ndarray:
+        """Return the elements of a file, or raise CheckpointError if it has some that its whole may not have."""
+        elements, allowed = self.store.read(stored), self._allowed.get(stored.name)
+        others = elements[:0] if allowed is None else allowed.others(elements, stored.box)
+        if others.size:
+            there = f"{self.store}: {stored.file} is damaged: it holds {shown(others.flat[0].item())}"
+            raise CheckpointError(f"{there}, and {stored.name} are {allowed}")
+        return elements
 
     def rows(self, name: str, n: int) -> list[tuple[int, int]]:
         """Return which rows of a matrix of `n` rows the files have, or raise CheckpointError if it is none."""

@@ -204,6 +204,6 @@ def filled(program: Resumable, state: Any, shard: int, place: str, number: int) 
     """Fill a shard's state from a checkpoint; return the number of the next superstep, or in words what was wrong."""
     store = Store(place)
     try:
-        return program.resumed(state, shard, Saved(store, store.manifest(number)))
+        return program.resumed(state, shard, Saved(store, store.manifest(number), program.allowed()))
     except CheckpointError as error:
         return str(error)
