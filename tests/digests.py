@@ -500,11 +500,16 @@ def main():
     parser.add_argument("--on", nargs="+", default=["cpu"], metavar="PLACE", help="cpu by default")
     parser.add_argument("--only", default="", metavar="NAME", help="only what has this in its name")
     parser.add_argument("--times", action="store_true", help="take times too, on cpu and cuda")
+    parser.add_argument("--poison", type=int, metavar="BYTE", help="fill new memory of this process with a byte")
     parser.add_argument("--file", type=Path, default=RECORD, help="the record")
     arguments = parser.parse_args()
     known = {"recorded": {}, "digests": {}, "times": {}}
     if arguments.file.exists() or arguments.what == "compare":
         known = json.loads(arguments.file.read_text())
+    if arguments.poison is not None:
+        from tests import poison
+
+        poison.start(arguments.poison)
     faults = []
     for on in arguments.on:
         work = [record if arguments.what == "record" else compare]

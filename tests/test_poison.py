@@ -1,0 +1,132 @@
+"""No result depends on memory that nobody has written: see `tests.poison`. The calls are those of the registry."""
+
+import inspect
+import subprocess
+import sys
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_checkpoints import writing
+from test_cluster import cluster, gpus, pytestmark  # noqa: F401  (the mark works here too)
+
+from mgraph import device as devices
+from mgraph.algorithms.registry import ALGORITHMS
+from mgraph.errors import InputError
+from tests.poison import BYTES, environment, poisoned, start
+
+__all__ = ["gpus", "writing"]  # fixtures
+
+ROOT = Path(__file__).parents[1]
+METHODS = [(name, method) for name, entry in ALGORITHMS.items() for method in (entry.methods or ("auto",))]
+ON_GPUS = [(name, method) for name, method in METHODS if method not in ALGORITHMS[name].cpu_only]
+
+#: Samples of a method that every change needs.
+FEW = 1
+
+few = pytest.mark.parametrize("few", [FEW, pytest.param(1000, marks=pytest.mark.exhaustive)])
+
+
+@pytest.fixture(scope="module")
+def workers():
+    """Clients of one to three workers in this process, by their number."""
+    with ExitStack() as stack:
+        yield {count: stack.enter_context(cluster(count, processes=False)) for count in (1, 2, 3)}
+
+
+def arrays(result):
+    """Return the arrays of a result on the host, by name."""
+    found = result.arrays.items()
+    return {name: each.to_numpy() if hasattr(each, "to_numpy") else devices.to_host(each) for name, each in found}
+
+
+def called(entry, method, sample, **on):
+    """Return the result of a call, or None if it refuses."""
+    options = {"method": method} if entry.methods else {}
+    try:
+        return entry.call(sample.given, **options, **sample.options, **on)
+    except InputError:
+        return None
+
+
+def check(name, method, few, device, places, folder, poison=BYTES):
+    """Compare the samples of a method in poisoned memory, at each place and resumed there, with those in clean memory.
+
+    Places are options of a call. One that refuses a place does so in clean memory, too.
+    """
+    entry = ALGORITHMS[name]
+    kept = "checkpoint" in inspect.signature(entry.call).parameters
+    for number, sample in enumerate(islice(entry.samples(method), few)):
+        clean = called(entry, method, sample, device=device)
+        wanted, span = arrays(clean), max(1, (clean.plan.steps or 1) // 4)
+        for byte in poison:
+            for label, on in places.items():
+                runs = [{}]
+                if kept:
+                    saved = {"checkpoint": folder / f"{number}-{byte}-{label}", "span": span}
+                    begun = saved | {"checkpoint_every": 0}
+                    runs = [{}, begun, saved | {"resume": True}] if not on else [begun, saved | {"resume": True}]
+                for options in runs:
+                    with poisoned(byte):
+                        result = called(entry, method, sample, device=device, **on, **options)
+                        found = wanted if result is None else arrays(result)
+                    assert result or not called(entry, method, sample, device=device, **on, **options)
+                    for key, array in wanted.items():
+                        words = f"{key}, {label}, {options}, memory full of {byte:#x}"
+                        np.testing.assert_array_equal(found[key], array, words)
+
+
+@few
+@pytest.mark.parametrize(("name", "method"), METHODS)
+def test_calls(workers, tmp_path, name, method, few):
+    places = {"direct": {}} | {f"on {count}": {"client": client} for count, client in workers.items()}
+    check(name, method, few, "cpu", places, tmp_path)
+
+
+@few
+@pytest.mark.parametrize("byte", BYTES)
+def test_compiled_code(byte, few):
+    verified([sys.executable, "-m", "tests.poison", str(byte), str(few)], byte)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("byte", BYTES)
+def test_digests(byte):
+    verified([sys.executable, "-m", "tests.digests", "compare", "--poison", str(byte)], byte)
+
+
+def verified(command, byte):
+    done = subprocess.run(command, env=environment(byte), cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+@pytest.mark.gpu
+@few
+@pytest.mark.parametrize(("name", "method"), ON_GPUS)
+def test_a_gpu(tmp_path, name, method, few):
+    check(name, method, few, "cuda", {"direct": {}}, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("byte", BYTES)
+def test_gpus(gpus, tmp_path, byte):
+    gpus.run(start, byte)
+    for name, method in ON_GPUS:
+        check(name, method, FEW, "cuda", {"on GPUs": {"client": gpus}}, tmp_path / name / method, [byte])
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_new_memory_is_poisoned(device):
+    where = devices.find(device)
+    for byte in BYTES:
+        with poisoned(byte):
+            made = (
+                where.xp.empty(5),
+                where.xp.empty_like(where.xp.zeros((2, 3), np.int16)),
+                where.pinned((7,), np.float32),
+            )
+        for array in made:
+            assert set(devices.to_host(array).tobytes()) == {byte}
