@@ -107,11 +107,12 @@ def read(
         is read as ``"mtx"``. Several files, and those that workers read, are edge lists, Parquet, or tuples of ``.npy``
         files.
     n : int, optional
-        Number of vertices, for files that do not have it or have too few. A first line ``n edges`` of an edge list is
-        then recognized as a header and skipped. With `relabel`, the number of distinct ids.
+        Number of vertices, for files that do not have it or have too few. A first line ``n edges``, ``n edges kind`` or
+        ``n n edges`` of an edge list is then recognized as a header and skipped. With `relabel`, the number of distinct
+        ids.
     directed : bool, optional
-        By default False for ``p tw``, METIS and symmetric Matrix Market files, and for GAP's if they say so; True
-        otherwise, and for a METIS file whose first line counts entries if these do not all stand at both ends.
+        By default False for ``p tw``, METIS and symmetric Matrix Market files, and for GAP's and KONECT's if they say
+        so; True otherwise, and for a METIS file whose first line counts entries if these do not all stand at both ends.
     weighted : bool, optional
         True requires weights in the file; False ignores weights and, in an edge list, all columns beyond the second. By
         default the graph has weights if the file has them. Weights in a text are integers if all of them are, else
@@ -170,7 +171,8 @@ def read(
     Warns
     -----
     SparseIdsWarning
-        If most ids of an edge list are not in use, so that `relabel` would save memory.
+        If most ids of an edge list are not in use, so that `relabel` would save memory, or if they begin at 1, so that
+        vertex 0 has no edges.
 
     See Also
     --------
@@ -241,14 +243,20 @@ def read(
     there = dask.Cluster(client, device, worker_timeout, workers, wait_for_workers=wait_for_workers)
     how = {"format": format, "n": n, "directed": directed, "weighted": weighted, "relabel": relabel or None}
     line = as_written("mgraph.read", path, **how, columns=columns, device=device)
-    found = dask.DistributedGraph(dask.read(request, there, line))
+    placement = dask.read(request, there, line)
+    found = dask.DistributedGraph(placement)
     if n is None and not relabel:
-        _warn_of_sparse_ids(request.paths[0][0], found)
+        _warn_of_sparse_ids(request.paths[0][0], found, placement.least)
     return found
 
 
-def _warn_of_sparse_ids(path: str, graph: "DistributedGraph") -> None:
-    """Warn if most ids cannot be in use, as there are too few edges; how many are is not known here."""
+def _warn_of_sparse_ids(path: str, graph: "DistributedGraph", least: int | None) -> None:
+    """Warn if most ids cannot be in use, as there are too few edges, or if they begin at 1.
+
+    How many are in use is not known here; `least` is None if the file says how vertices are numbered.
+    """
+    if least is None:
+        return
     used = 2 * graph.m
     if used < graph.n // 2 and graph.n - used >= io.WASTED_IDS:
         warnings.warn(
@@ -259,6 +267,8 @@ def _warn_of_sparse_ids(path: str, graph: "DistributedGraph") -> None:
             ),
             stacklevel=3,  # the caller of mgraph.read
         )
+    elif least == 1:
+        warnings.warn(io.first_id_warning(path), stacklevel=3)
 
 
 def _is_file(path: Any) -> TypeGuard[File]:

@@ -10,6 +10,7 @@ valid.
 """
 
 import argparse
+import ast
 import bz2
 import contextlib
 import gzip
@@ -126,6 +127,14 @@ def texts(rng):
     lines = [between.join(filter(None, (str(u), str(v), weight()))) for u, v in edges]
     edge_list = "# an edge list\n" + "".join(line + end for line in lines) + rng.choice(["", "\n \n", "% the end\n"])
     yield "edges", edge_list
+    sizes = rng.choice(["", f"% {m} {n} {n}\n"])
+    mark = f"% {rng.choice(['sym', 'asym', 'bip'])} {rng.choice(['unweighted', 'positive', 'weighted', 'signed', ''])}"
+    yield (
+        "edges",
+        f"{mark}\n{sizes}" + "".join(f"{u + 1} {v + 1}{rng.choice(['', f' {u - 1}', ' .5 7'])}{end}" for u, v in edges),
+    )
+    told = ["{}", "{'weight': 3}", "{'weight': 0.5, 'x': '#'}", "{'x': (1, {})}", '{"weight": None}']
+    yield "edges", "".join(f"{u}{between}{v}{between}{rng.choice(told)}{end}" for u, v in edges)
     arcs = "".join(f"a {u + 1} {v + 1} {weight() or 1}{end}" for u, v in edges)
     yield "gr", f"c roads\np sp {n} {m}\nc the arcs\n{arcs}"
     yield "gr", f"p tw {n} {m}\n" + "".join(f"{u + 1} {v + 1}\n" for u, v in edges)
@@ -549,19 +558,29 @@ def split(line: bytes, comma: bool) -> list[bytes]:
 
 
 def expected_edges(content: bytes, options: dict) -> Expected:
+    kinds = rb"unweighted|positive|(multi)?(posweighted|signed|weighted)|dynamic"
+    mark = re.match(rb"[ \t]*%[ \t]*(sym|asym|bip)([ \t]+(" + kinds + rb"))?[ \t]*\r?(\n|$)", content)
+    if mark is not None:
+        return expected_konect(content, content[mark.end() :], mark[1], mark[3] or b"", options)
     lines = content_lines(content, b"#%", True)
     if not lines:
         return Expected(options.get("n", 0), [])
     n = options.get("n")
     for place, line in enumerate(lines[:5] if n is not None else []):
-        numbers = line.replace(b",", b" ").split()
-        if len(numbers) == 2 and numbers[0] == b"%d" % n:
-            if numbers[1] in (b"%d" % (len(lines) - 1), b"%d" % (len(lines) - 1 - place)):
-                lines.pop(place)
-            break
+        numbers = split(line, b"," in line)
+        counts = [b"%d" % (len(lines) - 1), b"%d" % (len(lines) - 1 - place)]
+        if len(numbers) in (2, 3) and all(re.fullmatch(rb"0|[1-9][0-9]{0,17}", number) for number in numbers):
+            square = len(numbers) == 3 and numbers[0] == numbers[1] and numbers[2] in counts
+            if numbers[0] == b"%d" % n:
+                if numbers[1] in counts or square:
+                    lines.pop(place)
+                break
     if not lines:
         return Expected(n, [])
-    comma = b"," in lines[0]
+    comma = b"," in lines[0].split(b"{")[0]
+    attributes = bool(re.search(rb"[ \t,]{", lines[0])) and options.get("weighted") is not False
+    if attributes:
+        lines, found = expected_attributes(content, comma)
     rows = [split(line, comma) for line in lines]
     wide = len(rows[0])
     if options.get("weighted") is False:
@@ -573,12 +592,70 @@ def expected_edges(content: bytes, options: dict) -> Expected:
     limit = 2**63 if options.get("relabel") else MAX_VERTICES if n is None else n
     ends = [[integer(token, 0, limit - 1) for token in row[:2]] for row in rows]
     values = weights([row[2] for row in rows], "") if wide == 3 else [None] * len(rows)
+    if attributes and not found:
+        values = [None] * len(rows)
+    return numbered([(u, v, w) for (u, v), w in zip(ends, values, strict=True)], n, options)
+
+
+def numbered(edges: list, n: int | None, options: dict) -> Expected:
+    """Return edges with their ids numbered from 0, if that is asked for."""
+    used = sorted({end for edge in edges for end in edge[:2]})
     if options.get("relabel"):
-        ids = {old: new for new, old in enumerate(sorted({end for pair in ends for end in pair}))}
-        ends, n = [[ids[u], ids[v]] for u, v in ends], len(ids)
-    if n is None:
-        n = max(map(max, ends)) + 1
-    return Expected(n, [(u, v, w) for (u, v), w in zip(ends, values, strict=True)])
+        ids = {old: new for new, old in enumerate(used)}
+        return Expected(len(ids), [(ids[u], ids[v], w) for u, v, w in edges])
+    return Expected(n if n is not None else used[-1] + 1 if used else 0, edges)
+
+
+def expected_attributes(content: bytes, comma: bool) -> tuple[list[bytes], bool]:
+    """Return the lines of NetworkX with a weight in the place of the attributes, and whether there is any."""
+    rows, found = [], False
+    for line in content.split(b"\n"):
+        begin, end = line.find(b"{"), line.rfind(b"}")
+        before = line[:begin]
+        if begin > 0 and end > begin and before[-1:] in (b" ", b"\t", b",") and not set(before) & set(b"#%"):
+            text = line[begin : end + 1].decode("ascii", "replace").replace("\ufffd", "?")
+            alone = re.fullmatch(r"""{['"]weight['"]: *([^\s,:#%'"(){}\[\]]+)}""", text)
+            try:
+                told = {"weight": alone[1]} if alone else ast.literal_eval(text)
+                weight = told.get("weight", 1) if isinstance(told, dict) else text
+            except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+                weight = text
+            found |= weight != 1 or "weight" in told
+            line = before + str("inf" if weight in (None, "None") else weight).encode() + line[end + 1 :]
+        rows.append(line)
+    return content_lines(b"\n".join(rows), b"#%", True), found
+
+
+def expected_konect(content: bytes, rest: bytes, format: bytes, kind: bytes, options: dict) -> Expected:
+    lines = content_lines(content, b"#%", True)
+    if kind == b"dynamic":
+        raise Bad("dynamic")
+    number = rb"([0-9]{1,18})"
+    sizes = re.match(
+        rb"[ \t]*%[ \t]*" + number + rb"[ \t]+" + number + rb"([ \t]+" + number + rb")?[ \t]*\r?(\n|$)", rest
+    )
+    left, right = (int(sizes[2]), int(sizes[4] or sizes[2])) if sizes else (None, None)
+    comma = bool(lines) and b"," in lines[0]
+    rows = [split(line, comma) for line in lines]
+    weighted = bool(rows) and len(rows[0]) > 2 and options.get("weighted") is not False
+    weighted = weighted and kind not in (b"unweighted", b"positive")
+    if any(len(row) < 2 + weighted for row in rows):
+        raise Bad("columns")
+    most = MAX_VERTICES if left is None else None
+    ends = [(integer(row[0], 1, most or left), integer(row[1], 1, most or right)) for row in rows]
+    values = weights([row[2] for row in rows], "") if weighted else [None] * len(rows)
+    if left is None:
+        left, right = max((u for u, _ in ends), default=0), max((v for _, v in ends), default=0)
+    n = left + right if format == b"bip" else max(left, right)
+    if n > MAX_VERTICES:
+        raise Bad("vertices")
+    base = 0 if options.get("relabel") else 1
+    between = left if format == b"bip" else 0
+    edges = [(u - base, v - base + between, w) for (u, v), w in zip(ends, values, strict=True)]
+    if options.get("n", n) < n:
+        raise Bad("n")
+    found = numbered(edges, options.get("n", n), options)
+    return found if format == b"asym" else found._replace(edges=both(found.edges))
 
 
 def expected_gr(content: bytes, options: dict) -> Expected:

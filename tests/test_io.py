@@ -203,7 +203,8 @@ def test_plain_lines_are_read_as_any_others(write, monkeypatch, separator, weigh
                 )
             if odd and rng.random() < 0.1:
                 row.insert(rng.integers(0, 3), str(rng.choice(TOKENS)))
-            rows.append(separator.join(row) + str(rng.choice(["", "", "", " ", "\r", "# c", "\n", " \t "])))
+            ends = ["", "", "", " ", "\r", "# c", "\n", " \t ", *([" \t 1", ", 1", ",", " x"] if odd else [])]
+            rows.append(separator.join(row) + str(rng.choice(ends)))
         path = write("\n".join(rows) + str(rng.choice(["", "\n"])))
         outcomes = []
         for least in (1, 1 << 40):
@@ -215,6 +216,15 @@ def test_plain_lines_are_read_as_any_others(write, monkeypatch, separator, weigh
             except FormatError as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1], path.read_bytes()
+
+
+@pytest.mark.parametrize("least", [1, 1 << 40])
+def test_a_column_beyond_the_second_is_ignored_only_behind_a_separator(write, monkeypatch, least):
+    monkeypatch.setattr(lines, "PLAIN", least)
+    assert triples(read(write("3,2\n10,4 \t , 1\n"), weighted=False)) == [(3, 2), (10, 4)]
+    assert triples(read(write("3 2\n10 4 \t , 1\n"), weighted=False)) == [(3, 2), (10, 4)]
+    refused(write("3,2\n10,4 \t 1\n"), "line 2", "got '4 \\t 1'", weighted=False)
+    refused(write("3 2\n10 4,1\n"), "line 2", "got '4,1'", weighted=False)
 
 
 @pytest.mark.parametrize("kind", ["sp", "tw", "mtx"])
@@ -246,6 +256,159 @@ def test_sparse_ids_are_warned_of(write):
         read(path, n=2000)
         read(write("0 300\n"))
         read(write("\n".join(f"{i} {i + 700}" for i in range(600))))
+
+
+def test_ids_that_begin_at_1_are_warned_of(write):
+    path = write("2 1\n2 3\n")
+    with pytest.warns(SparseIdsWarning, match=r"ids begin at 1, and .* a vertex 0 .*: relabel=True numbers") as caught:
+        assert mgraph.read(path).n == 4
+    assert caught[0].filename == __file__
+    with pytest.warns(SparseIdsWarning, match="begin at 1"):
+        mgraph.read([path])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(path, relabel=True).n == 3 and read(path, n=4).n == 4
+        assert read(write("2 3\n")).n == 4 and read(write("1 0\n")).n == 2 and read(write("")).n == 0
+        read(write("p sp 2 1\na 1 2 5\n", "g.gr"))
+
+
+# KONECT
+
+
+def konect(write, text, **options):
+    """Return the graph of a text of KONECT, which is the same of a list of files."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, other = mgraph.read(write(text, "out.net"), **options), mgraph.read([write(text, "out.net")], **options)
+    assert repr(found) == repr(other) and triples(found) == triples(other)
+    assert (found.ids is None) == (other.ids is None) and np.array_equal(found.ids, other.ids)
+    return found
+
+
+@pytest.mark.parametrize("sizes", ["% 2 4 4\n", "% 2 4\n", ""])
+@pytest.mark.parametrize(("mark", "directed"), [("% sym unweighted", False), ("%asym\tpositive\r", True)])
+def test_konect(write, mark, directed, sizes):
+    graph = konect(write, f"{mark}\n{sizes}1 2\n3\t2\n")
+    assert (graph.n, graph.directed, graph.ids) == (4 if sizes else 3, directed, None)
+    assert triples(graph) == ([(0, 1), (2, 1)] if directed else [(0, 1), (1, 0), (1, 2), (2, 1)])
+    assert konect(write, f"\ufeff{mark}\n{sizes}1 2\n3 2\n", directed=True, n=9).n == 9
+    assert konect(write, f"{mark}\n{sizes}1 2\n3 2\n", relabel=True).ids.tolist() == [1, 2, 3]
+    assert konect(write, f"{mark}\n{sizes}").n == (4 if sizes else 0)
+
+
+@pytest.mark.parametrize("sizes", ["% 3 2 3\n", ""])
+def test_konect_between_two_sides(write, sizes):
+    text = f"% bip weighted\n{sizes}1 1 .5 99\n2 1 2 98\n2 3 1 97\n"
+    graph = konect(write, text)
+    edges = [(0, 2, 0.5), (1, 2, 2.0), (1, 4, 1.0)]
+    assert (graph.n, graph.directed) == (5, False)
+    assert triples(graph) == sorted(edges + [(v, u, w) for u, v, w in edges])
+    relabelled = konect(write, text, relabel=True, directed=True)
+    assert relabelled.ids.tolist() == [1, 2, 3, 5] and triples(relabelled) == [(0, 2, 0.5), (1, 2, 2.0), (1, 3, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("weights", "options", "weighted"),
+    [
+        ("unweighted", {}, False),
+        ("positive", {}, False),
+        ("positive", {"weighted": True}, True),
+        ("posweighted", {}, True),
+        ("signed", {}, True),
+        ("multiweighted", {"weighted": False}, False),
+        ("", {}, True),
+    ],
+)
+def test_weights_of_konect(write, weights, options, weighted):
+    """The third column, which may also say how often there is an edge; a time follows."""
+    graph = konect(write, f"% asym {weights}\n1 2 7 1082040961\n2 1 3 1082155839\n", **options)
+    assert triples(graph) == ([(0, 1, 7), (1, 0, 3)] if weighted else [(0, 1), (1, 0)])
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "options"),
+    [
+        ("% sym unweighted\n0 1\n", ["line 2", "the vertex id 0 in '0 1' is below 1"], {}),
+        ("% sym unweighted\n% 1 3 3\n1 4\n", ["line 3", "is above 3, the number of vertices"], {}),
+        ("% bip unweighted\n% 1 3 2\n1 2\n3 3\n", ["line 4", "the vertex id 3 in '3 3' is above 2"], {}),
+        ("% bip unweighted\n% 1 2 3\n1 3\n3 3\n", ["line 4", "the vertex id 3 in '3 3' is above 2"], {}),
+        ("% sym unweighted\n% 1 3 3\n1 2\n", ["says that it has 3 vertices, more than n=2"], {"n": 2}),
+        ("% sym dynamic\n1 2 1 5\n", ["line 1", "'dynamic'"], {}),
+        ("% bip unweighted\n% 1 2000000000 2000000000\n1 1\n", ["line 2", "beyond int32"], {}),
+        ("% asym weighted\n1 2 3\n2 1 x\n", ["line 3", "'x'"], {}),
+        ("% sym unweighted\n1 2\n", ["holds no weights"], {"weighted": True}),
+    ],
+)
+def test_bad_konect(write, text, parts, options):
+    path = write(text, "out.net")
+    for source in (path, [path]):
+        with pytest.raises(FormatError) as caught:
+            mgraph.read(source, **options)
+        assert all(part in str(caught.value) for part in (str(path), *parts))
+
+
+def test_comments_that_are_not_of_konect(write):
+    for comment in ("% symmetric", "% sym of a road", "# sym unweighted", "\n% sym unweighted", "%% sym"):
+        assert triples(read(write(f"{comment}\n0 1\n"))) == [(0, 1)]
+
+
+def test_parts_of_konect(write):
+    head, first, other = "% sym unweighted\n% 3 3 3\n", "1 2\n", "2 3\n1 3\n"
+    whole = triples(mgraph.read(write(head + first + other, "out.net")))
+    for parts in ((head, first, other), (head + first, other), (head + first, head + other)):
+        paths = [write(part, f"{place}.txt") for place, part in enumerate(parts)]
+        assert triples(mgraph.read(paths)) == whole
+    with pytest.raises(FormatError, match=r"1\.txt, line 1: .* KONECT .* read it alone"):
+        mgraph.read([write("0 1\n", "0.txt"), write(head + first, "1.txt")])
+
+
+# Attributes, as NetworkX writes them
+
+
+@pytest.mark.parametrize("separator", [" ", ",", "\t"])
+def test_edges_as_networkx_writes_them(write, tmp_path, separator):
+    networkx = pytest.importorskip("networkx")
+    cases = [
+        (networkx.path_graph(4), None),
+        (networkx.Graph([(0, 1, {"weight": 3.0}), (1, 2, {})]), [1.0, 1.0, 3.0, 3.0]),
+        (networkx.Graph([(0, 1, {}), (1, 2, {"x": "a, {b}", "weight": -2}), (0, 2, {"p": (1,)})]), [-2, -2, *[1] * 4]),
+        (networkx.DiGraph([(0, 1, {"weight": 1e-30}), (1, 0, {"x": None})]), [1e-30, 1]),
+    ]  # fmt: skip
+    for graph, weights in cases:
+        path = tmp_path / "graph.edgelist"
+        networkx.write_edgelist(graph, path, delimiter=separator)
+        again = networkx.read_edgelist(path, delimiter=separator, nodetype=int, create_using=type(graph))
+        expected = mgraph.Graph.from_networkx(again)
+        for source in (path, [path]):
+            found = mgraph.read(source, directed=graph.is_directed())
+            assert triples(found) == triples(expected) and found.weights_dtype == expected.weights_dtype
+            assert weights is None or sorted(found.coo()[2].tolist()) == weights
+            assert not mgraph.read(source, weighted=False).weighted
+
+
+def test_attributes(write, monkeypatch):
+    text = "# 0 1 {'weight': 9}\n0 1 {} # {}\n1 2 {'weight': inf}\n1 0 {'weight': None}\n2 0 {\"weight\": 2}\n"
+    assert triples(read(write(text))) == [(0, 1, 1.0), (2, 0, 2.0)]
+    text = "0 1 {}\n" * 50 + "1 0 {'weight': 2}\n" + "2 1 {'a': '\u00e9'}\n" * 50
+    whole = triples(read(write(text)))
+    monkeypatch.setattr(mgraph.io.stream, "BLOCK", 64)
+    monkeypatch.setattr(mgraph.io.stream, "PIECE", 64)
+    monkeypatch.setattr(lines, "PLAIN", 1)
+    assert triples(read(write(text))) == whole and whole.count((1, 0, 2)) == 1
+    for wrong in (
+        "{'weight': 'x'}",
+        "{'weight': np.float64(2.0)}",
+        "{",
+        "{1}",
+        "{" * 40 + "}",
+        "{}{}",
+    ):
+        refused(write(text + f"0 1 {wrong}\n"), "line 102", "expected attributes such as {'weight': 3.0}")
+    refused(write("a b {}\n"), "line 1", "'a'", "Graph.from_networkx(networkx.read_edgelist(path))")
+    for wrong in ("nan", "True"):
+        refused(write(f"0 1 {{}}\n0 1 {{'weight': {wrong}}}\n"), "line 2", f"'{wrong}'")
+    refused(write("0 1 {}\n0 1\n"), "line 2", "2 columns")
+    refused(write("0 1 {}\n"), "no weights", weighted=True)
 
 
 def test_a_header_is_not_taken_for_an_edge(write):
@@ -285,16 +448,35 @@ def test_a_header_of_few_edges_is_an_edge_only_on_request(write, text, line, hea
     assert set(triples(kept)) - set(triples(skipped)) == {edge}
 
 
+@pytest.mark.parametrize("header", ["4 3 1", "4 3 0", "4 4 3", "4,3,1"])
+@pytest.mark.parametrize("before", ["", "0 0 9\n"])
+def test_a_header_of_three_numbers(write, header, before):
+    """Vertices, edges and more, or rows, columns and entries."""
+    text = f"{before}{header}\n0 1 5\n1 2 7\n2 3 2\n"
+    path = write(text.replace(" ", ",") if "," in header else text)
+    line = 2 if before else 1
+    for options in ({}, {"weighted": False}):
+        refused(
+            path, f"line {line}: '{header.replace(',', ' ')}' looks like a header", "pass n=4 to skip it", **options
+        )
+        assert (read(path, n=4, **options).m, read(path, n=5, **options).m) == (3 + line - 1, 4 + line - 1)
+    edges = [(0, 0, 9), (0, 1, 5), (1, 2, 7), (2, 3, 2)]
+    assert triples(read(path, n=4)) == edges[0 if before else 1 :]
+    assert triples(read(write("4 3 1\n0 1\n1 2\n2 3\n"), n=4)) == [(0, 1), (1, 2), (2, 3)]
+
+
 def test_edges_are_not_taken_for_a_header(write):
     for text in (
         "4 2\n0 1\n1 2\n2 3\n",
         "3 3\n0 1\n1 2\n4 0\n",
         "5 0\n",
         "0 1\n2 0\n",
-        "4 3 1\n0 1 1\n1 2 1\n2 3 1\n",
+        "4 2 1\n0 1 1\n1 2 1\n2 3 1\n",
+        "4 3 1.0\n0 1 1\n1 2 1\n2 3 1\n",
+        "3 2 3\n0 1 1\n1 2 1\n2 3 1\n",
+        "3 3 4\n0 1 1\n1 2 1\n2 3 1\n",
     ):
         assert read(write(text)).m == text.count("\n")
-    assert read(write("4 3 7\n0 1 1\n1 2 1\n2 3 1\n"), weighted=False).m == 4
 
 
 def test_a_header_among_relabelled_edges(write):

@@ -92,6 +92,15 @@ def test_edge_lists(client, write, weights, directed):
         ("90 299\n" + lines(), {"n": 300}),
         ("7 3\n" + "0 1\n" * 30, {"n": 8}),
         ("0 1\n" + "# \n" * 100 + "1 2\n", {}),
+        ("90 300 1\n" + lines(weights="integers"), {"n": 90}),
+        ("90 90 300\n" + lines(weights="integers"), {"n": 91}),
+        ("0 1 {}\n" * 60 + "1 2 {'weight': 2}\n" + "2 0 {'x': '#'}\n" * 60, {}),
+        ("0 1 {}\n" * 60, {}),
+        ("% sym unweighted\n% 80 3 3\n" + "1 2 1 99\n2 3 1 99\n" * 40, {}),
+        ("% asym signed\n" + "4 2 -1\n2 3 1\n" * 40, {"n": 7}),
+        ("% bip weighted\n% 80 9 9\n" + "4 2 .5\n2 3 1\n" * 40, {}),
+        ("% bip unweighted\n" + "4 2\n" * 70 + "5 3\n2 9\n", {"directed": True}),
+        ("% sym unweighted\n% 0 5 5\n", {}),
     ],
 )
 def test_texts(client, write, text, options):
@@ -156,6 +165,21 @@ def test_sparse_ids_are_warned_of(client, write):
     assert caught[0].filename == __file__
 
 
+def test_ids_that_begin_at_1_are_warned_of(client, write):
+    with pytest.warns(mgraph.SparseIdsWarning, match="the ids begin at 1, .* relabel=True") as caught:
+        assert mgraph.read(write("1 2\n" * 60), client=client, device="cpu").n == 3
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("sizes", ["% 100 9 9\n", ""])
+def test_ids_of_konect_are_numbered_as_here(client, write, sizes):
+    path = write(f"% bip unweighted\n{sizes}" + "4 2\n" * 50 + "9 3\n2 7\n")
+    expected = mgraph.read(path, relabel=True)
+    with mgraph.read(path, relabel=True, client=client, device="cpu") as found:
+        assert found.ids.to_numpy().tolist() == expected.ids.tolist() == [2, 4, 9, 11, 12, 16]
+        assert not found.directed and found.m == expected.m == 104
+
+
 def test_some_of_the_workers(client, write):
     first = next(iter(client.scheduler_info()["workers"]))
     with mgraph.read(write(lines()), client=client, device="cpu", workers=[first]) as found:
@@ -186,6 +210,12 @@ def test_compressed(client, write, pack, suffix):
         ("0 1\n1 1\n2 40\n" + "0 1\n" * 38, {}),
         ("5 39\n" + "0 1\n" * 40, {"n": 5}),
         ("0 1\n" * 40 + "\0\n", {}),
+        ("5 40 1\n" + "0 1 2\n" * 40, {}),
+        ("5 5 40\n" + "0 1 2\n" * 40, {}),
+        ("0 1 {}\n" * 40 + "0 1 {'weight': x}\n", {}),
+        ("% bip unweighted\n% 41 2 3\n" + "1 1\n" * 40 + "3 3\n", {}),
+        ("% sym unweighted\n% 40 9 9\n" + "1 1\n" * 40, {"n": 5}),
+        ("% sym unweighted\n" + "1 1\n" * 40 + "0 1\n", {}),
     ],
 )
 def test_errors_are_those_of_reading_here(client, write, text, options):

@@ -20,7 +20,7 @@ from .edge_files import EdgeFiles, Found, Request
 from .files import absolute, is_pattern, path_of
 from .formats import FORMATS
 from .networkx_files import save_networkx
-from .reading import WASTED_IDS, SparseIdsWarning, read, read_archive, read_files, read_list
+from .reading import WASTED_IDS, SparseIdsWarning, first_id_warning, read, read_archive, read_files, read_list
 from .saving import check_output, replacing, save
 from .table import Named
 from .writing import write
@@ -36,6 +36,7 @@ __all__ = [
     "SparseIdsWarning",
     "absolute",
     "check_output",
+    "first_id_warning",
     "is_pattern",
     "parts",
     "path_of",

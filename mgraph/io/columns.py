@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Tables:
     """
 
     columns: tuple[str, ...]
+    directed: ClassVar[bool] = True
 
     @classmethod
     def survey(cls, path: str, columns: tuple[str, ...] | None, options: Options) -> "Tables":
@@ -100,6 +101,7 @@ class Arrays:
     """Arrays of sources, targets and weights, each a ``.npy`` file."""
 
     weighted: bool
+    directed: ClassVar[bool] = True
 
     def sections(self, path: str, beside: tuple[str, ...] = ()) -> Iterator[Section]:
         """Yield ranges of the arrays in some files."""

@@ -23,6 +23,7 @@ from .content import Content, Options
 from .edge_list import Opening, check_header, opening_of
 from .files import is_compressed, listed, open_file, open_section, path_of, size_of
 from .formats import format_by_suffix
+from .konect import Konect, konect_of
 from .lines import Lines
 from .section import Section, first_line
 from .stream import BYTE_ORDER_MARK, Text, decompressing, skip_byte_order_mark
@@ -44,6 +45,10 @@ class Found(NamedTuple):
         The number of edges.
     largest : tuple of int
         The largest ids of the section, in descending order, as often as they occur.
+    least : int or None
+        The least id.
+    sides : tuple of int
+        One more than the largest source, and than the largest target.
     weights : dtype or None
         The type of the weights.
     error : MgraphError or None
@@ -52,6 +57,8 @@ class Found(NamedTuple):
 
     edges: int = 0
     largest: tuple[int, ...] = ()
+    least: int | None = None
+    sides: tuple[int, int] = (0, 0)
     weights: np.dtype | None = None
     error: MgraphError | None = None
 
@@ -70,28 +77,48 @@ class Texts:
         Whether the line that may be a header is left out.
     size : int
         The bytes of all files.
+    konect : Konect or None
+        What the first file says of itself if it is of KONECT; the others are parts of the same text then.
+    left : int
+        The number of vertices at the left of KONECT's texts, as far as it is known.
+    relabel : bool
+        Whether KONECT's ids stay as they are.
     """
 
     first: str
     opening: Opening | None
     hides: bool
     size: int
+    konect: Konect | None = None
+    left: int = 0
+    relabel: bool = False
 
     @classmethod
     def survey(cls, paths: Sequence[str], options: Options) -> "Texts":
         """Return how files are read, by the first line that holds an edge."""
         size = sum(map(size_of, paths))
+        konect: Konect | None = None
         for path in paths:
             with open_section(Section(path)) as stream:
                 with decompressing(path):
                     mark = len(BYTE_ORDER_MARK) if stream.peek(3).startswith(BYTE_ORDER_MARK) else 0
                     skip_byte_order_mark(stream)
                 text = Text(path_of(path), stream, b"#%", inline=True)
-                for first, block in text:
-                    found = opening_of(path_of(path), text, first, block, options)
+                blocks = iter(text)
+                begun = next(blocks, None)
+                if path == paths[0]:
+                    konect = konect_of(path_of(path), text.head)
+                if begun is not None:
+                    found = opening_of(path_of(path), text, *begun, options, konect)
                     header = found.header and found.header._replace(offset=mark + found.header.offset)
-                    return cls(path, found._replace(header=header), header is not None, size)
-        return cls(paths[0], None, False, size)
+                    opening = found._replace(header=header)
+                    return cls(path, opening, header is not None, size, konect, _left(konect), options.relabel)
+        return cls(paths[0], None, False, size, konect, _left(konect), options.relabel)
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self.konect is None or self.konect.directed
 
     @property
     def weighted(self) -> bool:
@@ -149,10 +176,21 @@ class Texts:
                     if lines.take(block) >= 0:
                         continue
                 lines.add(first, block)
-        if lines is None:
-            none = np.empty(0, np.int32)
-            return Edges(none, none, np.empty(0, np.int64) if self.weighted else None)
-        return Edges(*lines.edges())
+        if not section.start:
+            mark = konect_of(path, text.head)
+            if mark not in (None, self.konect):
+                raise FormatError(f"{path}, line 1: this file of KONECT is not a part of the first file: read it alone")
+        none = np.empty(0, np.int32)
+        edges = none, none, np.empty(0, np.int64) if self.weighted else None
+        src, dst, weights = edges if lines is None else lines.edges()
+        if self.konect is not None:
+            src, dst = self.konect.ends(src, dst, self.left, self.relabel)
+        return Edges(src, dst, weights)
+
+
+def _left(konect: Konect | None) -> int:
+    """Return the number of vertices at the left, 0 if it is not known yet."""
+    return 0 if konect is None or konect.sizes is None else konect.sizes[0]
 
 
 @dataclass(frozen=True)
@@ -169,6 +207,8 @@ class EdgeFiles:
         All sections; each is a chunk.
     found : tuple of int
         The number of edges of each section, once the source is settled.
+    least : int or None
+        The least id in use then, unless it is known how vertices are numbered.
     """
 
     files: Texts | Tables | Arrays
@@ -178,6 +218,7 @@ class EdgeFiles:
     n: int | None = None
     weights_dtype: np.dtype | None = None
     found: tuple[int, ...] = ()
+    least: int | None = None
     unique: ClassVar[bool] = False
 
     @property
@@ -219,8 +260,9 @@ class EdgeFiles:
             raise FormatError(f"{section}: the file has changed while it was read")
         if self.weights_dtype is None:
             return Edges(src, dst, None)
-        # There are none in a text without edges.
-        weights = np.empty(0, self.weights_dtype) if weights is None else weights.astype(self.weights_dtype, copy=False)
+        # There are none in a text without edges, and a missing attribute is 1.
+        weights = np.ones(len(src)) if weights is None else weights
+        weights = weights.astype(self.weights_dtype, copy=False)
         if weights.dtype.kind == "f" and np.isinf(weights).any():
             there = ~np.isinf(weights)
             return Edges(src[there], dst[there], weights[there])
@@ -253,17 +295,25 @@ class EdgeFiles:
         FormatError
             For the first section with an error, and for a line that may be a header.
         """
+        files, options, counts = self.files, self.options, [each.edges for each in found]
+        known: int | None = None
+        if isinstance(files, Texts) and files.konect is not None:
+            ends = (max(0, *(each.sides[side] for each in found)) for side in (0, 1))
+            left, right = files.konect.sizes or (max(0, end - files.relabel) for end in ends)
+            known, files = files.konect.vertices(left, right), replace(files, left=left)
         for section, each in zip(self.sections, found, strict=True):
             if each.error is not None:
                 raise each.error
-            if not self.options.relabel:
+            if known is not None and options.n is not None and options.n < known and not options.relabel:
+                what = f"{section.path} says that it has {known} vertices, more than "
+                raise FormatError(what, Given("n", options.n))
+            if not options.relabel:
                 try:
-                    vertex_count(self.options.n, each.largest[0] if each.largest else -1)
+                    vertex_count(options.n, each.largest[0] if each.largest else -1)
                 except InputError as error:
                     raise FormatError(f"{section}: ", *parts_of(error)) from error
-        count = sum(each.edges for each in found)
+        count = sum(counts)
         largest = sorted((vertex for each in found for vertex in each.largest), reverse=True)
-        files, options, counts = self.files, self.options, [each.edges for each in found]
         if isinstance(files, Texts) and files.opening is not None:
             opening, header = files.opening, files.opening.header
             if header is not None and not header.fits(count):
@@ -274,13 +324,16 @@ class EdgeFiles:
         types = [each.weights for each in found if each.weights is not None]
         if options.weighted and count and not types:
             raise FormatError(f"{self.sections[0].path} holds no weights: leave out ", Given("weighted", True))
-        dtype = np.dtype(np.float64) if options.weighted or files.weighted else None  # where there are no edges
+        dtype = None
         if types:
             dtype = weight_dtype(np.result_type(*types))
+        elif not count and (options.weighted or files.weighted):
+            dtype = np.dtype(np.float64)
         n = None
         if not options.relabel:
-            n = options.n if options.n is not None else largest[0] + 1 if largest else 0
-        return replace(self, files=files, n=n, weights_dtype=dtype, found=tuple(counts))
+            n = next((n for n in (options.n, known) if n is not None), largest[0] + 1 if largest else 0)
+        least = min((each.least for each in found if each.least is not None), default=None) if known is None else None
+        return replace(self, files=files, n=n, weights_dtype=dtype, found=tuple(counts), least=least)
 
 
 @dataclass(frozen=True)
@@ -330,7 +383,7 @@ class Request:
                     f"{path} is an array: give as many files for each part, as (sources, targets, weights)"
                 )
             sections += files.sections(path, tuple(beside if self.options.weighted is not False else beside[:1]))
-        directed = True if self.options.directed is None else self.options.directed
+        directed = files.directed if self.options.directed is None else self.options.directed
         return EdgeFiles(files, self.options, tuple(sections), directed)
 
     def _rows(self, paths: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -384,7 +437,9 @@ def _found(src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None) -> Foun
         some = ends if len(ends) <= LARGEST else np.partition(ends, len(ends) - LARGEST)[-LARGEST:]
         largest += some.tolist()
     top = tuple(sorted(largest, reverse=True)[:LARGEST])
-    return Found(len(src), top, None if weights is None else weights.dtype)
+    least = int(min(src.min(), dst.min())) if len(src) else None
+    sides = (int(src.max(initial=-1)) + 1, int(dst.max(initial=-1)) + 1)
+    return Found(len(src), top, least, sides, None if weights is None else weights.dtype)
 
 
 def edges_of_files(request: Request) -> Content:
@@ -404,5 +459,9 @@ def edges_of_files(request: Request) -> Content:
     src, dst = (np.concatenate([none, *(each[end] for each in edges)]) for end in (0, 1))
     weights = None
     if settled.weights_dtype is not None:
-        weights = np.concatenate([np.empty(0, settled.weights_dtype), *(each[2] for each in edges if len(each[0]))])
-    return Content(src, dst, weights, None, True, 0)
+        ones = (
+            np.ones(len(each.src), settled.weights_dtype) if each.weights is None else each.weights for each in edges
+        )
+        weights = np.concatenate([np.empty(0, settled.weights_dtype), *ones])
+    known = settled.n if isinstance(settled.files, Texts) and settled.files.konect is not None else None
+    return Content(src, dst, weights, known, settled.directed, 0)

@@ -17,11 +17,18 @@ from ..dtypes import MAX_VERTICES
 from ..errors import FormatError, Given, Words
 from .content import Content, Options
 from .ids import in_use
+from .konect import Konect, konect_of
 from .lines import Lines
 from .stream import Text, size_known
 
 #: Number of first edge lines that may be a header such as "4039 88234".
 HEAD = 5
+
+#: Where a dictionary of attributes begins.
+_DICTIONARY = re.compile(rb"(?<=[ \t,])\{")
+
+#: The number of possible ids at a side if they are relabelled: with those of the other one, they are in int64.
+_MOST_IDS = 1 << 62
 
 #: A number as a header has it.
 _CANONICAL = re.compile(rb"0|[1-9][0-9]{0,17}")
@@ -36,47 +43,56 @@ class Header(NamedTuple):
         Its place among the edge lines, and its line.
     offset : int
         Where it begins in the text.
-    edges : int
-        The number of edges that it says.
+    edges : tuple of int
+        The numbers of edges that it may say.
     """
 
     place: int
     number: int
     offset: int
-    edges: int
+    edges: tuple[int, ...]
 
     def fits(self, count: int) -> bool:
         """Return whether the number of edges is that of all `count` other lines, or of those after this one."""
-        return self.edges in (count, count - self.place)
+        return any(edges in (count, count - self.place) for edges in self.edges)
 
 
-class Pair(NamedTuple):
-    """A line of two numbers among the first edges, which may be a header: the line, and the numbers."""
+class Numbers(NamedTuple):
+    """A line of two or three numbers among the first edges, which may be a header.
+
+    Attributes
+    ----------
+    line : int
+        The number of the line.
+    values : tuple of int
+        The numbers.
+    """
 
     line: int
-    a: int
-    b: int
+    values: tuple[int, ...]
 
-    def may_count(self, count: int, place: int) -> bool:
-        """Return whether the second number is that of the other lines, or of those that follow `place`."""
-        return self.b in (count - 1, count - 1 - place)
+    @property
+    def sizes(self) -> list[tuple[int, int]]:
+        """The vertices and edges that a header may mean: 'vertices edges', more behind, or 'rows columns entries'."""
+        a, b, *more = self.values
+        return [(a, b), *((a, entries) for entries in more if a == b)]
 
 
 class Opening(NamedTuple):
-    """What the first edge lines of a text determine.
+    """What the first lines of a text determine.
 
     Attributes
     ----------
     layout : mapping
         The layout of all edges: arguments of `Lines`.
-    pairs : mapping
-        The first lines of two numbers, by their places among the edge lines.
+    numbers : mapping
+        The first lines that may be headers, by their places among the edge lines.
     header : Header or None
-        The line that the caller's `n` says may be a header; it is the last of `pairs`.
+        The line that the caller's `n` says may be a header; it is the last of `numbers`.
     """
 
     layout: Mapping[str, Any]
-    pairs: Mapping[int, Pair]
+    numbers: Mapping[int, Numbers]
     header: Header | None
 
 
@@ -91,10 +107,12 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
     text = Text(path, stream, b"#%", inline=True)
     lines: Lines | None = None
     header: Header | None = None
+    konect: Konect | None = None
     shown = b""
     for first, block in text:
         if lines is None:
-            opening = opening_of(path, text, first, block, options)
+            konect = konect_of(path, text.head)
+            opening = opening_of(path, text, first, block, options, konect)
             header = opening.header
             if header is not None:
                 start = header.offset - text.offset
@@ -106,17 +124,23 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
                 continue
         lines.add(first, block)
     if lines is None:
+        konect = konect_of(path, text.head)
         none = np.empty(0, np.int32)
-        return Content(none, none, np.empty(0) if options.weighted else None, None, True, 0)
-    if header is not None and not header.fits(len(lines)):
-        lines.add(header.number, shown)
-    src, dst, weights = lines.edges()
-    if options.n is None:
-        _refuse_header(path, opening.pairs, src, dst, options.relabel)
+        src, dst, weights = none, none, np.empty(0) if options.weighted else None
+    else:
+        if header is not None and not header.fits(len(lines)):
+            lines.add(header.number, shown)
+        src, dst, weights = lines.edges()
+    if konect is not None:
+        left, right = konect.sizes or (int(src.max(initial=-1)) + 1, int(dst.max(initial=-1)) + 1)
+        src, dst = konect.ends(src, dst, left, options.relabel)
+        return Content(src, dst, weights, konect.vertices(left, right), konect.directed, 0)
+    if lines is not None and options.n is None:
+        _refuse_header(path, opening.numbers, src, dst, options.relabel)
     return Content(src, dst, weights, None, True, 0)
 
 
-def opening_of(path: Path, text: Text, first: int, block: bytes, options: Options) -> Opening:
+def opening_of(path: Path, text: Text, first: int, block: bytes, options: Options, konect: Konect | None) -> Opening:
     """Return what the first block of a text determines; `first` is the number of its first line.
 
     Raises
@@ -126,20 +150,21 @@ def opening_of(path: Path, text: Text, first: int, block: bytes, options: Option
     """
     found = list(itertools.islice(text.content(block), HEAD))
     places = [first + block.count(b"\n", 0, start) for start, _ in found]
-    pairs: dict[int, Pair] = {}
+    if konect is not None:
+        return Opening(_layout_of_konect(places[0], found[0][1], options, konect), {}, None)
+    numbers: dict[int, Numbers] = {}
     header = None
     for place, (start, line) in enumerate(found):
-        numbers = line.replace(b",", b" ").split()
-        if len(numbers) != 2:
+        words = list(map(bytes.strip, line.split(b","))) if b"," in line else line.split()
+        if len(words) not in (2, 3) or not all(map(_CANONICAL.fullmatch, words)):
             continue
-        if all(map(_CANONICAL.fullmatch, numbers)):
-            pairs[place] = Pair(places[place], *map(int, numbers))
-        if options.n is not None and numbers[0] == b"%d" % options.n:
-            edges = int(numbers[1]) if _CANONICAL.fullmatch(numbers[1]) else -1
+        numbers[place] = Numbers(places[place], tuple(map(int, words)))
+        edges = tuple(edges for vertices, edges in numbers[place].sizes if vertices == options.n)
+        if edges:
             header = Header(place, places[place], text.offset + start, edges)
             break
     edge = 1 if header is not None and header.place == 0 and len(found) > 1 else 0
-    return Opening(_layout(path, places[edge], found[edge][1], options), pairs, header)
+    return Opening(_layout(path, places[edge], found[edge][1], options), numbers, header)
 
 
 def read_numbers(path: Path, stream: BufferedReader) -> np.ndarray:
@@ -159,8 +184,10 @@ def read_numbers(path: Path, stream: BufferedReader) -> np.ndarray:
 
 def _layout(path: Path, number: int, line: bytes, options: Options) -> dict[str, Any]:
     """Return the layout of all edges, as determined by the first one."""
-    delimiter = "," if b"," in line else None
-    columns = len(line.split(b"," if delimiter else None))
+    ends = _DICTIONARY.split(line)[0]
+    attributes = ends != line and options.weighted is not False
+    delimiter = "," if b"," in ends else None
+    columns = 3 if attributes else len(line.split(b"," if delimiter else None))
     if options.weighted is False:
         columns = min(columns, 2)
     if columns not in (2, 3):
@@ -174,22 +201,39 @@ def _layout(path: Path, number: int, line: bytes, options: Options) -> dict[str,
         "weights": (np.int64, np.float64) if columns == 3 else (),
         "delimiter": delimiter,
         "cut": options.weighted is False,
+        "attributes": attributes,
         "limit": 2**63 if options.relabel else MAX_VERTICES if options.n is None else min(options.n, MAX_VERTICES),
         "wanted": f"the first edge, on line {number}, has {columns} (if that is a header, put a '#' before it)",
     }
 
 
-def _refuse_header(path: Path, pairs: Mapping[int, Pair], src: np.ndarray, dst: np.ndarray, relabel: bool) -> None:
+def _layout_of_konect(number: int, line: bytes, options: Options, konect: Konect) -> dict[str, Any]:
+    """Return the layout of all edges of a text of KONECT, in which a time and more may follow."""
+    weighted = konect.weighted or (konect.counted and options.weighted is True)
+    delimiter = "," if b"," in line else None
+    weighted = weighted and options.weighted is not False and len(line.split(b"," if delimiter else None)) > 2
+    left, right = konect.sizes or (_MOST_IDS if options.relabel else MAX_VERTICES,) * 2
+    return {
+        "weights": (np.int64, np.float64) if weighted else (),
+        "delimiter": delimiter,
+        "cut": True,
+        "base": 1,
+        "limit": left,
+        "right": right,
+        "wanted": f"the first edge, on line {number}, has {'a weight' if weighted else 'two ends'}",
+    }
+
+
+def _refuse_header(path: Path, lines: Mapping[int, Numbers], src: np.ndarray, dst: np.ndarray, relabel: bool) -> None:
     """Refuse a text if one of its first lines looks like a header, given all edges."""
-    for place, pair in pairs.items():
-        if not pair.may_count(len(src), place):
+    for place, numbers in lines.items():
+        if not any(edges in (len(src) - 1, len(src) - 1 - place) for _, edges in numbers.sizes):
             continue
         others = np.delete(src, place), np.delete(dst, place)
         largest = max((int(ends.max()) for ends in others if len(ends)), default=-1)
         used = len(in_use(*others))
-        n = len(in_use(src, dst)) if relabel else max(pair.a, pair.b) + 1
-        skips = pair.a == used if relabel else pair.a > largest
-        _refuse_pair(path, place, pair, len(src), largest, used, skips=skips, n=n)
+        n = len(in_use(src, dst)) if relabel else max(numbers.values[:2]) + 1
+        _refuse_numbers(path, place, numbers, len(src), largest, used, n, relabel)
 
 
 def check_header(path: Path, opening: Opening, count: int, largest: Sequence[int], relabel: bool) -> None:
@@ -197,35 +241,45 @@ def check_header(path: Path, opening: Opening, count: int, largest: Sequence[int
 
     How many ids are in use is not known here: with sparse ids, a header may pass for an edge.
     """
-    for place, pair in opening.pairs.items():
-        if pair.may_count(count, place):
-            others = list(largest)
-            for end in (pair.a, pair.b):
-                if end in others:
-                    others.remove(end)
-            greatest = others[0] if others else -1
-            n = None if relabel else max(pair.a, pair.b) + 1
-            skips = pair.a > greatest and not relabel
-            _refuse_pair(path, place, pair, count, greatest, greatest, skips=skips, n=n)
+    for place, numbers in opening.numbers.items():
+        others = list(largest)
+        for end in numbers.values[:2]:
+            if end in others:
+                others.remove(end)
+        greatest = others[0] if others else -1
+        n = None if relabel else max(numbers.values[:2]) + 1
+        _refuse_numbers(path, place, numbers, count, greatest, None, n, relabel)
 
 
-def _refuse_pair(
-    path: Path, place: int, pair: Pair, count: int, largest: int, used: int, *, skips: bool, n: int | None
+def _refuse_numbers(
+    path: Path,
+    place: int,
+    numbers: Numbers,
+    count: int,
+    largest: int,
+    used: int | None,
+    n: int | None,
+    relabel: bool,
 ) -> None:
-    """Refuse a line of two numbers if it looks like a header "vertices edges" rather than an edge.
+    """Refuse a line of numbers if it looks like a header "vertices edges" rather than an edge.
 
     The header of a tree, "4 3", may also be an edge, as in "4 3", "3 2", "2 1", "1 0": only the user knows, and
-    resolves it with `n`. Here `largest` and `used` are the largest id of the other lines and how many ids they use.
-    Given `n` vertices, the line is an edge; given as many as it says, it is a header if it `skips`.
+    resolves it with `n`. Here `largest` and `used` are the largest id of the other lines and how many ids they use, if
+    that is known. Given `n` vertices, the line is an edge; given as many as it says, a header, unless that is what
+    there are with relabelled ids.
     """
-    a, b, following = pair.a, pair.b, count - 1 - place
-    if largest < 0 or not ((a > largest and b == following > 0) or (b > largest and a in (largest, largest + 1, used))):
-        return
-    skip: Words = ("pass ", Given("n", a), " to skip it, or ") if skips else ()
-    keep: Words = ("pass ", Given("n", n)) if n not in (a, None) else ("move it to the end of the file",)
-    raise FormatError(
-        f"{path}, line {pair.line}: '{a} {b}' looks like a header 'vertices edges', as there are {b} edges: ",
-        *skip,
-        "put a '#' before it; if it is an edge, ",
-        *keep,
-    )
+    following = count - 1 - place
+    for a, b in numbers.sizes:
+        if b not in (count - 1, following) or largest < 0:
+            continue
+        if (a > largest and b == following > 0) or (b > largest and a in (largest, largest + 1, used)):
+            skips = a == used if relabel else a > largest
+            skip: Words = ("pass ", Given("n", a), " to skip it, or ") if skips else ()
+            keep: Words = ("pass ", Given("n", n)) if n not in (a, None) else ("move it to the end of the file",)
+            raise FormatError(
+                f"{path}, line {numbers.line}: '{' '.join(map(str, numbers.values))}' looks like a header 'vertices "
+                f"edges', as there are {b} edges: ",
+                *skip,
+                "put a '#' before it; if it is an edge, ",
+                *keep,
+            )

@@ -6,6 +6,7 @@ failed. `loadtxt` counts some letters beyond ASCII as blanks, reads 1e400 as inf
 int64: these are refused here.
 """
 
+import ast
 import re
 import warnings
 from io import BytesIO
@@ -31,6 +32,13 @@ PLAIN = 1 << 26
 
 #: Parts of a block for each thread.
 PARTS_A_THREAD = 2
+
+#: A line of an edge with attributes: the ends, and the dictionary.
+_ATTRIBUTES = re.compile(rb"^([^#%{\n]*[ \t,])(\{[^\n]*\})", re.MULTILINE)
+
+#: A dictionary without attributes, or with a weight alone, and the most characters of any other.
+_WEIGHT_ALONE = re.compile(rb"\{(?:['\"]weight['\"]: *([^\s,:#%'\"(){}\[\]]+))?\}")
+_LONGEST = 1 << 12
 
 _INFINITY = re.compile(rb"[\s,]\+?inf(?:inity)?(?=[\s,]|$)", re.IGNORECASE)
 _LONG_INTEGER = re.compile(rb"(?<![^\s,])[+-]?[0-9]{19,}(?=[\s,]|$)")
@@ -60,8 +68,12 @@ class Lines:
         Whether every edge begins with an ``a``.
     cut : bool
         Whether columns beyond those wanted are ignored.
+    attributes : bool
+        Whether the last column is a dictionary of attributes, as NetworkX writes it, one of which may be the weight.
     base, limit : int
         The first id, and the number of possible ids.
+    right : int, optional
+        The number of possible ids in the second column, if it is another one.
     noun, wanted : str
         The word for an id in messages, and their description of a valid line.
     expected : int
@@ -79,8 +91,10 @@ class Lines:
         delimiter: str | None = None,
         tagged: bool = False,
         cut: bool = False,
+        attributes: bool = False,
         base: int = 0,
         limit: int,
+        right: int | None = None,
         noun: str = "vertex id",
         wanted: str,
         expected: int = 0,
@@ -92,8 +106,10 @@ class Lines:
         self.delimiter = delimiter
         self.tagged = tagged
         self.cut = cut
+        self.attributes = attributes
         self.base = base
-        self.limit = limit
+        self.limits = limit, limit if right is None else right
+        self.limit = max(self.limits)
         self.noun = noun
         self.wanted = wanted
         self._comments = comments
@@ -102,6 +118,7 @@ class Lines:
         self._comment = re.compile(rb"%b[%b][^\n]*" % (b"" if inline else rb"\n", comments))
         self._parts: list[list[np.ndarray]] = []
         self._count = 0
+        self._has_weights = not attributes
 
     def __len__(self) -> int:
         return self._count
@@ -117,7 +134,7 @@ class Lines:
             If the edges so far are more than can be sorted.
         """
         self._bytes += len(block)
-        if max(self._bytes, self._expected) < PLAIN or self.ids != 2:
+        if max(self._bytes, self._expected) < PLAIN or self.ids != 2 or self.attributes:
             return -1
         kernels = text_kernels.on(devices.find("cpu"))
         text, parts = np.frombuffer(block, np.uint8), kernels.threads() * PARTS_A_THREAD
@@ -153,7 +170,10 @@ class Lines:
                 return -1
             columns.append(to.whole if whole else real)
         ranges = list(zip(room.tolist(), counts.tolist(), strict=False))
-        self._keep([np.concatenate([column[at : at + count] for at, count in ranges]) for column in columns])
+        columns = [np.concatenate([column[at : at + count] for at, count in ranges]) for column in columns]
+        if any((ends >= limit).any() for ends, limit in zip(columns, self.limits, strict=False) if limit < self.limit):
+            return -1
+        self._keep(columns)
         return int(ends.sum())
 
     def add(self, line: int, block: bytes) -> None:
@@ -189,29 +209,41 @@ class Lines:
         return arrays
 
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return sources, targets and weights of all blocks, freeing these."""
+        """Return sources, targets and weights of all blocks, freeing these; no weights if no attribute was one."""
         src, dst, *weights = self.arrays()
-        return src, dst, weights[0] if weights else None
+        return src, dst, weights[0] if weights and self._has_weights else None
 
     def _parse(self, block: bytes) -> list[np.ndarray]:
         if not block.isascii():
             block = block.translate(_ASCII)
         block = _LEADING.sub(b"\n", block).lstrip()
+        if self.attributes:
+            block = self._with_weights(block)
         if any(character in block for character in self._comments):
             block = self._comment.sub(b"", b"\n" + block)
         rows = self._rows(block)
         if self.tagged and not (rows["tag"] == b"a").all():
             raise ValueError("tag")
         columns = []
-        for name in ("src", "dst")[: self.ids]:
+        for name, limit in list(zip(("src", "dst"), self.limits, strict=True))[: self.ids]:
             ids = rows[name] - self.base
-            if len(ids) and (int(ids.min()) < 0 or int(ids.max()) >= self.limit):
+            if len(ids) and (int(rows[name].min()) < self.base or int(ids.max()) >= limit):
                 raise ValueError("id")
             columns.append(ids.astype(np.int32 if self.limit <= MAX_VERTICES else np.int64))
         if self.kinds:
             columns.append(np.ascontiguousarray(rows["weight"]))
             self._check_weights(columns[-1], block)
         return columns
+
+    def _with_weights(self, block: bytes) -> bytes:
+        """Return a block whose dictionaries of attributes are replaced by the weights in them; those of others stay."""
+
+        def replaced(found: re.Match[bytes]) -> bytes:
+            weight = _weight_in(found[2])
+            self._has_weights |= weight not in (b"", None)
+            return found[0] if weight is None else found[1] + (weight or b"1")
+
+        return _ATTRIBUTES.sub(replaced, block)
 
     def _rows(self, block: bytes) -> np.ndarray:
         fields: list[tuple[str, type | str]] = [(name, np.int64) for name in ("src", "dst")[: self.ids]]
@@ -278,6 +310,10 @@ class Lines:
             return ("it holds a carriage return: end lines with a newline",)
         text = self._comment.sub(b"", b"\n" + text.strip().encode()).decode().strip()
         shown = _shortened(text)
+        if self.attributes:
+            text = self._with_weights(text.encode()).decode()
+            if "{" in text:
+                return (f"expected attributes such as {{'weight': 3.0}}, the weight a number, got {shown}",)
         fields = [field.strip() for field in text.split(self.delimiter)]
         if self.tagged and fields[0] == "p":
             return (f"{shown} is a second 'p' line",)
@@ -287,14 +323,14 @@ class Lines:
             if fields[:1] == ["p"]:
                 return (f"{shown} is a second 'p' line",)
             return (f"{shown} has {len(fields)} columns of numbers, not {self.columns}: {self.wanted}",)
-        for field in fields[: self.ids]:
+        for field, limit in zip(fields[: self.ids], self.limits, strict=False):
             value = _value(field)
             if value is None:
                 return f"expected an integer {self.noun}, got {_shortened(field)} in {shown}", *self._advice(header)
             if value < self.base:
                 return (f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format",)
-            if value - self.base >= self.limit:
-                return f"the {self.noun} {field[:60]} in {shown} ", *self._too_large()
+            if value - self.base >= limit:
+                return f"the {self.noun} {field[:60]} in {shown} ", *self._too_large(limit)
         if self.kinds:
             weight = fields[self.ids]
             if _value(weight) is not None and np.int64 in self.kinds:
@@ -317,16 +353,38 @@ class Lines:
             return "; if the line is a header, put a '#' before it", *named
         if self.ids != 2 or self.tagged or self.base:
             return ()
+        if self.attributes:
+            return ("; Graph.from_networkx(networkx.read_edgelist(path)) reads nodes of any kind",)
         return "; ids of any kind are read by ", *columns, ", columns by name or by number from 0"
 
-    def _too_large(self) -> Words:
-        if self.limit > MAX_VERTICES:
+    def _too_large(self, limit: int) -> Words:
+        if limit > MAX_VERTICES:
             return ("is beyond int64",)
-        if self.limit == MAX_VERTICES:
+        if limit == MAX_VERTICES:
             return "is beyond int32: ", Given("relabel", True), " numbers the ids in use from 0"
         if self.base:
-            return (f"is above {self.limit}, the number of vertices that the file says it has",)
-        return "is not below ", Given("n", self.limit)
+            return (f"is above {limit}, the number of vertices that the file says it has",)
+        return "is not below ", Given("n", limit)
+
+
+def _weight_in(attributes: bytes) -> bytes | None:
+    """Return the weight in a dictionary of attributes, empty if there is none; None for what is no dictionary.
+
+    A weight that is None stands for no edge, as in NetworkX.
+    """
+    plain = _WEIGHT_ALONE.fullmatch(attributes)
+    if plain is not None:
+        return b"inf" if plain[1] == b"None" else plain[1] or b""
+    try:
+        found = ast.literal_eval(attributes.decode()) if len(attributes) <= _LONGEST else None
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    weight = found.get("weight", b"")
+    if weight is None or weight == b"":
+        return b"inf" if weight is None else b""
+    return repr(weight).encode() if type(weight) in (int, float) else None
 
 
 def _shortened(text: str) -> str:

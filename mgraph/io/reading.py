@@ -63,7 +63,7 @@ _DENSE: dict[str, Callable[[Array], Graph]] = {
 
 
 class SparseIdsWarning(Worded, UserWarning):
-    r"""A file's vertex ids are a small part of their range: most vertices of the graph have no edge.
+    r"""A file's vertex ids are a small part of their range, or begin at 1: vertices of the graph have no edge.
 
     Examples
     --------
@@ -284,6 +284,7 @@ def _graph(path: Path, content: Content, options: Options) -> Graph:
 
 
 def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
+    """Warn of vertices without edges that `relabel` would leave out: of many, or of 0 where ids begin at 1."""
     used = len(in_use(src, dst))
     span = max(int(src.max()), int(dst.max())) + 1 if used else 0
     if used < span // 2 and span - used >= WASTED_IDS:
@@ -295,6 +296,14 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
             ),
             stacklevel=5,  # the caller of mgraph.read
         )
+    elif used and min(int(src.min()), int(dst.min())) == 1:
+        warnings.warn(first_id_warning(path), stacklevel=5)
+
+
+def first_id_warning(path: Path | str) -> SparseIdsWarning:
+    """Return the warning for ids that begin at 1."""
+    words = f"{path}: the ids begin at 1, and the graph gets a vertex 0 without edges: "
+    return SparseIdsWarning(words, Given("relabel", True), " numbers those in use from 0")
 
 
 def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str | None) -> Graph:

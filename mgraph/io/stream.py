@@ -27,6 +27,9 @@ BLOCK = 1 << 22
 #: Bytes that are requested at a time.
 PIECE = 1 << 20
 
+#: Bytes at the beginning of a text that are kept.
+HEAD = 1 << 10
+
 #: Bytes of a compressed file that are read at a time.
 _INPUT = 1 << 16
 
@@ -321,6 +324,8 @@ class Text:
 
     Attributes
     ----------
+    head : bytes
+        The beginning of the stream, once a block of it has been read.
     last : int
         The number of the last line read.
     offset : int
@@ -338,6 +343,7 @@ class Text:
         self._barren = re.compile(rb"(?:[ \t\r\n]++|[%b][^\n]*+)*+" % comments)
         self._comment = re.compile(rb"[%b]" % comments) if inline else None
         self._line = line
+        self.head = b""
         self.last = line
         self.offset = 0
         self.take: Callable[[bytes], int] | None = None
@@ -346,6 +352,7 @@ class Text:
         """Yield each block with the number of its first line."""
         barren = 0
         for block in self._blocks():
+            self.head = self.head or block[:HEAD]
             line, taken = self._line, -1 if self.take is None else self.take(block)
             self._line += block.count(b"\n") if taken < 0 else taken
             self.last = self._line - (block[-1:] in (b"", b"\n"))

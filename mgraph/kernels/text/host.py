@@ -109,15 +109,13 @@ def _parse(text, begin, end, place, grammar, src, dst, whole, real, bits):
                     whole[place] = -w if negative else w
             place += one
             c = text[at] if at < end else np.uint8(NEWLINE)
-            if c == BLANK or c == TAB:
+            blank = c == BLANK or c == TAB
+            if blank:
                 at = _blanks(text, at, end)
                 c = text[at] if at < end else np.uint8(NEWLINE)
-                if grammar.cut:
-                    c = np.uint8(BLANK)
-            elif grammar.cut and grammar.comma and c == COMMA:
-                c = np.uint8(BLANK)
             comment = grammar.inline and (c == grammar.comment or c == grammar.other)
-            if c != NEWLINE and c != RETURN and not comment and not (grammar.cut and c == BLANK):
+            beyond = grammar.cut and (c == COMMA if grammar.comma else blank)  # another column, which is ignored
+            if c != NEWLINE and c != RETURN and not comment and not beyond:
                 return np.int64(-1), floats, ends
         while at < end and text[at] != NEWLINE:  # what is ignored may hold no control characters
             c = text[at]

@@ -60,6 +60,8 @@ class Placement(PlacedGraph):
         self.plan: Plan | None = None
         #: The line of Python that makes the graph again, if it was generated or read.
         self.made = ""
+        #: The least id in use, if the vertices are ids of files that do not say how they are numbered.
+        self.least: int | None = None
         #: How it was made, if it can be made again.
         self.origin: Origin[Any] | None = None
 

@@ -36,7 +36,9 @@ def _read(request: Request, line: str, group: Group) -> Placement:
     found = [parts[number % shards][number // shards] for number in range(files.chunks)]
     settled = files.settled(found)
     if not request.options.relabel:
-        return placed(group, residents.keep, [(settled,)] * shards, line)
+        graph = placed(group, residents.keep, [(settled,)] * shards, line)
+        graph.least = settled.least
+        return graph
     return _relabelled(settled, request, group, line)
 
 
