@@ -117,3 +117,55 @@ def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path):
     assert ran.stderr.count("RuntimeWarning: compiled kernels cannot be kept in ") == 1
     assert str(cache) in ran.stderr and "File too large" in ran.stderr
     assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".nbi"]
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_damaged_file_is_replaced(suffix, tmp_path, monkeypatch):
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
+    files.save("int32", "code")
+    [path] = (path for path in tmp_path.iterdir() if path.suffix == suffix)
+    whole = path.read_bytes()
+    flipped = [
+        whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :] for place in range(len(whole))
+    ]
+    for damaged in [whole[:length] for length in range(len(whole))] + flipped + [whole + b"x", b"\x80\x04garbage"]:
+        monkeypatch.setattr(caching, "_warned", set())
+        path.write_bytes(damaged)
+        with pytest.warns(
+            RuntimeWarning, match=f"cannot be read from .*{suffix}, and is compiled again: it is inc"
+        ) as w:
+            assert files.load("int32") is None
+            files.save("int32", "code")
+        assert len(w) == 1
+        assert files.load("int32") == "code"
+
+
+def test_a_file_that_cannot_be_opened_costs_only_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(caching, "_warned", set())
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
+    (tmp_path / "kernel.nbi").mkdir()
+    with pytest.warns(RuntimeWarning, match="kernel.nbi, and is compiled again: .*Is a directory"):
+        assert files.load("int32") is None
+
+
+def test_damaged_kernels_are_compiled_again(tmp_path):
+    script = tmp_path / "kernels.py"
+    script.write_text(
+        "from mgraph.device.numba.caching import njit\n"
+        "@njit(cache=True)\ndef twice(a):\n    return 2 * a\n"
+        "@njit(cache=True)\ndef thrice(a):\n    return 3 * a\n"
+        "print(twice(1), thrice(1), sum(sum(each.stats.cache_hits.values()) for each in (twice, thrice)))\n"
+    )
+    cache = tmp_path / "cache"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(mgraph.__file__).parents[1])}
+
+    def run():
+        ran = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+        return ran.stdout.split(), ran.stderr.count("RuntimeWarning")
+
+    assert run() == (["2", "3", "0"], 0)
+    for suffix in ("nbc", "nbi"):
+        for path in cache.rglob(f"*.{suffix}"):
+            os.truncate(path, path.stat().st_size // 2)
+        assert run() == (["2", "3", "0"], 1)
+        assert run() == (["2", "3", "2"], 0)

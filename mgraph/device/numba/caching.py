@@ -13,14 +13,19 @@ file.
 Numba compiles a function again when its file has changed. Kernels contain what they call of this package, so a change
 of any of its files counts, too.
 
-If the cache cannot be read or written, as on a full disk or without a folder that can be written to, each process
-compiles its kernels again.
+A file appears whole or not at all, as it is written under another name first. A disk may lose a part of it
+nevertheless, as at a power cut. So a file begins with a hash of its content. What does not fit its hash, or cannot be
+read, is compiled again and replaced.
+
+If nothing can be written, as on a full disk or without a folder that can be written to, each process compiles its
+kernels again.
 
 The kernels of mgraph use the `njit` of this module. Functions of other packages keep Numba's own cache.
 """
 
 import contextlib
 import hashlib
+import pickle
 import re
 import time
 import uuid
@@ -37,8 +42,11 @@ from ... import limits
 #: Age in seconds from which a file is removed if the index does not name it.
 YOUNG = 600.0
 
-#: Whether this process has warned that compiled code cannot be cached.
-_warned = False
+#: Bytes of the hash that a file begins with.
+HASH = 32
+
+#: What this process has warned of.
+_warned: set[str] = set()
 
 #: The contents of this package, which become part of kernels.
 _SHARED = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
@@ -49,6 +57,38 @@ KERNELS: list[Any] = []
 
 class KernelFiles(IndexDataCacheFile):
     """The index of a function and the files of its compiled versions, each with a unique name."""
+
+    def _load_index(self) -> dict[Any, str]:
+        version, pickled = self._load_data(self._index_name) or (None, b"")
+        if version != self._version:  # whose keys may not be read
+            return {}
+        stamp, names = pickle.loads(pickled)
+        return names if stamp == self._source_stamp else {}
+
+    def _save_index(self, names: dict[Any, str]) -> None:
+        self._save_data(self._index_name, (self._version, self._dump((self._source_stamp, names))))
+
+    def _load_data(self, name: str) -> Any:
+        """Return what a file holds; None if it is not there, or is damaged."""
+        path = self._data_path(name)
+        try:
+            content = memoryview(Path(path).read_bytes())
+            if _hash(content[HASH:]) != content[:HASH]:
+                raise ValueError("it is incomplete or has changed")
+            return pickle.loads(content[HASH:])
+        except FileNotFoundError:  # another process may have removed it
+            return None
+        except MemoryError:
+            raise
+        except Exception as error:  # pickles raise errors of many types
+            _warn("damage", f"a compiled kernel cannot be read from {path}, and is compiled again: {error}")
+            return None
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(_hash(content))
+            file.write(content)
 
     def _data_name(self, number: int) -> str:
         return f"{self._base()}.{uuid.uuid4().hex}.nbc"
@@ -77,7 +117,8 @@ class KernelCache(FunctionCache):
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp(), _SHARED
-        self._cache_file = KernelFiles(self._cache_path, self._impl.filename_base, stamp)
+        # Numba's own files have no hash, so these have other names.
+        self._cache_file = KernelFiles(self._cache_path, f"{self._impl.filename_base}.hashed", stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached version for a signature, or None."""
@@ -100,20 +141,23 @@ class KernelCache(FunctionCache):
         try:
             yield
         except OSError as error:
-            _warn(f" in {self.cache_path}: {error.strerror or error}")
+            _warn_not_kept(f" in {self.cache_path}: {error.strerror or error}")
 
 
-def _warn(why: str) -> None:
-    """Warn that compiled kernels cannot be kept, once in a process."""
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            f"compiled kernels cannot be kept{why}; each process compiles them again (NUMBA_CACHE_DIR names another "
-            "folder)",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+def _hash(content: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(content, digest_size=HASH).digest()
+
+
+def _warn_not_kept(why: str) -> None:
+    text = f"compiled kernels cannot be kept{why}; each process compiles them again"
+    _warn("not kept", f"{text} (NUMBA_CACHE_DIR names another folder)")
+
+
+def _warn(what: str, message: str) -> None:
+    """Give a warning, once in a process."""
+    if what not in _warned:
+        _warned.add(what)
+        warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
@@ -131,7 +175,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
             try:
                 kernel._cache = KernelCache(kernel.py_func)
             except RuntimeError:  # of Numba, which has looked for a folder
-                _warn(": no folder can be written to")
+                _warn_not_kept(": no folder can be written to")
         KERNELS.append(kernel)
         return kernel
 
