@@ -99,20 +99,22 @@ def read(
         have an entry for each edge.
     format : str, optional
         ``"edges"``, an edge list (``u v`` or ``u v weight`` a line, separated by blanks, tabs or commas, with comments
-        after ``#`` or ``%``); ``"gr"``, DIMACS ``p sp`` or PACE ``p tw``; ``"mtx"``, Matrix Market; ``"metis"``;
-        ``"sg"`` and ``"wsg"``, GAP's serialized graphs; ``"webgraph"``, WebGraph's (through the package webgraph);
-        ``"npz"``, a SciPy sparse matrix; ``"npy"``, a dense matrix (mapped, not loaded, unless it is compressed or
-        comes through a pipe: the file must not change as long as the graph exists); ``"parquet"``; ``"graphml"`` and
-        ``"gexf"`` (through NetworkX). By default the suffix decides; a text that begins with Matrix Market's first line
-        is read as ``"mtx"``. Several files, and those that workers read, are edge lists, Parquet, or tuples of ``.npy``
-        files.
+        after ``#`` or ``%``); ``"gr"``, DIMACS ``p sp``, ``p edge``, ``p col`` and ``p max``, or PACE ``p tw``;
+        ``"mtx"``, Matrix Market; ``"metis"``; ``"sg"`` and ``"wsg"``, GAP's serialized graphs; ``"webgraph"``,
+        WebGraph's (through the package webgraph); ``"npz"``, a SciPy sparse matrix; ``"npy"``, a dense matrix (mapped,
+        not loaded, unless it is compressed or comes through a pipe: the file must not change as long as the graph
+        exists); ``"parquet"``; ``"graphml"`` and ``"gexf"``; ``"gml"`` (through NetworkX); ``"json"``, node-link JSON;
+        ``"pajek"``; ``"graph6"``, or sparse6; ``"graphalytics"``. By default the suffix decides; a text that begins
+        with Matrix Market's first line is read as ``"mtx"``. Several files, and those that workers read, are edge
+        lists, Parquet, or tuples of ``.npy`` files.
     n : int, optional
         Number of vertices, for files that do not have it or have too few. A first line ``n edges``, ``n edges kind`` or
         ``n n edges`` of an edge list is then recognized as a header and skipped. With `relabel`, the number of distinct
         ids.
     directed : bool, optional
-        By default False for ``p tw``, METIS and symmetric Matrix Market files, and for GAP's and KONECT's if they say
-        so; True otherwise, and for a METIS file whose first line counts entries if these do not all stand at both ends.
+        By default False for ``p tw``, ``p edge``, METIS, graph6 and symmetric Matrix Market files, and for GAP's,
+        KONECT's and those whose edges have attributes if they say so; True otherwise, and for a METIS file whose first
+        line counts entries if these do not all stand at both ends.
     weighted : bool, optional
         True requires weights in the file; False ignores weights and, in an edge list, all columns beyond the second. By
         default the graph has weights if the file has them. Weights in a text are integers if all of them are, else
@@ -131,8 +133,8 @@ def read(
         The columns of one table, in text such as CSV or in Parquet: names in its header, or in a text without one
         numbers from 0. Give at least the first two. Columns of a text are separated by tabs, commas, semicolons, bars
         or blanks. Ids may be of any kind, such as strings. They are numbered ascending, and are the graph's `ids` if
-        they are not 0 to n-1 already. `weight` alone names the attribute of edges in GraphML and GEXF that is their
-        weight, by default ``"weight"``.
+        they are not 0 to n-1 already. `weight` alone names the attribute of edges in GraphML, GEXF, GML and JSON that
+        is their weight, by default ``"weight"``; edges that lack it have its default in the file, or else the weight 1.
     client : distributed.Client, optional
         The client whose workers are to read the files and to hold the graph. Each worker reads its share: ranges of
         bytes of an uncompressed text, whole files of compressed ones, row groups of Parquet, ranges of arrays. All
@@ -165,8 +167,8 @@ def read(
     WorkerLostError
         With `client`: if workers are lost more often than ``mgraph.retries`` of Dask's configuration allows.
     MissingPackageError
-        If the files need a package that is not installed: pyarrow for Parquet, NetworkX for GraphML and GEXF, webgraph
-        for WebGraph's graphs, fsspec's own packages for some URLs, before Python 3.14 backports.zstd for zstd.
+        If the files need a package that is not installed: pyarrow for Parquet, NetworkX for GML, webgraph for
+        WebGraph's graphs, fsspec's own packages for some URLs, before Python 3.14 backports.zstd for zstd.
 
     Warns
     -----

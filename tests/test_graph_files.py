@@ -1,4 +1,4 @@
-"""Graphs in the files of METIS and GAP: read and written, and refused where they are broken."""
+"""Graphs in files of METIS, GAP, nauty and Graphalytics, and those that are not read: right, or refused."""
 
 import bz2
 import gzip
@@ -419,3 +419,93 @@ def test_a_file_is_replaced_on_request_only(tmp_path):
     assert read(path).n == 3
     with pytest.raises(InputError):
         mgraph.write("g.sg", path, overwrite=True)
+
+
+# graph6 and sparse6
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4, 9, 16, 63, 70])
+@pytest.mark.parametrize("kind", ["graph6", "sparse6"])
+def test_graph6_as_networkx_writes_it(n, kind, write):
+    networkx = pytest.importorskip("networkx")
+    made = networkx.gnp_random_graph(n, 0.4, seed=n)
+    content = getattr(networkx, f"to_{kind}_bytes")(made)
+    graph = read(write(content, f"g.{kind[0]}6"))
+    assert (graph.n, graph.directed, graph.ids) == (n, False, None)
+    assert triples(graph) == sorted((u, v) for a, b in made.edges for u, v in ((a, b), (b, a)))
+
+
+def test_loops_and_parallel_edges_of_sparse6(write):
+    assert triples(read(write(":Fa@x^\n", "g.s6"))) == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1), (5, 6), (6, 5)]
+    assert triples(read(write(">>sparse6<<:A_", "g.s6"))) == [(0, 1)] * 3 + [(1, 0)] * 3
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("", "holds 0 graphs"),
+        ("A_\nA_\n", "holds 2 graphs"),
+        ("\nA_ x", "line 2: graph6 and sparse6 have the characters from '?' to '~', got ' '"),
+        ("&A_", "got '&'"),
+        ("C", "4 vertices have 1 characters, and 0 are there"),
+        ("~?", "ends within the number of vertices"),
+        (":", "ends within the number of vertices"),
+        (":~~~~~~~~", "beyond int32"),
+    ],
+)
+def test_wrong_graph6(write, content, part):
+    refused(write(content, "g.g6"), part)
+
+
+# Graphalytics
+
+
+def test_graphalytics(write, tmp_path):
+    edges, vertices = "7 90000000000 0.5\n90000000000 3 2\n", "3\n5\n7\n90000000000\n"
+    alone = read(write(edges, "x.e"))
+    assert (alone.n, alone.directed, alone.ids.tolist()) == (3, True, [3, 7, 90000000000])
+    write(vertices, "x.v")
+    for name in ("x.e", "x.v"):
+        graph = read(tmp_path / name)
+        assert graph.ids.tolist() == [3, 5, 7, 90000000000] and triples(graph) == [(2, 3, 0.5), (3, 0, 2)]
+    write("graph.x.vertex-file = x.v\ngraph.x.directed = false\n", "x.properties")
+    assert read(tmp_path / "x.e", weighted=False).m == 4
+    write(gzip.compress(edges.encode()), "y.e.gz")
+    assert read(write(gzip.compress(vertices.encode()), "y.v.gz")).n == 4
+    refused(write("3\n7\n", "x.v"), "x.e: the vertex 90000000000 of an edge is not in")
+    refused(write("3\n3\n", "x.v"), "the vertex 3 is there twice")
+    refused(write("1 2\n1 b\n", "z.e"), "line 2:", "got 'b'")
+    with pytest.raises(mgraph.errors.MissingFileError):
+        read(write("1\n", "alone.v"))
+    assert read(write("# none\n", "none.e")).n == 0
+
+
+# Formats of other programs
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("g.dot", ("DOT of Graphviz", "nx_pydot.read_dot")),
+        ("g.GV.gz", ("DOT of Graphviz",)),
+        ("g.xlsx", ("a spreadsheet", "from_pandas")),
+        ("g.pkl", ("a pickle", "pickle.load")),
+        ("g.mat", ("MATLAB", "loadmat")),
+        ("g.lgl", ("LGL", "Read_Lgl")),
+    ],
+)
+def test_suffixes_of_other_programs(write, name, parts):
+    content = b"0 1\n" if name.endswith(".gz") else b"PK\x03\x04 0 1\n"
+    path = write(gzip.compress(content) if name.endswith(".gz") else content, name)
+    refused(path, *parts)
+    with pytest.raises(FormatError, match=parts[0]):
+        mgraph.read([path])
+    assert read(write("0 1\n", "h" + name.removesuffix(".gz")), format="edges").m == 1
+
+
+def test_suffixes_that_mean_nothing(write):
+    assert read(write("# a graph\n\n0 1\n", "g.dat")).m == 1
+    for content in ("digraph {\n", "# x\n\nname other\n0 1\n", "{}"):
+        refused(write(content, "g.odd"), "is no edge, and the suffix '.odd'", "format=", "networkx.read_...")
+    refused(write("# x\nv w\n", "g.odd"), "line 2: 'v w'")
+    assert mgraph.read(write("v w\na b\n", "h.odd"), source="v", target="w").m == 1

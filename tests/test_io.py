@@ -515,13 +515,28 @@ def test_gr_options(write):
     refused(write(SP, "g.gr"), "3 vertices", "n=2", n=2)
 
 
+@pytest.mark.parametrize("problem", ["edge", "col"])
+def test_dimacs_colouring(write, problem):
+    graph = read(write(f"c x\np {problem} 4 3\nn 1 7\ne 1 2\ne 2 3\ne 3 3\n", "g.col"))
+    assert (graph.n, graph.directed, graph.weighted) == (4, False, False)
+    assert triples(graph) == [(0, 1), (1, 0), (1, 2), (2, 1), (2, 2)]
+    refused(write(f"p {problem} 2 1\na 1 2\n", "g.clq"), "line 2:", "'e u v'")
+    refused(write(f"p {problem} 2 1\ne 1 2 3\n", "g.col"), "line 2:", "'e u v'")
+
+
+def test_dimacs_flow(write):
+    graph = read(write("p max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 7\n", "g.max"))
+    assert graph.directed and triples(graph) == [(0, 1, 5), (1, 2, 7)]
+    refused(write("p max 3 1\nn 1 s\na 1 4 5\n", "g.max"), "line 3:", "above 3")
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("", ("p sp",)),
         ("c only\n", ("p sp",)),
         ("c\n1 2\n", ("line 2:", "p tw")),
-        ("p edge 3 2\n", ("line 1:", "p edge 3 2")),
+        ("p cnf 3 2\n", ("line 1:", "p cnf 3 2")),
         ("p sp 3\n", ("line 1:",)),
         (SP + "p sp 3 2\n", ("line 7:", "second 'p' line")),
         (TW + "p tw 3 2\n", ("line 5:", "second 'p' line")),

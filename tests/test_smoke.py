@@ -318,6 +318,12 @@ def by_networkx(write):
     return in_memory(lambda file: getattr(networkx, write)(graph, file))
 
 
+def node_link():
+    """Return the graph in JSON, in node-link form."""
+    links = [{"source": u, "target": v, "weight": w} for u, v, w in EDGES]
+    return json.dumps({"directed": True, "nodes": [{"id": v} for v in range(N)], "edges": links}).encode()
+
+
 def serialized(graph):
     """Return the bytes of GAP's serialized form of a graph."""
     with tempfile.TemporaryDirectory() as folder:
@@ -342,7 +348,13 @@ FILES = {
     "npy": lambda: in_memory(np.save, np.where(WEIGHED > 0, WEIGHED, np.inf)),
     "graphml": lambda: by_networkx("write_graphml"),
     "gexf": lambda: by_networkx("write_gexf"),
+    "gml": lambda: by_networkx("write_gml"),
+    "pajek": lambda: by_networkx("write_pajek"),
+    "json": node_link,
 }
+
+#: Formats of several files, or of graphs without directions, which have tests of their own.
+OTHERS = ("webgraph", "graphalytics", "graph6")
 
 
 #: What a file does not say.
@@ -350,7 +362,7 @@ OPTIONS = {"edges": {"n": N}, "metis": {"directed": True}}
 
 
 @pytest.mark.parametrize("squeezed", ["", ".gz", ".bz2", ".xz"])
-@pytest.mark.parametrize("name", [name for name in FORMATS if name != "webgraph"])  # which a package reads from a disk
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in OTHERS])
 def test_read(name, squeezed, tmp_path):
     path = tmp_path / f"graph.{'txt' if name == 'edges' else name}{squeezed}"
     squeeze = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[squeezed]

@@ -108,7 +108,10 @@ graph_options = _options(
     ),
     click.option("--target-column", type=Column(), metavar="NAME", help="That of targets."),
     click.option(
-        "--weight-column", type=Column(), metavar="NAME", help="That of weights; of GraphML and GEXF an attribute."
+        "--weight-column",
+        type=Column(),
+        metavar="NAME",
+        help="That of weights; of GraphML, GEXF, GML and JSON an attribute.",
     ),
 )
 

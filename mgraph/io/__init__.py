@@ -8,7 +8,9 @@ result is left half written.
 
 - of text, line by line (`lines`, `stream`): `edge_list`, `dimacs`, `matrix_market` and `metis`;
 - of arrays and compressed rows: `npy`, `npz` and `gap`;
-- by a package: `webgraph`, and `networkx_files` for GraphML and GEXF, which writes them too;
+- with names, and attributes of edges (`named_edges`): `xml_files` for GraphML and GEXF, `node_link`, `pajek`, `graph6`;
+- of several files: `graphalytics`;
+- by a package: `webgraph`, and `networkx_files` for GML, which writes GraphML and GEXF;
 - of tables in text whose columns the caller names: `table`.
 
 `edge_files` makes a source of edges of several files, in sections that workers read. `saving` and `zarr_group` write

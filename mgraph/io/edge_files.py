@@ -22,7 +22,7 @@ from .columns import Arrays, Tables
 from .content import Content, Options
 from .edge_list import Opening, check_header, opening_of
 from .files import is_compressed, listed, open_file, open_section, path_of, size_of
-from .formats import format_by_suffix
+from .formats import check_suffix, format_by_suffix
 from .konect import Konect, konect_of
 from .lines import Lines
 from .section import Section, first_line
@@ -411,6 +411,7 @@ def _format_by_name(paths: tuple[str, ...]) -> str | None:
         return "npy"
     if path.suffix.lower() in (".parquet", ".pq"):
         return "parquet"
+    check_suffix(path)
     if format_by_suffix(path) not in (None, "edges"):
         raise FormatError(
             f"{path}: graphs from several files, or on workers, are read from edge lists, Parquet, and pairs of .npy "

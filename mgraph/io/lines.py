@@ -64,8 +64,8 @@ class Lines:
         Whether a comment may follow an edge in its line.
     delimiter : {",", None}
         What separates columns; None for blanks.
-    tagged : bool
-        Whether every edge begins with an ``a``.
+    tag : bytes
+        The letter that every edge begins with; empty if there is none.
     cut : bool
         Whether columns beyond those wanted are ignored.
     attributes : bool
@@ -89,7 +89,7 @@ class Lines:
         comments: bytes = b"#%",
         inline: bool = True,
         delimiter: str | None = None,
-        tagged: bool = False,
+        tag: bytes = b"",
         cut: bool = False,
         attributes: bool = False,
         base: int = 0,
@@ -104,7 +104,7 @@ class Lines:
         self.kinds = weights
         self.columns = ids + bool(weights)
         self.delimiter = delimiter
-        self.tagged = tagged
+        self.tag = tag
         self.cut = cut
         self.attributes = attributes
         self.base = base
@@ -152,7 +152,7 @@ class Lines:
             weighted=bool(self.kinds),
             cut=self.cut,
             inline=self._inline,
-            tag=ord("a") if self.tagged else 0,
+            tag=ord(self.tag) if self.tag else 0,
             comment=comment,
             other=other[0] if other else comment,
             base=self.base,
@@ -222,7 +222,7 @@ class Lines:
         if any(character in block for character in self._comments):
             block = self._comment.sub(b"", b"\n" + block)
         rows = self._rows(block)
-        if self.tagged and not (rows["tag"] == b"a").all():
+        if self.tag and not (rows["tag"] == self.tag).all():
             raise ValueError("tag")
         columns = []
         for name, limit in list(zip(("src", "dst"), self.limits, strict=True))[: self.ids]:
@@ -247,7 +247,7 @@ class Lines:
 
     def _rows(self, block: bytes) -> np.ndarray:
         fields: list[tuple[str, type | str]] = [(name, np.int64) for name in ("src", "dst")[: self.ids]]
-        if self.tagged:
+        if self.tag:
             fields.insert(0, ("tag", "S2"))
         tried = [[*fields, ("weight", kind)] for kind in self.kinds] or [fields]
         with warnings.catch_warnings():
@@ -315,9 +315,9 @@ class Lines:
             if "{" in text:
                 return (f"expected attributes such as {{'weight': 3.0}}, the weight a number, got {shown}",)
         fields = [field.strip() for field in text.split(self.delimiter)]
-        if self.tagged and fields[0] == "p":
+        if self.tag and fields[0] == "p":
             return (f"{shown} is a second 'p' line",)
-        if self.tagged and fields.pop(0) != "a":
+        if self.tag and fields.pop(0) != self.tag.decode():
             return (f"expected an edge, got {shown}: {self.wanted}",)
         if len(fields) != self.columns and not (self.cut and len(fields) > self.columns):
             if fields[:1] == ["p"]:
@@ -351,7 +351,7 @@ class Lines:
                 return ()
             named = (", or name its columns by ", *columns) if self.ids == 2 else ()
             return "; if the line is a header, put a '#' before it", *named
-        if self.ids != 2 or self.tagged or self.base:
+        if self.ids != 2 or self.tag or self.base:
             return ()
         if self.attributes:
             return ("; Graph.from_networkx(networkx.read_edgelist(path)) reads nodes of any kind",)

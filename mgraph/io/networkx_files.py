@@ -1,105 +1,63 @@
-"""GraphML and GEXF: graphs with attributes in XML, read and written by NetworkX."""
+"""GML read, and GraphML and GEXF written, by NetworkX.
+
+GML is that of M. Himsolt, "GML: a portable graph file format" (1997).
+"""
 
 import re
-from io import BufferedReader, BytesIO
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
-
-import numpy as np
 
 from .. import lazy
-from ..errors import FormatError, InputError, MgraphError
-from ..graph.conversion import networkx_edges
-from ..graph.ids import as_ids
+from ..errors import FormatError, InputError
 from .content import Content, Options
+from .named_edges import NamedEdges
 from .saving import replacing
 from .stream import held, require
-from .table import INTEGER
 
-#: Bytes that the graph takes for each byte of XML while NetworkX reads it, as measured with NetworkX 3.6.
+#: Bytes that the graph takes for each byte of GML while NetworkX reads it, as measured with NetworkX 3.6.
 _A_BYTE = 20
 
-#: How the definition of an entity begins, in ASCII and its extensions and in UTF-16.
-_ENTITY = tuple("<!ENTITY".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
-
-#: How the element of a graph begins, in ASCII and its extensions.
-_GRAPH = re.compile(rb"<(?:[\w.-]+:)?graph[\s/>]")
+#: What ends a line, among all that Python takes for an end.
+_LINE_END = re.compile(r"\r\n?|\n")
 
 #: A character that no text in XML has, by the production Char of XML 1.0.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_graphml(path: Path, stream: BufferedReader, options: Options) -> Content:
-    """Return the edges of a GraphML file."""
-    return _content(path, stream, options, "graphml")
-
-
-def read_gexf(path: Path, stream: BufferedReader, options: Options) -> Content:
-    """Return the edges of a GEXF file."""
-    return _content(path, stream, options, "gexf")
-
-
-def _content(path: Path, stream: BufferedReader, options: Options, kind: str) -> Content:
-    """Return the edges of a file between its nodes in their order, and their ids unless these are 0 to n-1.
+def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
+    """Return the edges of a GML file; the ids are the labels of its nodes if each has one of its own.
 
     Raises
     ------
     FormatError
-        If NetworkX cannot read the file, if it holds several graphs, of which NetworkX would return the first, or if no
-        edge has the attribute that the caller names.
+        If NetworkX cannot read the file, if a graph lies within a node, or if a weight is no number.
     """
-    networkx = lazy.optional("networkx", f"reading a .{kind} file")
-    text = held(path, stream)
-    size = len(text.getvalue())
-    require(path, _A_BYTE * size, f"a graph from {size:,} bytes of XML")
-    if any(word in text.getvalue() for word in _ENTITY):
-        raise FormatError(f"{path} defines entities, which may expand without end: they are not read")
+    networkx = lazy.optional("networkx", "reading a .gml file")
+    content = held(path, stream).getvalue()
+    require(path, _A_BYTE * len(content), f"a graph from {len(content):,} bytes of GML")
     try:
-        graphs = _graphs_in(text)
-        if graphs > 1:
-            raise FormatError(f"{path} holds {graphs} graphs: write each to a file of its own")
-        text.seek(0)
-        graph = getattr(networkx, f"read_{kind}")(text, node_type=_node)
-        edges, nodes = networkx_edges(graph, options.weight or "weight")
-    except (MgraphError, MemoryError):
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    try:
+        graph = networkx.parse_gml(_LINE_END.split(text), label="id")
+    except MemoryError:
         raise
-    except Exception as error:  # of the parser of XML, of NetworkX, and of types that do not fit their values
-        raise FormatError(f"{path} is not a .{kind} file that NetworkX can read: {error}") from error
-    if options.weight is not None and edges.weights is None:
-        raise FormatError(f"{path}: no edge has the attribute {options.weight!r}")
-    ids = nodes if nodes is None else _integers(nodes)
-    return Content(*edges, len(graph), graph.is_directed(), 0, ids)
-
-
-def _graphs_in(text: BytesIO) -> int:
-    """Return the number of graphs in a file, which is parsed for that only if it may have more than one."""
-    if len(_GRAPH.findall(text.getbuffer())) == 1:
-        return 1
-    depth = graphs = 0
-    for event, element in ElementTree.iterparse(text, ("start", "end")):
-        if event == "start":
-            graphs += depth == 1 and element.tag.rpartition("}")[2] == "graph"
-            depth += 1
-        else:
-            depth -= 1
-            element.clear()
-    return graphs
-
-
-def _node(name: str | None) -> str:
-    """Return the name of a node, or raise ValueError for one that is missing."""
-    if name is None:
-        raise ValueError("an edge lacks its source or target, or a node its id")
-    return name
-
-
-def _integers(nodes: np.ndarray) -> np.ndarray | None:
-    """Return the ids of nodes, which XML has as strings, as integers if all are; None if they are 0 to n-1."""
-    if not all(type(node) is str and INTEGER.fullmatch(node) for node in nodes):
-        return nodes
-    ids = as_ids(map(int, nodes))
-    return None if np.array_equal(ids, np.arange(len(ids))) else ids
+    except Exception as error:  # of NetworkX, of nodes that are no table, and of one that is nested too deeply
+        raise FormatError(f"{path} is not a .gml file that NetworkX can read: {str(error)[:300]}") from error
+    if any("graph" in data for data in (graph.graph, *graph.nodes.values())):
+        raise FormatError(f"{path} has a graph within a graph, which is not read")
+    labels = [data.get("label") for data in graph.nodes.values()]
+    named = all(type(label) in (str, int) for label in labels) and len(set(labels)) == len(labels)
+    edges = NamedEdges(path, options)
+    numbers = {node: edges.node(name) for node, name in zip(graph, labels if named else graph, strict=True)}
+    for source, target, data in graph.edges(data=True):
+        weight = None
+        if edges.weight in data:
+            weight = edges.weight_of(data[edges.weight], f"{path}: the edge from {source!r} to {target!r}")
+        edges.edge(numbers[source], numbers[target], weight, not graph.is_directed())
+    return edges.content(graph.is_directed())
 
 
 def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool) -> None:

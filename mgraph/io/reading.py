@@ -22,17 +22,22 @@ from .dimacs import read_gr
 from .edge_files import Request, edges_of_files
 from .edge_list import read_edges, read_numbers
 from .files import is_url, path_of
-from .formats import FORMATS, TABLES, format_by_suffix
+from .formats import ATTRIBUTED, FORMATS, TABLES, check_edge_list, check_suffix, format_by_suffix
 from .gap import read_sg, read_wsg
+from .graph6 import read_graph6
+from .graphalytics import read_graphalytics
 from .ids import in_use, packed
 from .matrix_market import BANNER, read_mtx
 from .metis import read_metis
-from .networkx_files import read_gexf, read_graphml
+from .networkx_files import read_gml
+from .node_link import read_json
 from .npy import MAGIC, read_array
 from .npz import read_arrays, read_npz
+from .pajek import read_pajek
 from .stream import BYTE_ORDER_MARK, check_unpacked, decompressing, named, opened, skip_byte_order_mark
 from .table import Named, read_table
 from .webgraph import is_part, read_webgraph
+from .xml_files import read_gexf, read_graphml
 
 #: Warn of sparse ids when fewer than half of their range are in use and at least this many are not.
 WASTED_IDS = 300
@@ -51,6 +56,11 @@ _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
     "npz": read_npz,
     "graphml": read_graphml,
     "gexf": read_gexf,
+    "gml": read_gml,
+    "json": read_json,
+    "pajek": read_pajek,
+    "graph6": read_graph6,
+    "graphalytics": read_graphalytics,
 }
 
 #: The formats whose readers take the first bytes as they are.
@@ -109,12 +119,17 @@ def read(
             checked_flag(name, value)
     options = Options(n, directed, weighted, relabel, weight)
     with _failing_with(path), opened(path, file) as stream:
+        if format is None:
+            check_suffix(path)
         head = stream.peek(_HEAD)
         check_unpacked(path, head)
         if named is not None:
             return _read_named(path, stream, format or ("parquet" if head[:4] == b"PAR1" else None), named, directed)
-        format = format or _guess(path, head)
-        if weight is not None and format not in ("graphml", "gexf"):
+        if format is None:
+            format = _guess(path, head)
+            if format == "edges" and format_by_suffix(path) is None:
+                check_edge_list(path, head)
+        if weight is not None and format not in ATTRIBUTED:
             raise InputError(
                 Given("weight", weight), " goes with ", Given("source"), f", as {path} holds {FORMATS[format]}"
             )

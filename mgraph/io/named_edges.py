@@ -1,0 +1,154 @@
+"""Edges between named nodes, gathered one after the other from a file that also has other content."""
+
+import re
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import FormatError, Given, shown
+from ..graph.ids import as_ids
+from .content import Content, Options
+from .stream import require
+from .table import INTEGER
+
+#: Bytes that an edge and a node take until the graph is made.
+_AN_EDGE, _A_NODE = 100, 250
+
+#: Edges and nodes between two looks at the free memory.
+_SOME = 1 << 16
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(\.[0-9]*)?|(\.[0-9]+))([eE][+-]?[0-9]+)?")
+_INFINITY = re.compile(r"\+?inf(inity)?", re.IGNORECASE)
+
+
+def number(text: str, real: bool = False) -> int | float:
+    """Return the number that a text holds: an integer of int64 unless it is `real`, else a float, or infinity.
+
+    Raises
+    ------
+    ValueError
+        If it holds no number, NaN, -inf, or a number beyond its type.
+    """
+    text = text.strip()
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        if _INFINITY.fullmatch(text):
+            return float("inf")
+        raise ValueError("no number")
+    if not real and not any(found.groups()):
+        integer = int(text)
+        if not -(2**63) <= integer < 2**63:
+            raise ValueError("beyond int64")
+        return integer
+    value = float(text)
+    if abs(value) == float("inf"):
+        raise ValueError("beyond float64")
+    return value
+
+
+class NamedEdges:
+    """The nodes of a file by their names, in the order in which they are met, and the edges between them.
+
+    Parameters
+    ----------
+    path : path
+        The file, for messages.
+    options : Options
+        Those of `mgraph.read`. `weight` is the attribute of edges that is their weight.
+
+    Attributes
+    ----------
+    weight : str or None
+        The name of this attribute; None if weights are ignored.
+    """
+
+    def __init__(self, path: Path, options: Options) -> None:
+        self.weight = None if options.weighted is False else options.weight or "weight"
+        self._path, self._options = path, options
+        self._numbers: dict[Any, int] = {}
+        self._src, self._dst, self._both = array("i"), array("i"), bytearray()
+        self._weights: list[int | float | None] = []
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self._numbers
+
+    def node(self, name: Any) -> int:
+        """Return the number of a node, which is a new one if its name is new."""
+        found = self._numbers.setdefault(name, len(self._numbers))
+        if found % _SOME == _SOME - 1:
+            self._require()
+        return found
+
+    def edge(self, src: int, dst: int, weight: int | float | None, both: bool) -> None:
+        """Add an edge between the nodes of two numbers; one without a direction, or with both, is `both`."""
+        self._src.append(src)
+        self._dst.append(dst)
+        self._both.append(both)
+        self._weights.append(weight)
+        if len(self._src) % _SOME == 0:
+            self._require()
+
+    def weight_of(self, value: Any, where: str, real: bool = False) -> int | float:
+        """Return a weight as a number, text that is one included; or raise FormatError, which says `where` it is."""
+        try:
+            if isinstance(value, str):
+                return number(value, real)
+            if type(value) in (int, float) and -(2**63) <= value < 2**63:
+                return float(value) if real else value
+        except ValueError:
+            pass
+        raise FormatError(
+            f"{where}: the attribute {self.weight!r} of an edge is {shown(value)[:60]}, which is no number: ",
+            "name another by ",
+            Given("weight"),
+            ", or leave weights out by ",
+            Given("weighted", False),
+        )
+
+    def content(self, directed: bool) -> Content:
+        """Return all edges of a graph that is `directed`, as it also is if an edge has one direction.
+
+        In such a graph, an edge without a direction is two, unless the caller wants none to have one. An edge without
+        a weight weighs 1.
+
+        Raises
+        ------
+        FormatError
+            If no edge has the attribute that the caller names.
+        """
+        self._require()
+        src, dst = (np.array(ends, np.int32) for ends in (self._src, self._dst))
+        weights, both = self._all_weights(), np.frombuffer(self._both, bool)
+        directed = directed or not both.all()
+        if directed and self._options.directed is not False:
+            back = np.flatnonzero(both & (src != dst))
+            src, dst = np.concatenate([src, dst[back]]), np.concatenate([dst, src[back]])
+            weights = weights if weights is None else np.concatenate([weights, weights[back]])
+        return Content(src, dst, weights, len(self), directed, 0, ids_of(self._numbers))
+
+    def _all_weights(self) -> np.ndarray | None:
+        values = self._weights
+        if values.count(None) == len(values):
+            if self.weight is not None and self._options.weight is not None:
+                raise FormatError(f"{self._path}: no edge has the attribute {self.weight!r}")
+            return None
+        kind = float if float in set(map(type, values)) else int
+        return np.array([1 if value is None else value for value in values], np.float64 if kind is float else np.int64)
+
+    def _require(self) -> None:
+        needed = _AN_EDGE * len(self._src) + _A_NODE * len(self._numbers)
+        require(self._path, needed, f"a graph of at least {len(self):,} nodes and {len(self._src):,} edges")
+
+
+def ids_of(names: Iterable[Any]) -> np.ndarray | None:
+    """Return the names of nodes as ids, integers if all are, in text, too; None if they are 0 to n-1."""
+    ids = as_ids(names)
+    if ids.dtype.kind == "O" and all(type(name) is str and INTEGER.fullmatch(name) for name in ids):
+        ids = as_ids(map(int, ids))
+    return None if np.array_equal(ids, np.arange(len(ids))) else ids
