@@ -504,7 +504,8 @@ def test_suffixes_of_other_programs(write, name, parts):
 
 
 def test_suffixes_that_mean_nothing(write):
-    assert read(write("# a graph\n\n0 1\n", "g.dat")).m == 1
+    assert read(write("\ufeff# a graph\n\n0 1\n", "g.dat")).m == read(write("% a graph\n0 1\n", "g.net")).m == 1
+    assert read(write("% of Pajek\n*Vertices 2\n*Arcs\n1 2\n", "h.net")).m == 1
     for content in ("digraph {\n", "# x\n\nname other\n0 1\n", "{}"):
         refused(write(content, "g.odd"), "is no edge, and the suffix '.odd'", "format=", "networkx.read_...")
     refused(write("# x\nv w\n", "g.odd"), "line 2: 'v w'")

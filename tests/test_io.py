@@ -279,7 +279,7 @@ def konect(write, text, **options):
     """Return the graph of a text of KONECT, which is the same of a list of files."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found, other = mgraph.read(write(text, "out.net"), **options), mgraph.read([write(text, "out.net")], **options)
+        found, other = mgraph.read(write(text, "out.x"), **options), mgraph.read([write(text, "out.x")], **options)
     assert repr(found) == repr(other) and triples(found) == triples(other)
     assert (found.ids is None) == (other.ids is None) and np.array_equal(found.ids, other.ids)
     return found
@@ -340,7 +340,7 @@ def test_weights_of_konect(write, weights, options, weighted):
     ],
 )
 def test_bad_konect(write, text, parts, options):
-    path = write(text, "out.net")
+    path = write(text, "out.x")
     for source in (path, [path]):
         with pytest.raises(FormatError) as caught:
             mgraph.read(source, **options)
@@ -354,7 +354,7 @@ def test_comments_that_are_not_of_konect(write):
 
 def test_parts_of_konect(write):
     head, first, other = "% sym unweighted\n% 3 3 3\n", "1 2\n", "2 3\n1 3\n"
-    whole = triples(mgraph.read(write(head + first + other, "out.net")))
+    whole = triples(mgraph.read(write(head + first + other, "out.x")))
     for parts in ((head, first, other), (head + first, other), (head + first, head + other)):
         paths = [write(part, f"{place}.txt") for place, part in enumerate(parts)]
         assert triples(mgraph.read(paths)) == whole

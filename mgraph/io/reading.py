@@ -66,6 +66,9 @@ _READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
 #: The formats whose readers take the first bytes as they are.
 _BINARY = ("sg", "wsg", "webgraph", "npz")
 
+#: How a network of Pajek begins: other texts have its suffix, too.
+_PAJEK = re.compile(rb"(?:\s|%[^\n]*\n)*+\*")
+
 _DENSE: dict[str, Callable[[Array], Graph]] = {
     "adjacency": Graph.from_adjacency,
     "distances": partial(Graph.from_distances, copy=False),
@@ -127,8 +130,8 @@ def read(
             return _read_named(path, stream, format or ("parquet" if head[:4] == b"PAR1" else None), named, directed)
         if format is None:
             format = _guess(path, head)
-            if format == "edges" and format_by_suffix(path) is None:
-                check_edge_list(path, head)
+            if format == "edges" and format_by_suffix(path) != "edges":
+                check_edge_list(path, head.removeprefix(BYTE_ORDER_MARK))
         if weight is not None and format not in ATTRIBUTED:
             raise InputError(
                 Given("weight", weight), " goes with ", Given("source"), f", as {path} holds {FORMATS[format]}"
@@ -255,10 +258,12 @@ def _formats(known: Mapping[str, str]) -> str:
 
 
 def _guess(path: Path, head: bytes) -> str:
-    format = "webgraph" if is_part(path) else format_by_suffix(path)
-    if format in ("edges", None) and BANNER.match(head.removeprefix(BYTE_ORDER_MARK)):
+    format, head = "webgraph" if is_part(path) else format_by_suffix(path), head.removeprefix(BYTE_ORDER_MARK)
+    if format == "pajek" and not _PAJEK.match(head):
+        format = None
+    if format in ("edges", None) and BANNER.match(head):
         return "mtx"
-    if format is None and head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
+    if format is None and head.lstrip().startswith(b"<"):
         format = next((name for name in ("graphml", "gexf") if b"<" + name.encode() in head), None)
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
         raise FormatError(
