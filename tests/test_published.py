@@ -18,6 +18,7 @@ import mgraph
 from mgraph import DistributedGraph
 from mgraph.errors import InputError, WorkerLostError
 from mgraph.generate import grid, rmat, weighted
+from mgraph.runtime.dask.worker import NAME
 
 GRAPH = weighted(rmat(7), (1, 9))
 
@@ -52,6 +53,29 @@ def test_a_published_graph_outlives_its_client(client):
     del third
     gc.collect()
     wait_until(lambda: names_kept(client) == [])
+
+
+@pytest.mark.parametrize("field", ["indptr", "indices"])
+@pytest.mark.parametrize("number", [-(2**31), -1, GRAPH.n, 2**31 - 1])
+def test_a_published_graph_that_is_damaged(client, field, number):
+    """What another client has changed on the workers is refused before a kernel sees it."""
+
+    def damage(dask_worker):
+        for session in dask_worker.plugins[NAME].sessions.values():
+            part = session.kept.get("part")
+            if part is not None and session.title:
+                array = getattr(part._csc, field).copy()
+                array[len(array) // 2] = number
+                part._csc = part._csc._replace(**{field: array})
+
+    with DistributedGraph.from_graph(GRAPH, client, device="cpu") as made:
+        made.publish("damaged")
+    client.run(damage)
+    with pytest.raises(
+        InputError, match=r"the published graph 'damaged' is damaged, .*: unpublish it, and make it again"
+    ):
+        mgraph.resident("damaged", client)
+    mgraph.cluster.unpublish("damaged", client)
 
 
 def test_the_facts_of_a_published_graph(client):

@@ -128,6 +128,19 @@ class VertexRange(Keeping):
         csc = Compressed(before[indptr], indices[there], weights[there])
         return VertexRange(self.n, self.first, self.last, csc, self.directed)
 
+    def fault(self, cut: tuple[int, int, int]) -> str:
+        """Return in words why these are no edges into a range of vertices, ``(n, first, last)``; "" if they are."""
+        indptr, indices, weights = self._csc
+        here = (self.n, self.first, self.last) == cut and len(indptr) == self.last - self.first + 1
+        ends = [0, 0] if not here else devices.to_host(indptr[[0, -1]]).tolist()
+        if not here or ends != [0, len(indices)] or bool((indptr[1:] < indptr[:-1]).any()):
+            return f"the offsets of the vertices {cut[1]:,} to {cut[2] - 1:,} do not ascend to the number of edges"
+        if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < self.n):
+            return f"an edge comes from a vertex outside of 0 to {self.n - 1:,}"
+        if weights is not None and len(weights) != len(indices):
+            return f"there are {len(weights):,} weights of {len(indices):,} edges"
+        return ""
+
     def sizes(self) -> dict[str, int]:
         """Return the bytes of the edges, and of all that is kept on the part's device, by name."""
         own = sum(part.nbytes for part in self._csc[:2]) + self._unused

@@ -481,7 +481,7 @@ class Saved:
         others = elements[:0] if allowed is None else allowed.others(elements, stored.box)
         if others.size:
             there = f"{self.store}: {stored.file} is damaged: it holds {shown(others.flat[0].item())}"
-            raise CheckpointError(f"{there}, and {stored.name} are {allowed}")
+            raise CheckpointError(f"{there}, and the elements of {stored.name} are {allowed}")
         return elements
 
     def rows(self, name: str, n: int) -> list[tuple[int, int]]:

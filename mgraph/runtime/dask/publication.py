@@ -191,12 +191,16 @@ def _borrowed(name: str, about: Published, client: Client, worker_timeout: float
     group.ready()
     own, vectors = uuid.uuid4().hex, uuid.uuid4().hex
     with group.making(own), group.making(vectors):
-        borrowed = group.each(residents.borrow, [()] * len(group.addresses), own, vectors, about.session)
+        cuts = [((about.facts.n, *ends),) for ends in about.cut.ranges]
+        borrowed = group.each(residents.borrow, cuts, own, vectors, about.session)
         empty = [address for address, part in zip(group.addresses, borrowed, strict=True) if part is None]
         if empty:
             if name not in published(client):
                 raise unknown(name, client)
             raise _lost(name, about, empty)
+        faults = [part.fault for part in borrowed if part.fault]
+        if faults:
+            raise InputError(f"the published graph {name!r} is damaged, {faults[0]}: {_advice(about)}")
         facts: Facts = loads(next(part.facts for part in borrowed if part.facts is not None))
         if borrowed[0].ids is not None:
             lengths, (_, dtype) = [part.ids[0] for part in borrowed], borrowed[0].ids
@@ -284,13 +288,16 @@ def unknown(name: str, client: Client) -> InputError:
     return InputError(argument="name", value=name, expected=expected)
 
 
+def _advice(about: Published) -> str:
+    return f"unpublish it, and make it again{f' by {about.made}' if about.made else ''}"
+
+
 def _lost(name: str, about: Published, gone: Collection[str]) -> WorkerLostError:
     ranges = list(zip(about.addresses, about.cut.ranges, strict=True))
     workers = [address for address in about.addresses if address in gone]
     return WorkerLostError(
         f"the worker {', '.join(workers)} is gone, or was started again, and with it the edges into "
-        f"{lying('the vertices', workers, ranges)} of the published graph {name!r}, {about.words}: unpublish it, and "
-        f"make it again{f' by {about.made}' if about.made else ''}",
+        f"{lying('the vertices', workers, ranges)} of the published graph {name!r}, {about.words}: {_advice(about)}",
         workers=workers,
     )
 

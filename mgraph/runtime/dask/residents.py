@@ -486,6 +486,8 @@ class Borrowed(NamedTuple):
 
     Attributes
     ----------
+    fault : str
+        What is wrong with the part, which other clients have had, too; "" if nothing is.
     sizes : mapping
         The bytes of the part, by name.
     facts : bytes or None
@@ -494,6 +496,7 @@ class Borrowed(NamedTuple):
         The number and the type of the worker's ids, if they lie on the workers.
     """
 
+    fault: str
     sizes: Mapping[str, int]
     facts: bytes | None
     ids: tuple[int, np.dtype] | None
@@ -510,22 +513,24 @@ def lend(session: str, name: str, ids: Here | None, publication: str, title: str
 
 
 @reported
-def borrow(session: str, name: str, ids: str, publication: str) -> Borrowed | None:
+def borrow(session: str, name: str, ids: str, publication: str, cut: tuple[int, int, int]) -> Borrowed | None:
     """Task: keep the part of a published graph, and its ids under another name, in another session, too.
 
-    Returns None if the worker has lost it.
+    `cut` is the part that it must be. Returns None if the worker has lost it.
     """
-    kept = own(session).kept
+    s = own(session)
+    kept = s.kept
     try:
         lent = sessions(get_worker()).find(publication).kept
-        kept[name] = lent[PART]
+        kept[name] = part = lent[PART]
     except (Aborted, InputError):  # the worker has been started again, perhaps with a new lease
         return None
     known = None
     if IDS in lent:
         kept[ids] = lent[IDS]
         known = len(lent[IDS][IDS]), np.dtype(lent[IDS][IDS].dtype)
-    return Borrowed(kept[name].sizes(), lent[FACTS], known)
+    with s.device.active():
+        return Borrowed(part.fault(cut), part.sizes(), lent[FACTS], known)
 
 
 @reported
