@@ -200,8 +200,13 @@ def test_connected_components_are_scipys(matrix, directed, connection):
     found = csgraph.connected_components(matrix, directed, connection)
     expected = scipy_csgraph.connected_components(matrix, directed, connection)
     assert found[0] == expected[0] == csgraph.connected_components(matrix, directed, connection, return_labels=False)
-    assert_array_equal(found[1], expected[1])
     assert found[1].dtype == expected[1].dtype
+    if connection == "weak" or not directed:
+        assert_array_equal(found[1], expected[1])
+    else:  # the numbers of SciPy's depend on its version
+        assert len(set(zip(*(labels.tolist() for labels in (found[1], expected[1])), strict=True))) == found[0]
+        tails, heads = matrix.nonzero()
+        assert (found[1][tails] >= found[1][heads]).all()
 
 
 def shuffled_rows(matrix, seed=0):
@@ -346,6 +351,8 @@ def test_scipys_faults_are_absent():
             function(np.array([[0, 1, 0], [0, 0, -2], [0, 1, 0]]))
         with pytest.raises(csgraph.NegativeCycleError):
             function(np.array([[-1, 1], [0, 0]]))
+        with pytest.raises(csgraph.NegativeCycleError):  # their sum is just below zero
+            function(np.array([[0, 0.1, 0], [0, 0, 0.7], [-0.8, 0, 0]]))
 
 
 def test_overwrite_writes_into_the_input():

@@ -17,8 +17,9 @@ def connected_components(
 ) -> Any:
     """Return the number of components and the component of every vertex, as SciPy's `connected_components` does.
 
-    Labels of strong components have SciPy's numbers, by a search on one core; their count alone is found on all cores
-    or on a GPU. SciPy itself does not end with repeated edges there.
+    Of strong components only the partition is SciPy's, not the numbers, which differ between its versions, too. Labels
+    are found by a search on one core there, and the count alone on all cores or on a GPU. SciPy before 1.18 may not end
+    with repeated edges.
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ def connected_components(
     count : int
         Number of components.
     labels : array of int32, shape (n,)
-        The components of the vertices, weak ones numbered from 0 in the order of their least vertices.
+        The components of the vertices, numbered from 0: weak ones in the order of their least vertices, a strong one
+        before those that reach it.
 
     Raises
     ------

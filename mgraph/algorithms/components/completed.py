@@ -1,6 +1,7 @@
-"""Strong components in the order in which a depth-first search completes them, as SciPy and NetworkX number them.
+"""Strong components in the order in which a depth-first search completes them.
 
-The search is that of ``method="sequential"``, on one core of the host.
+The search is that of ``method="sequential"``, on one core of the host. SciPy up to 1.17 takes the edges of a vertex in
+the same order, from the last to the first; NetworkX, and SciPy from 1.18 on, from the first to the last.
 """
 
 import numpy as np
