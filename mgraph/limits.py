@@ -6,7 +6,8 @@ the memory available to a process is the least of
 - the machine's free memory: ``MemAvailable`` of ``/proc/meminfo``;
 - for its group and every visible group above it: the limit less the usage, where inactive file pages count as free, as
   the kernel drops them first [1]_ [2]_;
-- its own resource limits: ``RLIMIT_AS`` less its address space, ``RLIMIT_DATA`` less its private pages.
+- its own resource limits: ``RLIMIT_AS`` less its address space, ``RLIMIT_DATA`` less its private pages;
+- of a Dask worker, what its nanny lets it have, less what it has.
 
 ``/proc/self/cgroup`` names the process's groups, ``/proc/self/mountinfo`` says where they can be read: a container
 sees its own group as the top of the mounted tree. Both versions of control groups may be mounted at once. On other
@@ -42,13 +43,23 @@ NO_LIMIT = 1 << 60
 #: Numba 0.68.
 NUMBA_PAGES, NUMBA_ADDRESSES, THREAD_ADDRESSES = 160 << 20, 320 << 20, 72 << 20
 
+#: The bytes that this process may have before another one ends it, such as the nanny of a Dask worker.
+_ceiling = NO_LIMIT
+
 #: Set once Numba has run a kernel of `mgraph.kernels`.
 NUMBA_RAN = threading.Event()
 
 
 def available_memory(root: str = ROOT) -> int:
     """Return the bytes that this process can still allocate, less what Numba will take before it runs a kernel."""
-    return max(0, min(shared_memory(root) - numba_pages(), own_memory(root)))
+    below = NO_LIMIT if _ceiling == NO_LIMIT else _ceiling - bytes_used("VmRSS:", root) - numba_pages()
+    return max(0, min(shared_memory(root) - numba_pages(), own_memory(root), below))
+
+
+def keep_below(most: int) -> None:
+    """Count no more memory as available than leaves this process below `most` bytes."""
+    global _ceiling
+    _ceiling = most
 
 
 def shared_memory(root: str = ROOT) -> int:

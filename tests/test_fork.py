@@ -53,6 +53,53 @@ def test_a_pool_of_forked_processes(tmp_path):
     assert (ended.returncode, ended.stdout) == (0, "the same\n"), ended.stderr
 
 
+CLIENTS = """
+import os
+import mgraph
+from distributed import Client
+
+client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+direct = mgraph.generate.grid(3, 4, device="cpu")
+graph = mgraph.DistributedGraph.from_graph(direct, client, device="cpu")
+graph.publish("roads")
+distances, matrix = mgraph.bfs(graph, 0).distances, mgraph.apsp(direct, client=client, device="cpu").distances
+calls = [
+    lambda: mgraph.bfs(direct, 0, client=client),
+    lambda: mgraph.bfs(graph, 0),
+    lambda: graph.with_weights(lambda src, dst: src + dst),
+    lambda: graph.to_graph(),
+    lambda: graph.publish("streets"),
+    lambda: distances.to_numpy(),
+    lambda: (distances == 3).sum(),
+    lambda: matrix.to_numpy(),
+    lambda: mgraph.generate.grid(3, 4, client=client),
+    lambda: mgraph.cluster.Cluster(client),
+    lambda: mgraph.cluster.check_network(client),
+    lambda: mgraph.cluster.resident("roads", client),
+    lambda: mgraph.cluster.published(client),
+    lambda: mgraph.cluster.unpublish("roads", client),
+]
+child = os.fork()
+if not child:
+    for number, call in enumerate(calls):
+        try:
+            call()
+        except mgraph.InputError as error:
+            print(number, "after a fork" in str(error), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(mgraph.bfs(graph, 0).distances.max(), flush=True)  # the parent's goes on
+os._exit(0)
+"""
+
+
+def test_a_child_that_uses_its_parents_client():
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CLIENTS], capture_output=True, text=True, timeout=300, check=True
+    )
+    assert ended.stdout.split("\n") == [*(f"{number} True" for number in range(14)), "5", ""], ended.stderr
+
+
 @njit(nogil=True)
 def even(n):
     return n == 0 or odd(n - 1)

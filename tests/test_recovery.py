@@ -3,6 +3,8 @@
 import logging
 import os
 import signal
+import threading
+import time
 
 import dask
 import numpy as np
@@ -297,3 +299,72 @@ def test_retries_that_are_fewer_after_a_loss_end_the_attempts():
     with pytest.raises(WorkerLostError, match="the call was made 2 times"):
         attempted(attempt, lambda loss: None, lambda: next(left))
     assert len(made) == 2
+
+
+@LOST
+def test_nothing_is_sent_to_a_worker_that_has_left(mortals, caplog):
+    """Dask's scheduler would try for long to connect, and log that it has failed."""
+    log = logging.getLogger("distributed")
+    address, level = max(mortals.run(os.getpid)), log.level
+    log.addHandler(caplog.handler)
+    try:
+        with (
+            dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+            mgraph.generate.grid(12, 12, client=mortals, device="cpu") as graph,
+        ):
+            distances = mgraph.bfs(graph, 0).distances
+            assert kill_a_worker(mortals) == address
+            wait_until(lambda: address not in present(mortals))
+            log.setLevel(logging.ERROR)
+            del distances
+            time.sleep(2)  # the workers are told what was released, and as long as connecting to one may take
+            assert mortals.sync(tasks.asked, mortals, [address], os.getpid) == {}
+            with pytest.raises(WorkerLostError, match=f"lost the worker {address}"):
+                mortals.sync(driver.scattered, mortals, address, np.zeros(3))
+            assert mgraph.bfs(graph, 0).distances[143] == 22
+    finally:
+        log.removeHandler(caplog.handler)
+        log.setLevel(level)
+    assert [record.message for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.fixture(scope="module")
+def limited():
+    """A worker with little memory, and its client."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "memory_limit": "600MB", **QUIET}
+    with forked(), LocalCluster(**options) as made, Client(made, set_as_default=False) as client:
+        yield client
+
+
+def test_building_a_graph_counts_what_the_nanny_allows(limited):
+    pids = limited.run(os.getpid)
+    told = r"counting .* 64,000,000 vertices needs .*: use more workers, or .* --memory-limit"
+    with pytest.raises(mgraph.MemoryLimitError, match=told):
+        mgraph.generate.grid(8000, 8000, client=limited, device="cpu")
+    assert limited.run(os.getpid) == pids  # no process was ended
+
+
+def test_a_worker_that_its_nanny_ends_for_memory(limited):
+    def fill(k, of):
+        if k == 1:
+            [pid] = limited.run(os.getpid).values()
+            limited.run(taking, on_error="ignore")
+            wait_until(lambda: not os.path.exists(f"/proc/{pid}"))
+
+    told = r"its nanny has ended it, as it had more memory than its limit allows: tcp://\S+ \([0-9.]+ [MG]iB\); raise"
+    with pytest.raises(WorkerLostError, match=told):
+        mgraph.bfs(GRID, 0, client=limited, device="cpu", span=1, progress=fill, retries=0)
+
+
+def taking():
+    """Take more memory than the nanny allows, in a thread, until the process ends."""
+    taken = []
+
+    def take():
+        while len(taken) < 100:
+            taken.append(np.ones(1 << 26, np.uint8))
+        time.sleep(SILENCE)
+
+    threading.Thread(target=take, daemon=True).start()

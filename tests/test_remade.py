@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import dask
@@ -20,6 +21,7 @@ import mgraph
 from mgraph import DistributedGraph
 from mgraph.errors import InputError, MemoryLimitError, WorkerLostError
 from mgraph.runtime.dask import graph as graphs
+from mgraph.runtime.dask import group, watch
 from mgraph.runtime.dask.group import Group
 from tests.present import present
 
@@ -117,6 +119,29 @@ def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):  #
             os.kill(pid, signal.SIGCONT)
         assert len(graph.ranges) == 1 and address not in graph.placement.group.addresses
     wait_until(lambda: names_kept(mortals) == [])  # it has freed what it held, since it was awake again
+
+
+@pytest.mark.parametrize("way", ["generated", "published"])
+def test_a_graph_does_not_wait_for_a_worker_that_has_long_been_silent(mortals, monkeypatch, way):  # noqa: F811
+    """It may be silent for 60 s in the middle of a call, but at its beginning only as long as calls with a client."""
+    for module in watch, group:
+        monkeypatch.setattr(module, "SILENT", SILENCE)
+    graph = mgraph.generate.rmat(7, client=mortals, device="cpu")
+    found = mgraph.bfs(graph, 0).distances.to_numpy()
+    graph.publish("silent")
+    address, pid = max(mortals.run(os.getpid).items())
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(SILENCE + 2)
+        began = time.monotonic()
+        if way == "published":
+            graph = mgraph.cluster.resident("silent", mortals)
+        np.testing.assert_array_equal(mgraph.bfs(graph, 0).distances.to_numpy(), found)
+        assert time.monotonic() - began < 30 and address not in graph.placement.group.addresses
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        mgraph.cluster.unpublish("silent", mortals)
+        graph.close()
 
 
 def test_retries_bound_how_often_a_graph_is_made_again(mortals):  # noqa: F811

@@ -36,6 +36,9 @@ SORTED_AT_A_TIME = {"cpu": 1 << 20, "cuda": 1 << 26}
 MAKING, SENDING = 64, 100
 LIBRARIES = {"cpu": 80 << 20, "cuda": 0}
 
+#: What is to be done where they do not fit.
+ADVICE = "use more workers, or ones with more memory (dask worker --memory-limit)"
+
 #: Ranges of vertices begin at multiples of it.
 WORD = 32
 
@@ -179,7 +182,7 @@ def _count(s: State, comm: Communicator) -> None:
 def _resized(s: State, counts: Array, n: int) -> Array:
     """Return the counters of n vertices; those that are dropped or added are zero."""
     size = 8 * len(counts) * n
-    with devices.allocating(f"counting the edges into {n:,} vertices", size, s.device):
+    with devices.allocating(f"counting the edges into {n:,} vertices", size, s.device, ADVICE):
         resized = s.device.xp.zeros((len(counts), n), np.uint64)
     width = min(n, counts.shape[1])
     resized[:, :width] = counts[:, :width]
@@ -219,7 +222,7 @@ def _allocate(s: State, counts: Array) -> None:
     counting = 8 * sides * (s.n + rows) + MAKING * s.longest
     needed = kept + max(sorting, placing)
     s.peak = LIBRARIES[s.device.kind] + sum(s.source.sizes().values()) + max(needed, counting)
-    with devices.allocating(f"placing {m:,} edges into {rows:,} vertices", needed, s.device):
+    with devices.allocating(f"placing {m:,} edges into {rows:,} vertices", needed, s.device, ADVICE):
         s.indptr = xp.zeros(rows + 1, offsets)
         xp.cumsum(total, out=s.indptr[1:])
         s.indices = xp.empty(m, np.int32)

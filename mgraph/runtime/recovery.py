@@ -63,8 +63,16 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
 
             return client is not None or restorable(placed)
 
+        def attempt() -> T:
+            if placed:
+                from .dask import leave_out
+
+                for each in placed:
+                    leave_out(each)
+            return call(*args, **options)
+
         with contextlib.nullcontext() if wanted is asked else held(wanted):
-            return attempted(lambda: call(*args, **options), again, lambda: allowed(retries), possible)
+            return attempted(attempt, again, lambda: allowed(retries), possible)
 
     return cast(Callable[P, T], recovered)
 

@@ -47,7 +47,7 @@ from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .pulse import LEASE
 from .turns import PARTING, turn
-from .watch import MOST, NOTICE, SILENT, Watch, checked_timeout, lost, opened, recovery_wait, wait_timeout
+from .watch import MOST, NOTICE, Watch, check_own, checked_timeout, lost, opened, recovery_wait, wait_timeout
 
 _log = logging.getLogger(__name__)
 
@@ -293,6 +293,7 @@ def checked_client(client: Any) -> Client:
         raise InputError(advice, argument="client", value=client, expected="a distributed.Client")
     if client.asynchronous:
         raise InputError(Argument("client"), " must be synchronous: make it with asynchronous=False")
+    check_own(client)
     return client
 
 
@@ -484,6 +485,9 @@ async def scattered(client: Client, address: str, part: Any) -> Future:
     sending when the client stops waiting: it would record, later, that the client wants a key which the client does not
     know, and could never release (`Scheduler.scatter`).
     """
+    scheduler: Any = client.scheduler
+    if not await scheduler.ncores(workers=[address]):
+        raise lost([address])
     key = LEASE, type(part).__name__, uuid.uuid4().hex
     sending: asyncio.Future[dict[Any, Future]] = asyncio.ensure_future(
         client.scatter({key: part}, workers=[address], timeout=NOTICE, asynchronous=True)
@@ -636,8 +640,7 @@ def _joined(watch: Watch, count: int, end: float, names: Sequence[Any] | None = 
     while True:
         watch.addresses = ()
         watch.check()
-        # Workers of large clusters send heartbeats more rarely.
-        watch.patience = min(watch.timeout, max(SILENT, len(watch.there) / 50))
+        watch.patience = watch.beginning
         silent = watch.silent(watch.patience)
         addresses = sorted(watch.there.difference(silent))
         if names is not None:

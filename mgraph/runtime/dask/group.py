@@ -6,6 +6,7 @@ to it. When the last of them is gone, or the client, Dask releases the sessions'
 
 import contextlib
 import logging
+import math
 import threading
 import time
 import uuid
@@ -27,7 +28,7 @@ from . import residents, tasks, worker
 from .comm import Aborted
 from .driver import Cluster, devices_of, matrix_of, scattered, takers
 from .matrix import DistributedMatrix
-from .watch import NOTICE, Watch, connection, lost, opened
+from .watch import NOTICE, SILENT, Watch, check_own, connection, lost, opened
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +69,8 @@ class Group:
         self.gone: WorkerLostError | None = None
         self.broken = False
         self.asked = time.monotonic()
+        #: When all workers have last answered.
+        self.heard = -math.inf
         #: Whether something was kept or dropped on the workers since they were asked.
         self.changed = False
         #: Held by a thread during a call: a call that fails ends what runs in the sessions, which nobody else's may.
@@ -86,6 +89,7 @@ class Group:
 
     def check(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
         """Raise if the group's workers, or the way to them, are gone; `loss` says in words what was lost with some."""
+        check_own(self.client)
         if self.gone is not None:
             raise with_loss(self.gone, loss)
         if self.client.status != "running":
@@ -93,6 +97,7 @@ class Group:
 
     def ready(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
         """Open new sessions if a call has failed in the present ones; what they keep stays. Raises as `check` does."""
+        check_own(self.client)  # before a lock that a thread of a parent process may have held
         with self.lock if self.broken else contextlib.nullcontext():
             self.check(loss)
             if self.broken:
@@ -103,13 +108,22 @@ class Group:
         """Ask the workers what memory they have, if that may have changed since; `loss` is that of `check`."""
         if self.changed and time.monotonic() - self.asked > FRESH:
             self.changed = False
-            how: Any = {"workers": list(self.addresses), "on_error": "ignore", "asynchronous": True}
             try:
-                sights = self.wait(self.client.run(residents.sight, self.kind, **how))
+                sights = self.wait(tasks.asked(self.client, self.addresses, residents.sight, self.kind))
             except WorkerLostError as error:
                 raise with_loss(error, loss) from error
             if len(sights) == len(self.addresses):  # the call itself finds out who is lost, and how
                 self.saw(sights)
+
+    def leave_out(self) -> None:
+        """Note that the workers are lost of which one has been silent since long before a call that begins."""
+        if self.gone is None and self.client.status == "running" and time.monotonic() - self.heard > SILENT:
+            with opened(self.client):
+                watch = Watch(self.client, timeout=self.timeout)
+                watch.check()
+            silent = watch.left_out(self.addresses)
+            if silent is not None:
+                self.lose(silent)
 
     def saw(self, sights: Mapping[str, worker.Sight]) -> None:
         """Record what the workers have answered about their devices."""
@@ -215,8 +229,7 @@ class Group:
         if self._freed and client.status == "running" and self.gone is None:
             try:
                 with self.freeing() as names:
-                    given = residents.drop, self.session, names
-                    await client.run(*given, workers=list(self.addresses), on_error="ignore", asynchronous=True)
+                    await tasks.asked(client, self.addresses, residents.drop, self.session, names)
             except Exception as error:
                 _log.debug("the workers were not told what was released: %s", error)
 
@@ -232,6 +245,7 @@ class Group:
         }
         self.wait_for(lambda watch: tasks.results(watch, joined))
         self.session, self._leases, self._before = session, leases, self._leases
+        self.heard = time.monotonic()
         _log.debug("opened session %s of a group of %d workers", session, len(self.addresses))
 
 

@@ -21,9 +21,10 @@ from ...arguments import size_in_words
 from ...arrays import Array
 from ...planning.plan import Detail, Plan
 from ..communicator import Communicator
+from . import tasks
 from .driver import Cluster
 from .interfaces import Port, port_of
-from .watch import Watch, opened
+from .watch import NOTICE, Watch, lost, opened
 
 #: Bytes of a long message, and how often a message is sent before and while it is timed.
 LONG = {"cpu": 8 << 20, "cuda": 64 << 20}
@@ -208,9 +209,13 @@ def check_network(client: Client, device: str | None = None, worker_timeout: flo
     """
     cluster = Cluster(client, device, worker_timeout)
     addresses, kind = cluster.addresses, cluster.specs[0].kind
-    asked = client.run(reached, addresses, workers=list(addresses), asynchronous=True)
+    watch = Watch(client, addresses, cluster.timeout)
     with opened(client):
-        answers = Watch(client, addresses, cluster.timeout).wait(asked)
+        answers = watch.wait(tasks.asked(client, addresses, reached, addresses))
+        missing = [address for address in addresses if address not in answers]
+        if missing:
+            watch.check(NOTICE)  # raises if a worker is gone
+            raise lost(missing, "it has not answered")
     ports = tuple(answers[address][0] for address in addresses)
     problems = {(here, there): answers[here][1].get(there) for here, there in _ways(addresses)}
     if any(problems.values()):
@@ -234,7 +239,7 @@ def _ways(addresses: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 async def reached(addresses: Sequence[str], dask_worker: Worker) -> tuple[Port, dict[str, str]]:
-    """Return this worker's network, and why it cannot connect to some of the others; for `Client.run`."""
+    """Return this worker's network, and why it cannot connect to some of the others; for `tasks.asked`."""
     others = [address for address in addresses if address != dask_worker.address]
 
     async def problem(address: str) -> str | None:

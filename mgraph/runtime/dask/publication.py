@@ -187,6 +187,9 @@ def _borrowed(name: str, about: Published, client: Client, worker_timeout: float
         watch.check()
     if not watch.there.issuperset(about.addresses):
         raise _lost(name, about, watch.there.symmetric_difference(about.addresses))
+    silent = watch.left_out(about.addresses)
+    if silent is not None and about.recipe is not None:  # else it is waited for, as it may wake
+        raise silent
     group = group_of(Cluster(client, about.kind, worker_timeout, about.addresses))
     group.ready()
     own, vectors = uuid.uuid4().hex, uuid.uuid4().hex

@@ -175,6 +175,16 @@ def restorable(handles: Sequence[Handle]) -> bool:
     return bool(origins) and all(origin is not None and origin.missing is None for origin in origins)
 
 
+def leave_out(handle: Handle) -> None:
+    """Note that what a handle refers to is lost if it can be made again, and a worker has long been silent.
+
+    A call with a client leaves such workers out when it begins; what cannot be made again waits for them.
+    """
+    group, origin = handle._lies
+    if origin is not None and origin.missing is None:
+        group.leave_out()
+
+
 def restore(handle: Handle) -> None:
     """Make what a handle refers to again if a worker with a part of it was lost, and if that is possible."""
     with handle._restoring:
@@ -196,4 +206,9 @@ def restore(handle: Handle) -> None:
 
 def kept_up(handle: Handle, call: Callable[[], T]) -> T:
     """Return what a call with a handle returns; after a loss the handle's graph is made again, and the call too."""
-    return attempted(call, lambda loss: restore(handle), configured_retries, lambda: restorable([handle]))
+
+    def attempt() -> T:
+        leave_out(handle)
+        return call()
+
+    return attempted(attempt, lambda loss: restore(handle), configured_retries, lambda: restorable([handle]))

@@ -139,6 +139,7 @@ class Resident:
             watch.check(NOTICE)  # raises if a worker is gone
             broken = next((error for error in failures if isinstance(error, OSError | Unreachable)), failures[0])
             raise lost(group.addresses, str(broken))
+        group.heard = time.monotonic()
         if look:
             group.saw({address: answer.sight for address, answer in zip(group.addresses, answers, strict=True)})
         return answers

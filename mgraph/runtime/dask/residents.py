@@ -596,12 +596,12 @@ def edges(session: str, name: str) -> Compressed:
 
 
 def sight(kind: str, dask_worker: Worker) -> Sight:
-    """Return the devices of a worker and the memory that they have now; for `Client.run`."""
+    """Return the devices of a worker and the memory that they have now; for `tasks.asked`."""
     return sight_of(dask_worker, kind)
 
 
 def drop(session: str, names: Sequence[str], dask_worker: Worker) -> None:
-    """Forget graphs, and the vectors of calls; for `Client.run`."""
+    """Forget graphs, and the vectors of calls; for `tasks.asked`."""
     with contextlib.suppress(Aborted):  # the session has ended, and took them along
         sessions(dask_worker).find(session).forget(names)
 
@@ -638,6 +638,8 @@ async def passed(
 
     async def ask(address: str) -> dict[str, Any]:
         try:
+            if address not in dask_scheduler.workers:
+                raise lost([address])
             found: dict[str, Any] | None = await getattr(dask_scheduler.rpc(address), RUN)(request=requests[address])
             # A process that was started again does not know the operation, and answers nothing.
             return found or {"answered": False, "answer": dumps(Failure(lost([address], RESTARTED), ""))}
@@ -652,7 +654,8 @@ async def passed(
         done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
         if pending and not aborted and not all(task.result()["answered"] for task in done):
             aborted = True
-            there = [address for address, task in asked.items() if not task.done()]
+            waiting = {address for address, task in asked.items() if not task.done()}
+            there = waiting.intersection(dask_scheduler.workers)
             aborts = (getattr(dask_scheduler.rpc(address), ABORT)(session=session) for address in there)
             await asyncio.gather(*aborts, return_exceptions=True)
     return {address: task.result() for address, task in asked.items()}

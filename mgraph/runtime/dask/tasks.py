@@ -20,7 +20,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from dask import annotate, get_annotations
-from distributed import CancelledError, Client, Future, wait
+from distributed import CancelledError, Client, Future, Scheduler, wait
+from distributed.protocol import Serialize, deserialize
+from distributed.protocol.pickle import dumps
 
 from ...errors import MgraphError
 from .comm import Aborted
@@ -242,15 +244,38 @@ def tell(
 ) -> None:
     """Run a function on the event loop of the workers at `addresses`, for `within` seconds at most; ignore errors."""
     if addresses:
-        watch.attempt(_answers(watch.client, addresses, function, arguments), within)
+        watch.attempt(asked(watch.client, addresses, function, *arguments), within)
+
+
+async def asked(
+    client: Client, addresses: Collection[str], function: Callable[..., Any], *arguments: Any
+) -> dict[str, Any]:
+    """Run a function on the event loop of the workers at `addresses`; return what those that are there answer.
+
+    Not by `Client.run`: the scheduler tries for half a minute to connect to a worker that has left, and logs that it
+    has failed.
+    """
+    given = list(addresses), dumps(function), dumps(arguments)
+    found: dict[str, Any] = await client.run_on_scheduler(_answers, *given, asynchronous=True)
+    return found
 
 
 async def _answers(
-    client: Client, addresses: Collection[str], function: Callable[..., Any], arguments: Any
-) -> list[Any]:
-    # A request for each: workers that answer need not wait for those that do not.
-    run = client.run
-    answers = await asyncio.gather(
-        *(run(function, *arguments, workers=[address], on_error="return", asynchronous=True) for address in addresses)
-    )
-    return [answer for by_address in answers for answer in by_address.values()]
+    addresses: Sequence[str], function: bytes, arguments: bytes, dask_scheduler: Scheduler
+) -> dict[str, Any]:
+    """Return what the workers answer that are there; runs on the scheduler."""
+
+    async def ask(address: str) -> dict[str, Any]:
+        with contextlib.suppress(OSError):  # it has left meanwhile
+            found: dict[str, Any] = await dask_scheduler.rpc(address).run(function=function, args=arguments)
+            return found
+        return {"status": "gone"}
+
+    there = [address for address in addresses if address in dask_scheduler.workers]
+    found = zip(there, await asyncio.gather(*map(ask, there)), strict=True)
+    return {address: _content(answer["result"]) for address, answer in found if answer["status"] == "OK"}
+
+
+def _content(result: Any) -> Any:
+    """Return what a scheduler has not unpacked."""
+    return result.data if isinstance(result, Serialize) else deserialize(result.header, result.frames)

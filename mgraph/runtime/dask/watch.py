@@ -20,19 +20,21 @@ busy blames no worker when it continues.
 import asyncio
 import concurrent.futures
 import contextlib
+import os
+import threading
 import time
 import warnings
 import weakref
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import dask
-from distributed import CancelledError, Client
+from distributed import CancelledError, Client, Scheduler
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
-from ...arguments import checked_integer, checked_seconds
-from ...errors import MgraphError, SchedulerError, WorkerLostError
+from ...arguments import checked_integer, checked_seconds, size_in_words
+from ...errors import InputError, MgraphError, SchedulerError, WorkerLostError
 from .pulse import ANSWERED, PLACE
 
 T = TypeVar("T")
@@ -46,8 +48,15 @@ MOST = 2.0
 #: Seconds that the scheduler may take to notice a loss that a worker or the driver has noticed.
 NOTICE = 3.0
 
-#: Seconds of silence after which a worker is left out of a call that begins.
+#: Seconds of silence after which a worker is left out of a call that begins, and what lies there is made again, if that
+#: can be done.
 SILENT = 10.0
+
+#: Why a worker is lost of which nothing else is known.
+GONE = "its process or machine is gone"
+
+#: Seconds after which what a nanny has told of a worker is that of an earlier one with its address.
+RECENT = 60.0
 
 #: The status of a worker that Dask retires: it runs no more tasks, and may stay.
 RETIRED = "closing_gracefully"
@@ -57,6 +66,10 @@ FAR = 20
 
 #: The scheduler of each client that was watched: a closed client does not know it any more.
 _schedulers: weakref.WeakKeyDictionary[Client, str] = weakref.WeakKeyDictionary()
+
+#: The process in which each client's event loop has answered, and the seconds that it may take to answer first.
+_processes: weakref.WeakKeyDictionary[Client, int] = weakref.WeakKeyDictionary()
+FIRST = 10.0
 
 #: Least bytes per second of the connection between two workers.
 SLOWEST = 1e7
@@ -135,6 +148,7 @@ class Watch:
         expected: float = 0.0,
     ) -> None:
         self.client = client
+        check_own(client)
         scheduler_address(client)
         self.addresses = tuple(addresses)
         self.timeout = checked_timeout(timeout)
@@ -210,9 +224,24 @@ class Watch:
                     return
             time.sleep(0.1)
 
+    @property
+    def beginning(self) -> float:
+        """Seconds of silence after which a worker is left out of a call that begins.
+
+        Workers of large clusters send heartbeats more rarely.
+        """
+        return min(self.timeout, max(SILENT, len(self.there) / 50))
+
     def silent(self, seconds: float) -> list[str]:
         """Return the workers that have been silent for at least `seconds`, of all that the scheduler knows."""
         return sorted(address for address, silence in self._silence.items() if silence >= seconds)
+
+    def left_out(self, addresses: Collection[str]) -> WorkerLostError | None:
+        """Return the error of those of some workers that are silent when a call begins; None if there are none."""
+        silent = [address for address in self.silent(self.beginning) if address in addresses]
+        if not silent:
+            return None
+        return lost(silent, f"silent for {min(self._silence[address] for address in silent):.0f} s as the call began")
 
     def _start(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
         loop: Any = self.client.loop
@@ -314,7 +343,7 @@ class Watch:
     def _judge(self) -> None:
         gone = [address for address in self.addresses if address not in self.there]
         if gone:
-            raise lost(gone)
+            raise lost(gone, self._end_of(gone))
         silent = [address for address in self.addresses if self._silence[address] >= self.patience]
         if silent:
             # Those that fell silent with it missed its last beats too.
@@ -323,6 +352,19 @@ class Watch:
             raise lost(fellows, self._story(fellows))
         self._judge_ways()
         self._judge_kernels()
+
+    def _end_of(self, gone: Sequence[str]) -> str:
+        """Return in words how workers have ended that are gone: by their nannies, or in a way that is not known."""
+        asked = self._start(self.client.run_on_scheduler(_full, gone, asynchronous=True))
+        concurrent.futures.wait([asked], LOOK)
+        taken = asked.result() if asked.done() and asked.exception() is None else {}
+        if not taken:
+            return GONE
+        each = ", ".join(f"{address} ({size_in_words(size)})" for address, size in taken.items())
+        return (
+            f"its nanny has ended it, as it had more memory than its limit allows: {each}; raise the worker's "
+            "--memory-limit, or use more workers"
+        )
 
     def _story(self, silent: Sequence[str]) -> str:
         seconds = min(self._silence[address] for address in silent)
@@ -375,6 +417,13 @@ class Watch:
             warnings.warn(f"on the worker {address}, {story}; the call goes on", RuntimeWarning, stacklevel=2)
 
 
+def _full(addresses: Sequence[str], dask_scheduler: Scheduler) -> dict[str, int]:
+    """Return the bytes of those workers that their nannies have just ended for memory; runs on the scheduler."""
+    told = dask_scheduler.get_events("worker-restart-memory")
+    recent = [event for when, event in told if time.time() - when < RECENT]
+    return {event["worker"]: event["rss"] for event in recent if event["worker"] in addresses}
+
+
 def scheduler_address(client: Client) -> str:
     """Return the address of a client's scheduler, also once the client is closed if it has been watched."""
     scheduler = client.scheduler  # read once, as another thread may close the client
@@ -389,9 +438,30 @@ def connection(client: Client) -> str:
     return f"the connection to the scheduler at {scheduler_address(client)} is {state}"
 
 
+def check_own(client: Client) -> None:
+    """Raise InputError if a client is that of a parent process.
+
+    A fork copies one thread only: nothing runs the client's event loop, and each wait for it would be endless.
+    """
+    here, known = os.getpid(), _processes.get(client)
+    if known == here or client.status != "running":
+        return
+    answered, loop = threading.Event(), cast(Any, client.loop)
+    if known is None:
+        loop.add_callback(answered.set)
+    if not answered.wait(FIRST if known is None else 0):
+        raise InputError(
+            f"the client of the scheduler at {scheduler_address(client)} does not run in this process, as after a "
+            "fork: clients, and graphs and results on workers, cannot be used by children of the process that has "
+            "made them; make a client here, by mgraph.cluster.connect, or start the child by 'spawn'"
+        )
+    _processes[client] = here
+
+
 @contextlib.contextmanager
 def opened(client: Client) -> Iterator[None]:
     """Raise SchedulerError where another thread closes the client in the block, which Dask shows in many ways."""
+    check_own(client)
     try:
         yield
     except (AttributeError, CancelledError, ClosedClientError, NameError, OSError, RuntimeError) as error:
@@ -400,7 +470,7 @@ def opened(client: Client) -> Iterator[None]:
         raise SchedulerError(f"{connection(client)}, in the middle of the call") from error
 
 
-def lost(addresses: Iterable[str], why: str = "its process or machine is gone") -> WorkerLostError:
+def lost(addresses: Iterable[str], why: str = GONE) -> WorkerLostError:
     """Return the error that names the workers at `addresses`."""
     workers = tuple(addresses)
     return WorkerLostError(

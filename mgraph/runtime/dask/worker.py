@@ -324,13 +324,15 @@ def lease(session: str, client: str, timeout: float, stays: bool = False) -> Non
 
 
 def abort_session(session: str, dask_worker: Worker) -> None:
-    """Abort a session on a worker; for `Client.run`."""
-    sessions(dask_worker).abort(session)
+    """Abort a session on a worker; for `tasks.asked`."""
+    with contextlib.suppress(Aborted):  # the worker was restarted
+        sessions(dask_worker).abort(session)
 
 
 def drop_session(session: str, dask_worker: Worker) -> None:
-    """Drop a session on a worker; for `Client.run`."""
-    sessions(dask_worker).drop(session)
+    """Drop a session on a worker; for `tasks.asked`."""
+    with contextlib.suppress(Aborted):  # the worker was restarted
+        sessions(dask_worker).drop(session)
 
 
 class Sight(NamedTuple):
@@ -413,10 +415,9 @@ def look(device: str | None) -> Sight:
 def sight_of(worker: Worker, device: str | None) -> Sight:
     """Return a worker's devices, GPUs only if `device` is not the CPU, and the memory that they have now."""
     limit = limits.own_memory()
-    manager = worker.memory_manager
-    if manager.memory_limit:
-        # Above its pause fraction, Dask starts no more tasks here. The planner uses the share USABLE of the limit.
-        most = manager.memory_limit * (manager.memory_pause_fraction or 1)
+    most = _most(worker)
+    if most is not None:
+        # The planner uses the share USABLE of the limit.
         taken = psutil.Process().memory_info().rss + limits.numba_pages()
         limit = min(limit, max(0, int((most - taken) / USABLE)))
     cpu = DeviceSpec("cpu", "cpu", limit, min(worker.state.nthreads, limits.cores()))
@@ -426,6 +427,13 @@ def sight_of(worker: Worker, device: str | None) -> Sight:
         gpu = spec_of(found)
         identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
     return Sight(platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity, kept_on(worker))
+
+
+def _most(worker: Worker) -> int | None:
+    """Return the bytes that a worker may have: with more, Dask starts no tasks there; None without a limit."""
+    manager = worker.memory_manager
+    limit = manager.memory_limit
+    return int(limit * (manager.memory_pause_fraction or 1)) if limit else None
 
 
 def kept_on(worker: Worker) -> tuple[tuple[str, int], ...]:
@@ -454,6 +462,9 @@ async def _join(worker: Worker) -> None:
     """
     if NAME not in worker.plugins:
         await worker.plugin_add(Sessions(), NAME, catch_errors=False)
+        most = _most(worker)
+        if most is not None and worker.nanny is not None:  # else the process may be the client's own
+            limits.keep_below(most)
 
 
 def on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
