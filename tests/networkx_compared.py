@@ -5,6 +5,7 @@ It is run where the backend is installed. Values, their types, the order of dict
 
 import copy
 import math
+import os
 import pickle
 import random
 from itertools import pairwise
@@ -85,7 +86,7 @@ def unordered(value):
     return sorted(value, key=repr) if isinstance(value, list) else (type(value).__name__, value)
 
 
-graphs = pytest.mark.parametrize("seed", range(3))
+graphs = pytest.mark.parametrize("seed", range(int(os.environ.get("SEEDS", 1))))
 kinds = pytest.mark.parametrize("kind", KINDS)
 nodes = pytest.mark.parametrize("nodes", NODES)
 weights = pytest.mark.parametrize("weights", ["int", "zero", "float"])

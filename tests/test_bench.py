@@ -330,6 +330,7 @@ class TestRuns:
         done = CliRunner().invoke(main, ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)])
         assert done.exit_code == 1 and "wrong: from vertex" in done.output and "2 wrong" in done.output
 
+    @pytest.mark.exhaustive
     def test_the_whole_set_quickly(self, tmp_path):
         with forked():
             ended = bench(out=tmp_path, device="cpu", quick=True)

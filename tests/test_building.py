@@ -6,6 +6,7 @@ import dask
 import dask.array
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
 from test_resident import names_kept, same, wait_until
 
@@ -18,7 +19,7 @@ from mgraph.runtime.dask import comm
 from mgraph.runtime.placing import Placing
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1, 2, 5)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -563,8 +563,9 @@ def test_standard_input_of_a_process(cycle):
     assert piped.returncode == 1 and b"<stdin>, line 2" in piped.stderr
 
 
-@pytest.mark.parametrize("home", [None, "/proc"], ids=["unset", "not writable"])
-@pytest.mark.parametrize("workers", [(), ("--workers", 2)], ids=["directly", "two workers"])
+@pytest.mark.parametrize(
+    ("home", "workers"), [(None, ()), ("/proc", ()), *exhaustive((None, ("--workers", 2)), ("/proc", ("--workers", 2)))]
+)
 def test_without_a_home_directory(cycle, home, workers):
     kept = {name: value for name, value in ENVIRONMENT.items() if name not in ("HOME", "XDG_CACHE_HOME")}
     given = kept if home is None else kept | {"HOME": home}
@@ -906,7 +907,7 @@ def test_a_terminal_shows_progress():
     assert (code, output, shown) == (0, "", "")
 
 
-@pytest.mark.parametrize("workers", [(), ("--workers", 2)], ids=["directly", "two workers"])
+@pytest.mark.parametrize("workers", [(), *exhaustive((("--workers", 2),))], ids=["directly", "two workers"])
 def test_interrupted_at_work(workers):
     code, output, shown = on_terminal(
         "apsp", "--rmat", 13, "--method", "blocked", "--span", 1, *workers, interrupt=True
@@ -915,6 +916,7 @@ def test_interrupted_at_work(workers):
     assert "interrupted" in shown and "Traceback" not in shown
 
 
+@pytest.mark.exhaustive
 def test_terminated_at_work():
     arguments = "apsp", "--rmat", 13, "--method", "blocked", "--span", 1, "--workers", 2
     code, output, shown = on_terminal(*arguments, terminate=True)

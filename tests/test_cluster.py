@@ -28,6 +28,7 @@ from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 from distributed.scheduler import WorkerStatusPlugin
 from distributed.utils import get_mp_context
+from exhaustive import exhaustive
 from ports import free_port
 from present import present
 
@@ -107,7 +108,7 @@ def client():
         yield made
 
 
-@pytest.fixture(scope="module", params=[1, 3, 5])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1, 5)])
 def threads(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:
@@ -519,7 +520,7 @@ def mortals(nursed):
     return nursed
 
 
-@pytest.mark.parametrize("span", [1, 100_000])
+@pytest.mark.parametrize("span", [100_000, *exhaustive(1)])
 def test_a_killed_worker_is_named(mortals, span, caplog):
     check_apsp(mortals, 70, np.float32, False)
     killed = []

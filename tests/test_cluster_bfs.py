@@ -16,7 +16,7 @@ from mgraph.generate import grid, rmat
 from mgraph.runtime.dask.comm import DaskComm
 
 
-@pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3)])
+@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:
@@ -58,7 +58,7 @@ def test_the_same_as_direct(client, method):
         check(client, "cpu", method, ((None, 1, 5)[(number + FUSED.index(method)) % 3],), [graph])
 
 
-@pytest.mark.parametrize("method", ["hybrid", "frontier"])
+@pytest.mark.parametrize("method", ["hybrid", *exhaustive("frontier")])
 def test_levels_that_all_cores_of_each_worker_run(client, method):
     graph, expected = layered()
     found = mgraph.bfs(graph, 0, client=client, device="cpu", method=method, predecessors="any")

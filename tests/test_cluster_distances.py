@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
@@ -24,7 +25,7 @@ ASKED = [
 ]
 
 
-@pytest.fixture(scope="module", params=[1, 3])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:
@@ -50,7 +51,7 @@ def same(found, expected):
         np.testing.assert_array_equal(array, expected.arrays[name], err_msg=name)
 
 
-@pytest.mark.parametrize("options", ASKED)
+@pytest.mark.parametrize("options", [*ASKED[1::3], *exhaustive(*ASKED[::3], *ASKED[2::3])])
 def test_the_same_as_direct(options, client):
     for graph in graphs():
         expected = mgraph.distances(graph, **options, device="cpu")

@@ -23,7 +23,7 @@ from mgraph.generate import linked_list
 from mgraph.planner import plan
 
 
-@pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3, 4)])
+@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 4, 5)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:
@@ -136,7 +136,7 @@ def test_cycles_across_shards(client, few, method, monkeypatch):
         assert walked(client, succ, method, spacing)[1]
 
 
-@pytest.mark.parametrize("method", SPLITTERS)
+@pytest.mark.parametrize("method", ["splitter48", *exhaustive("splitter64")])
 def test_a_plan_knows_the_peak_memory_of_a_shard(method):
     def begin():
         gc.collect()

@@ -407,6 +407,7 @@ def test_the_timeout_of_the_configuration():
         watch.checked_timeout(None)
 
 
+@pytest.mark.exhaustive
 def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
     """The call ends, and so do the sessions, by themselves; the next call says that the scheduler does not answer."""
     file = tmp_path / "scheduler.json"

@@ -13,7 +13,7 @@ from mgraph.device import gpu_count
 from mgraph.generate import rmat
 
 
-@pytest.fixture(scope="module", params=[1, 2, 5, *exhaustive(3, 4)])
+@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 4, 5)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -12,6 +12,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster, span
+from exhaustive import exhaustive
 from test_checkpoints import writing
 from test_cluster import (
     QUIET,
@@ -342,7 +343,7 @@ def kill_once(client):
 
 
 @pytest.mark.filterwarnings("ignore:the call leaves out the worker")
-@pytest.mark.parametrize("placed", [False, True], ids=["sent", "placed"])
+@pytest.mark.parametrize("placed", [True, *exhaustive(False)], ids=["placed", "sent"])
 def test_a_loss_and_what_follows_are_told(mortals, placed):
     wait_until(lambda: len(mortals.run(os.getpid, on_error="ignore")) == 2)
     graph = grid(12, 12)

@@ -130,6 +130,7 @@ def test_the_commit(session, pytester):
     assert json.loads((pytester.path / "run.json").read_text())["commit"] == head.stdout.strip()
 
 
+@pytest.mark.exhaustive
 def test_a_module_that_fails_to_import_is_an_error(session, pytester):
     (pytester.path / "tests" / "test_unimportable.py").write_text("import no_such_module")
     session(FAKED, "--gpu-record=run.json")
@@ -140,6 +141,7 @@ def test_a_module_that_fails_to_import_is_an_error(session, pytester):
     assert (record["passed"], record["errors"]) == (0, 1 + len(outcomes))
 
 
+@pytest.mark.exhaustive
 def test_a_session_cut_short(session, pytester):
     session(FAKED, "--gpu-record=run.json", "--exitfirst")
     record = json.loads((pytester.path / "run.json").read_text())
@@ -147,6 +149,7 @@ def test_a_session_cut_short(session, pytester):
     assert (record["passed"], record["failed"], record["errors"]) == (2, 1, 3)
 
 
+@pytest.mark.exhaustive
 def test_the_record_of_several_processes(session, pytester):
     session(FAKED, "--gpu-record=alone.json", "-m", "gpu")
     session(FAKED, "--gpu-record=run.json", "-m", "gpu", "-n", "2")

@@ -5,6 +5,7 @@ import gc
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from exhaustive import exhaustive
 from test_cluster import (
     QUIET,
     pytestmark,  # noqa: F401  (the mark works here too)
@@ -68,7 +69,7 @@ def kept(client):
     return client.run_on_scheduler(count)
 
 
-@pytest.mark.parametrize("call", [search, matrix, hierarchy, on_workers, of_dask])
+@pytest.mark.parametrize("call", [search, matrix, *exhaustive(hierarchy, on_workers, of_dask)])
 def test_the_scheduler_does_not_grow(client, call):
     numbers = iter(range(100))
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from exhaustive import exhaustive
 
 import mgraph
 import mgraph_bench
@@ -74,10 +75,12 @@ def test_an_unpacked_argument_is_seen():
     ("name", "value"),
     [
         ("NUMBA_NUM_THREADS", "0"),
-        ("NUMBA_NUM_THREADS", "many"),
-        ("NUMBA_DISABLE_JIT", "1"),
-        ("NUMBA_THREADING_LAYER", "bogus"),
-        ("NUMBA_THREADING_LAYER_PRIORITY", "omp"),
+        *exhaustive(
+            ("NUMBA_NUM_THREADS", "many"),
+            ("NUMBA_DISABLE_JIT", "1"),
+            ("NUMBA_THREADING_LAYER", "bogus"),
+            ("NUMBA_THREADING_LAYER_PRIORITY", "omp"),
+        ),
     ],
 )
 def test_a_variable_with_which_numba_cannot_run_is_named(name, value):

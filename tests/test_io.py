@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import io as scipy_io
@@ -661,7 +662,7 @@ def test_npy(tmp_path, suffix):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="this system has no /dev/stdin")
-@pytest.mark.parametrize("name", ["m.npy", "m.npz"])
+@pytest.mark.parametrize("name", ["m.npz", *exhaustive("m.npy")])
 def test_matrices_come_through_a_pipe(tmp_path, name):
     matrix = np.array([[0, 2.0, np.inf], [1, 0, 5], [np.inf, np.inf, 0]])
     if name == "m.npy":
@@ -883,7 +884,7 @@ def test_long_runs_without_edges_are_refused(write, monkeypatch):
         refused(write("0 1\n" + barren * (40_000 // len(barren)) + "1 2\n"), "blank lines and comments")
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("suffix", [".gz", *exhaustive(".bz2", ".xz")])
 @pytest.mark.parametrize("name", ["g.txt", "g.gr", "m.mtx", "m.npz", "m.npy"])
 def test_decompressed_sizes_count_against_the_memory(write, name, suffix, monkeypatch):
     monkeypatch.setattr(mgraph.io.stream, "BLOCK", 1 << 16)

@@ -44,21 +44,6 @@ SPILLING_CALLEE = (
 )
 
 
-@needs_compiler
-@pytest.mark.parametrize(
-    "arch",
-    # `python -m tests.kernel_resources` compiles for all of them, as CI does.
-    [
-        arch if arch == "sm_90" else pytest.param(arch, marks=pytest.mark.exhaustive)
-        for arch in kernel_resources.ARCHITECTURES
-    ],
-)
-def test_kernels(arch):
-    usages, problems = kernel_resources.check([arch])
-    print("\n" + kernel_resources.table(usages))
-    assert not problems, "\n".join(problems)
-
-
 def test_headers_are_part_of_what_is_compiled():
     folder = device.KERNELS
     headers = {path.name: path.read_text() for path in folder.glob("*.cuh")}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from exhaustive import exhaustive
 
 import mgraph
 from mgraph import limits
@@ -342,7 +343,7 @@ print(numba.get_num_threads())
 
 @pytest.mark.parametrize(
     ("first", "threads"),
-    [("", 2), ("import numba", 2), ("os.environ['NUMBA_NUM_THREADS'] = '3'", 3)],
+    [("", 2), *exhaustive(("import numba", 2), ("os.environ['NUMBA_NUM_THREADS'] = '3'", 3))],
     ids=["", "Numba is imported before", "told by the environment"],
 )
 def test_numba_has_no_more_threads_than_there_are_cores(first, threads):
@@ -381,7 +382,7 @@ for task in range(2):
 """
 
 
-@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("cores", [1, *exhaustive(2)])
 def test_tasks_of_a_worker_have_no_more_threads_than_cores(cores):
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_NUM_THREADS"}
     assert run(TASKS.format(cores=cores), environment) == 2 * [f"{cores} {cores}"]

@@ -8,6 +8,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import get_worker
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import carried  # noqa: F401  (a fixture)
 
@@ -85,7 +86,7 @@ def masked(matrix, folder):
 FORMS = [npy, fortran, part_of_a_map, graph_of_a_map, hdf5, zarr, dask_array, masked]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [*FORMS[::3], *exhaustive(*FORMS[1::3], *FORMS[2::3])])
 def test_each_worker_reads_its_own_part(client, form, tmp_path, monkeypatch):
     for dtype in (np.float32, np.int64):
         matrix = distances(dtype=dtype)

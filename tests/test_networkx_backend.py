@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from exhaustive import exhaustive
 
 networkx = pytest.importorskip("networkx")
 
@@ -105,12 +106,13 @@ def test_every_function_that_is_announced_is_there_and_no_other():
     assert set(backend.__all__) - own == set(mgraph_networkx.FUNCTIONS)
 
 
-def test_results_are_networkxs(installed):
+@pytest.mark.parametrize("seeds", [1, *exhaustive(4)])
+def test_results_are_networkxs(installed, seeds):
     command = (sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", "-p", "no:cacheprovider")
     ended = subprocess.run(
         [*command, "networkx_compared.py"],
         cwd=ROOT / "tests",
-        env=installed,
+        env=installed | {"SEEDS": str(seeds)},
         capture_output=True,
         text=True,
         timeout=800,

@@ -9,6 +9,7 @@ import time
 import dask
 import pytest
 from distributed import Client
+from exhaustive import exhaustive
 from ports import free_port
 from test_cluster import SOON, cluster, pytestmark, sessions, wait_until  # noqa: F401  (the mark works here too)
 
@@ -22,7 +23,7 @@ def started(*arguments):
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("nanny", [False, True], ids=["without a nanny", "with a nanny"])
+@pytest.mark.parametrize("nanny", [True, *exhaustive(False)], ids=["with a nanny", "without a nanny"])
 def test_workers_end_after_their_scheduler(nanny):
     address = f"tcp://127.0.0.1:{free_port()}"
     given = ["--port", address.rpartition(":")[2], "--host", "127.0.0.1", "--no-dashboard"]
@@ -103,7 +104,7 @@ with Client(sys.argv[1]) as client:
 """
 
 
-@pytest.mark.parametrize("where", ["sent", "placed"])
+@pytest.mark.parametrize("where", ["placed", *exhaustive("sent")])
 def test_workers_are_free_soon_after_a_client_has_been_stopped(monkeypatch, where):
     """What it has there goes, calls of others do not wait for it, and its own call ends well once it wakes."""
     monkeypatch.setattr(turns, "LISTEN", 1.0)

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from exhaustive import exhaustive
 
 import mgraph
 
@@ -229,7 +230,7 @@ except mgraph.errors.NegativeCycleError as error:
 
 @pytest.mark.parametrize(
     ("given", "looks"),
-    [({}, "3000"), ({"GOMP_SPINCOUNT": "77"}, "77"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
+    [({}, "3000"), *exhaustive(({"GOMP_SPINCOUNT": "77"}, "77"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0"))],
 )
 def test_waiting_threads_sleep_soon_by_default(given, looks):
     program = (

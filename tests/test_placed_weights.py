@@ -5,6 +5,7 @@ import gc
 import dask.array
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import directed, names_kept, same
 
@@ -14,7 +15,7 @@ from mgraph.errors import InputError
 from mgraph.generate import rmat
 
 
-@pytest.fixture(scope="module", params=[1, 3])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -599,7 +600,7 @@ def measured(call):
 
 
 @pytest.mark.parametrize("predecessors", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("dtype", ["float32", *exhaustive("float64", "int32")])
 def test_predicted_peak_of_apsp_is_the_measured_one(dtype, predecessors):
     n = 1024 if predecessors else 2048
     if dtype == "int32":  # the conversion takes some MiB

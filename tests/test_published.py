@@ -10,6 +10,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
+from exhaustive import exhaustive
 from test_cli import failed, invoke, ok
 from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import names_kept, same
@@ -23,7 +24,7 @@ from mgraph.runtime.dask.worker import NAME
 GRAPH = weighted(rmat(7), (1, 9))
 
 
-@pytest.fixture(scope="module", params=[1, 3])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -11,6 +11,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
+from exhaustive import exhaustive
 from test_checkpoints import Steps, writing, written  # noqa: F401  (a fixture, too)
 from test_cli import ok
 from test_cluster import SILENCE, kill_a_worker, wait_until
@@ -64,7 +65,7 @@ def times_made(caplog):
     return sum("lost a part of the published graph 'streets': made again" in line for line in caplog.messages)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["relabelled", *exhaustive(*(way for way in WAYS if way != "relabelled"))])
 def test_a_published_graph_is_made_again_for_all_clients(mortals, others, caplog, tmp_path, way):  # noqa: F811
     with WAYS[way](mortals, tmp_path) as graph:
         expected, ids = distances(graph), None if graph.ids is None else graph.ids.to_numpy()
@@ -122,6 +123,7 @@ def test_a_client_that_comes_after_the_loss(mortals, tmp_path):  # noqa: F811
     mgraph.cluster.unpublish("streets", mortals)
 
 
+@pytest.mark.exhaustive
 def test_a_name_that_is_free_or_another_graphs_by_then(mortals, others):  # noqa: F811
     with grid(mortals) as graph:
         expected = distances(graph)
@@ -158,6 +160,7 @@ def test_a_worker_that_is_lost_while_it_is_made_again(mortals, others, monkeypat
     mgraph.cluster.unpublish("streets", mortals)
 
 
+@pytest.mark.exhaustive
 def test_a_call_with_checkpoints_on_a_graph_of_another_client(mortals, others, tmp_path):  # noqa: F811
     with grid(mortals) as graph:
         graph.publish("streets")
@@ -176,6 +179,7 @@ def test_a_call_with_checkpoints_on_a_graph_of_another_client(mortals, others, t
     mgraph.cluster.unpublish("streets", mortals)
 
 
+@pytest.mark.exhaustive
 def test_a_stopped_worker_has_no_part_of_it_any_more(mortals, others):  # noqa: F811
     with grid(mortals) as graph:
         expected = distances(graph)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 
 import mgraph
 from mgraph.dtypes import distance_range, infinity
@@ -98,7 +99,7 @@ def test_both_ends_of_integers_out_of_core(dtype, nonnegative, labels):
             mgraph.apsp(chains(*weights, n=n), **options)
 
 
-@pytest.mark.parametrize("method", ["blocked", "naive", "squaring", "johnson"])
+@pytest.mark.parametrize("method", ["blocked", *exhaustive("naive", "squaring", "johnson")])
 def test_both_ends_of_integers_on_workers(method, workers):
     dtype = np.dtype(np.int32)
     within, beyond = ends(dtype, nonnegative=False)

@@ -13,6 +13,7 @@ import fsspec
 import numpy as np
 import pytest
 from distributed import get_worker
+from exhaustive import exhaustive
 from test_building import check as check_built
 from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
 from test_resident import names_kept, same, wait_until
@@ -228,7 +229,7 @@ def test_errors_are_those_of_reading_here(client, write, text, options):
     wait_until(lambda: names_kept(client) == [])
 
 
-@pytest.mark.parametrize("kept", [1, 90])
+@pytest.mark.parametrize("kept", [90, *exhaustive(1)])
 @pytest.mark.parametrize(("pack", "suffix"), [(gzip.compress, ".gz"), (lzma.compress, ".xz"), (bz2.compress, ".bz2")])
 def test_compressed_files_that_are_cut_off(client, write, pack, suffix, kept):
     ids = np.random.default_rng(0).integers(0, 999, (5000, 2))

@@ -10,6 +10,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Future
+from exhaustive import exhaustive
 from test_cluster import (
     QUIET,
     SILENCE,
@@ -82,14 +83,16 @@ GRID = mgraph.generate.grid(12, 12, weights=(1, 9), device="cpu")
 
 CALLS = [
     (lambda **on: mgraph.apsp(matrix(200), block=32, **on), "distances"),
-    (lambda **on: mgraph.transitive_closure(GRID, **on), "words"),
     (lambda **on: mgraph.bfs(GRID, 0, **on), "distances"),
-    (lambda **on: mgraph.sssp(GRID, 0, **on), "distances"),
+    *exhaustive(
+        (lambda **on: mgraph.transitive_closure(GRID, **on), "words"),
+        (lambda **on: mgraph.sssp(GRID, 0, **on), "distances"),
+    ),
 ]
 
 
 @LOST
-@pytest.mark.parametrize(("call", "name"), CALLS, ids=["apsp", "closure", "bfs", "sssp"])
+@pytest.mark.parametrize(("call", "name"), CALLS, ids=["apsp", "bfs", "closure", "sssp"])
 def test_a_call_that_loses_a_worker_is_made_again(mortals, caplog, call, name):
     kills = Kills(mortals)
     with caplog.at_level(logging.WARNING, "mgraph"):
@@ -158,7 +161,7 @@ def again_at_the_same_address(client, before):
         wait_until(lambda: client.run(os.getpid, on_error="ignore") != before)
 
 
-@pytest.mark.parametrize("when", ["open", "load", "collect", "fetch"])
+@pytest.mark.parametrize("when", ["collect", *exhaustive("open", "load", "fetch")])
 def test_a_worker_that_is_started_again_at_the_same_address(fixed, monkeypatch, when):
     """Before the session is opened, before it is loaded, before its results are made, and before they are fetched."""
     before = fixed.run(os.getpid)

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from distributed import Client
 from distributed.comm import tcp
+from exhaustive import exhaustive
 from test_cluster import SILENCE, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
@@ -30,7 +31,7 @@ from mgraph.runtime.dask.turns import Turns
 from mgraph.runtime.dask.worker import NAME
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 5])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1, 2, 5)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

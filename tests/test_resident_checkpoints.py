@@ -7,12 +7,12 @@ import sys
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_checkpoints import (
-    ALIKE,
-    ALONE,
     CALLS,
     GRAPH,
     INPUTS,
+    MOVED,
     Steps,
     Stopped,
     complete,
@@ -53,7 +53,7 @@ def placed(case, client):
     return mgraph.generate.linked_list(len(given), seed=1, client=client, device="cpu")
 
 
-@pytest.mark.parametrize("case", [case for case in CALLS if case not in (*ALIKE, *ALONE)])
+@MOVED
 def test_a_call_goes_on_where_its_input_lies_on_other_workers(three, two, tmp_path, case):
     (call, options, names), given = CALLS[case], INPUTS.get(case, GRAPH)
     wanted = call(given, device="cpu", **options)
@@ -154,7 +154,7 @@ def test_a_call_without_a_report_of_progress_writes_checkpoints_too(two, tmp_pat
 
 
 @LOST
-@pytest.mark.parametrize("case", ["blocked", "bfs, hybrid", "sssp, nearfar", "wyllie"])
+@pytest.mark.parametrize("case", ["sssp, nearfar", *exhaustive("blocked", "bfs, hybrid", "wyllie")])
 def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_path, case):  # noqa: F811
     call, options, names = CALLS[case]
     if case == "wyllie":
@@ -175,6 +175,7 @@ def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_pat
 
 
 @LOST
+@pytest.mark.exhaustive
 def test_a_command_that_is_killed_is_resumed_on_a_published_graph(mortals, tmp_path):  # noqa: F811
     at = ["--scheduler", mortals.scheduler.address]
     graph = mgraph.generate.grid(40, 40, weights=(1, 9), client=mortals, device="cpu")

@@ -7,6 +7,7 @@ import signal
 import dask
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import names_kept
 
@@ -16,7 +17,7 @@ from mgraph.errors import InputError, MemoryLimitError, SchedulerError, WorkerLo
 from mgraph.generate import linked_list
 
 
-@pytest.fixture(scope="module", params=[1, 3])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

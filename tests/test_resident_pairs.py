@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import GRAPHS, names_kept
 
@@ -10,7 +11,7 @@ from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError
 
 
-@pytest.fixture(scope="module", params=[1, 3])
+@pytest.fixture(scope="module", params=[3, *exhaustive(1)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

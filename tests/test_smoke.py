@@ -16,6 +16,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -444,7 +445,8 @@ def test_a_process_of_its_own(roads):
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_workers():
-    with local_client(2, "cpu") as client:
+    spawned = dask.config.set({"distributed.worker.multiprocessing-method": "spawn"})  # as Dask does by default
+    with spawned, local_client(2, "cpu") as client:
         result = mgraph.apsp(graph(), method="blocked", client=client)
         np.testing.assert_array_equal(result.distances.to_numpy(), DISTANCES)
         result = mgraph.bfs(graph(), 0, client=client)

@@ -7,6 +7,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from test_checkpoints import Stopped, writing, written  # noqa: F401  (a fixture, too)
 from test_sssp import DTYPES, in_doubles, scipys, verify
 
@@ -34,7 +35,7 @@ def distances(hubs, source):
     return scipys(weighted(hubs, (1, 255), "int32"), source)
 
 
-@pytest.fixture(params=[1, 2])
+@pytest.fixture(params=[2, *exhaustive(1)])
 def cores(request):
     """Run on one core, and on all; with one, the kernels of all cores are not used."""
     before = numba.get_num_threads()
@@ -117,7 +118,7 @@ def test_weights_of_zero_and_several_sources():
     found.verify()
 
 
-@pytest.mark.parametrize("method", ["nearfar", "bellman-ford", "mask"])
+@pytest.mark.parametrize("method", ["nearfar", *exhaustive("bellman-ford", "mask")])
 def test_a_checkpoint_of_any_round(hubs, source, distances, method, tmp_path):
     graph = weighted(hubs, (1, 255), "float32")
     asked = {"method": method, "device": "cpu", "span": 1, "checkpoint": tmp_path}

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from distributed import Client
+from exhaustive import exhaustive
 from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 from test_resident import Failing, names_kept
 
@@ -36,6 +37,7 @@ def other(client):
         yield made
 
 
+@pytest.mark.exhaustive
 def test_threads_and_clients_beside_calls_that_fail(client, other):
     """A call that fails or is interrupted ends no call of another thread, and takes no graph or vector with it."""
     expected = [mgraph.sssp(GRAPH, source, device="cpu").distances for source in range(4)]
@@ -157,7 +159,7 @@ def test_a_call_that_waits_for_its_turn_is_not_lost(client, other):
     np.testing.assert_array_equal(found.to_numpy(), mgraph.bfs(GRAPH, 3, device="cpu").distances)
 
 
-@pytest.mark.parametrize("way", ["there", "there, by spans", "sent"])
+@pytest.mark.parametrize("way", ["there, by spans", *exhaustive("there", "sent")])
 def test_a_call_that_the_scheduler_drops_is_named(client, other, way):
     """So it is when the connection to a client breaks, and the scheduler forgets the client; nothing stays behind."""
     first = DistributedGraph.from_graph(GRAPH, client, device="cpu")
