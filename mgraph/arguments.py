@@ -12,7 +12,7 @@ import numpy as np
 
 from . import lazy
 from .arrays import Array
-from .errors import Argument, Given, InputError, RenamedWarning
+from .errors import Argument, Given, InputError, RenamedWarning, shown
 
 #: The measures of distances by their names, besides ``("within", radii)``.
 MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "reached")
@@ -37,7 +37,7 @@ def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | G
 
 def _checked_vertex(name: str, value: Any, n: int) -> int:
     if isinstance(value, str):
-        found = f": graph.vertices_of([{str(value)!r}]) finds the vertex of an id"
+        found = f": graph.vertices_of([{shown(str(value))}]) finds the vertex of an id"
         raise InputError(found, argument=name, value=str(value), expected=f"an integer in [0, {n})")
     return checked_integer(name, value, 0, n - 1)
 
@@ -84,7 +84,7 @@ def as_written(call: str, *arguments: Any, **options: Any) -> str:
     >>> as_written("mgraph.generate.rmat", 20, seed=1, device=None)
     'mgraph.generate.rmat(20, seed=1, client=client)'
     """
-    given = [f"{name}={value!r}" for name, value in options.items() if value is not None]
+    given = [f"{name}={shown(value)}" for name, value in options.items() if value is not None]
     return f"{call}({', '.join([*map(repr, arguments), *given])}, client=client)"
 
 

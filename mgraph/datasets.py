@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from . import lazy
 from .arguments import checked_flag, one_of
-from .errors import FormatError, InputError, MissingFileError
+from .errors import FormatError, InputError, MissingFileError, printable
 from .generate import rmat
 from .io import replacing
 from .kept import cache_folder
@@ -212,7 +212,9 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None, *, progress: 
         _check_whole(path, dataset)
         with replacing(note, True) as file:
             file.write(f"{found}  {path.name}\n".encode())
-        warnings.warn(f"no checksum of {dataset.url} is known: {found} was recorded in {note}", stacklevel=2)
+        warnings.warn(
+            f"no checksum of {dataset.url} is known: {found} was recorded in {printable(str(note))}", stacklevel=2
+        )
     return path
 
 

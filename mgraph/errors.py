@@ -5,7 +5,6 @@ Each derives from `MgraphError` and from the built-in exception that a caller wo
 """
 
 import importlib
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,17 +18,39 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-#: The most characters of a value in a message.
-LONGEST = 300
+#: The most characters of a value in a message, and of a message.
+LONGEST, LONGEST_MESSAGE = 300, 3000
+
+
+def printable(text: str) -> str:
+    r"""Return a text as a message holds it: on one line, with control characters escaped, without its middle if long.
+
+    A terminal would act on control characters, or hide them, such as those that turn the direction of text.
+
+    Examples
+    --------
+    >>> from mgraph.errors import printable
+    >>> print(printable("a\x1b]0;b\x07 c"))
+    a\x1b]0;b\x07 c
+    """
+    text = _cut(text, LONGEST_MESSAGE, LONGEST_MESSAGE // 3)
+    first, *rest = text.split("\n")
+    text = " ".join([first.rstrip(), *map(str.strip, rest)]) if rest else text
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return _cut(text, LONGEST_MESSAGE, LONGEST_MESSAGE // 3)
+
+
+def _cut(text: str, longest: int, tail: int = 0) -> str:
+    return text if len(text) <= longest else f"{text[: longest - tail - 3]}...{text[len(text) - tail :]}"
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it: its `repr` on one line, cut if it is long; its type if it has none."""
+    """Return a value as a message shows it: its `repr`, printable and cut if it is long; its type if it has none."""
     try:
-        text = re.sub(r"\s*\n\s*", " ", repr(value))
+        return _cut(printable(repr(value)), LONGEST)
     except Exception:  # an integer of more digits than Python prints, or any other object
         return f"a value of type {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 class Argument(NamedTuple):
@@ -62,10 +83,11 @@ class Worded(Exception):
     """
 
     def __init__(self, *parts: Any) -> None:
-        #: The message in parts.
-        self.parts = parts
         # OSError takes its number, reason and file as separate arguments.
-        super().__init__(*(parts if parts and isinstance(parts[0], int) else ("".join(map(str, parts)),)))
+        of_system = bool(parts) and isinstance(parts[0], int)
+        #: The message in parts.
+        self.parts = parts if of_system else tuple(printable(p) if isinstance(p, str) else p for p in parts)
+        super().__init__(*(parts if of_system else (printable("".join(map(str, self.parts))),)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Dask's workers send errors with tblib, which would not call the constructor without this.
@@ -101,7 +123,8 @@ class Worded(Exception):
         >>> MgraphError(Argument("n"), " is too large").sentence(lambda part: f"--{part}")
         '--n is too large'
         """
-        return "".join(spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.parts)
+        words = (spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.parts)
+        return printable("".join(words))
 
 
 def parts_of(error: BaseException) -> tuple[Any, ...]:

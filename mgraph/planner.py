@@ -16,7 +16,7 @@ import numpy as np
 from .algorithms.registry import ALGORITHMS
 from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_predecessors
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
-from .errors import Given, InputError
+from .errors import Given, InputError, shown
 from .planning.devices import DeviceSpec, specs_of
 from .planning.plan import Alternative, Plan
 from .planning.shape import Shape
@@ -181,7 +181,7 @@ def plan(
     taken = {}
     for option, value in options.items():
         if not takers(option):
-            raise TypeError(f"plan() got an unexpected keyword argument {option!r}")
+            raise TypeError(f"plan() got an unexpected keyword argument {shown(option)}")
         default = _defaults(takers(option)[0])[option]
         checked = default if value is None and default is None else _checked(name, option, value, n)
         if option in _defaults(name):

@@ -21,7 +21,7 @@ from . import lazy, plotting
 from .arguments import checked_choice, size_in_words, warn_caller
 from .arrays import Array
 from .docstrings import with_common_parts
-from .errors import Given, InputError, RenamedWarning
+from .errors import Given, InputError, RenamedWarning, shown
 from .graph import Graph, PlacedGraph, as_any_graph
 from .graph.ids import written
 from .io import check_output, path_of, replacing, save, save_group, save_networkx
@@ -601,7 +601,7 @@ def as_text(ids: np.ndarray | None, what: str) -> np.ndarray | None:
         try:
             str(name).encode()
         except UnicodeEncodeError as error:
-            raise InputError(f"{what} cannot hold the id {name!r}: the string has a lone surrogate") from error
+            raise InputError(f"{what} cannot hold the id {shown(name)}: the string has a lone surrogate") from error
     return ids
 
 

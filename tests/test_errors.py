@@ -5,6 +5,7 @@ import pickle
 from importlib import metadata
 
 import numpy as np
+import pandas
 import pytest
 import tblib.pickling_support
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from mgraph.arguments import checked_bytes, checked_choice, checked_flag, checke
 from mgraph.cli import main
 from mgraph.cli.commands import COMMANDS
 from mgraph.errors import (
+    LONGEST_MESSAGE,
     Argument,
     DeviceError,
     Given,
@@ -269,3 +271,102 @@ def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch):
     run = CliRunner().invoke(main, ["broken", "x", "--any", "3"])
     assert run.exit_code == 1 and len(run.output.splitlines()) == 1
     assert "the command 'broken' cannot be imported: No module named 'no_such_package'" in run.output
+
+
+#: Names that set a terminal's title, change the direction of text, begin a line of their own, or fill the screen.
+NAMES = ["a\x1b]0;owned\x07b", "a\u202eb\x9b31m", "a\nmgraph: error: b", "a\tb" * 10**6, "a" + " " * 10**6]
+
+GRID = mgraph.generate.grid(2, 3)
+
+
+def the_header(folder, name):
+    """Read a table whose header has a name, but not the one that is looked for."""
+    file = folder / "table.csv"
+    file.write_text(f'"{name}",b\n1,2\n', encoding="utf-8")
+    mgraph.read(file, source="c", target="b")
+
+
+def lines(folder, name, suffix, before="", **options):
+    """Read a text whose last line is a name."""
+    file = folder / f"graph{suffix}"
+    file.write_text(f"{before}{name}\n", encoding="utf-8")
+    mgraph.read(file, **options)
+
+
+def of_frame(_, name):
+    mgraph.Graph.from_pandas(pandas.DataFrame({name: [0], "b": [1]}))
+
+
+def of_ids(_, name):
+    mgraph.Graph.from_edges([0], [1], ids=[name, "b"]).vertices_of([name + "c"])
+
+
+@pytest.mark.parametrize("name", NAMES, ids=["title", "direction", "line", "long", "blank"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda folder, name: mgraph.read(folder / name),
+        lambda folder, name: mgraph.read(folder, format=name),
+        lambda folder, name: lines(folder, name, ".txt"),
+        lambda folder, name: lines(folder, name, ".csv", "source,target\n0,", source="source", target=name),
+        the_header,
+        lambda folder, name: lines(folder, name, ".gr"),
+        lambda folder, name: lines(folder, name, ".mtx"),
+        lambda folder, name: lines(folder, name, ".mtx", "%%MatrixMarket matrix coordinate real general\n"),
+        lambda folder, name: lines(folder, name, ".metis"),
+        lambda folder, name: lines(folder, name, ".graphml", "<graphml>"),
+        lambda folder, name: mgraph.write(folder / f"graph.{name}", GRID),
+        lambda _, name: mgraph.Graph.from_pandas(pandas.DataFrame({"a": [0], "b": [1]}), name, "b"),
+        of_frame,
+        of_ids,
+        lambda _, name: mgraph.Graph.from_edges([0], [name]),
+        lambda _, name: mgraph.bfs(GRID, name),
+        lambda _, name: mgraph.bfs(GRID, 0, device=name),
+        lambda _, name: mgraph.apsp(GRID, method=name),
+        lambda _, name: mgraph.apsp(GRID, dtype=name),
+        lambda _, name: mgraph.apsp(GRID, memory_limit=name),
+        lambda _, name: mgraph.distances(GRID, [0], reduce=name),
+        lambda _, name: mgraph.plan(name, 5),
+        lambda _, name: mgraph.datasets.fetch(name),
+        lambda folder, name: mgraph.Hierarchy.load(folder / name),
+        lambda folder, name: mgraph.apsp(GRID, device="cpu", checkpoint=folder / "empty" / name, resume=name),
+        lambda _, name: mgraph.csgraph.shortest_path(np.ones((2, 2)), method=name),
+    ],
+)
+def test_messages_have_no_control_characters_and_an_end(call, name, tmp_path):
+    with pytest.raises((mgraph.MgraphError, TypeError, ValueError)) as caught:
+        call(tmp_path, name)
+    assert str(caught.value).isprintable() and len(str(caught.value)) <= LONGEST_MESSAGE
+
+
+@pytest.mark.parametrize("name", NAMES[:4])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["{}"],
+        ["bfs", "{}"],
+        ["bfs", "{}.gr", "--source", "0"],
+        ["bfs", "--rmat", "3", "--device", "{}"],
+        ["bfs", "--rmat", "{}"],
+        ["bfs", "--rmat", "3", "--{}"],
+        ["apsp", "--rmat", "3", "--method", "{}"],
+        ["apsp", "--rmat", "3", "--out", "no/{}.npy"],
+        ["plan", "apsp", "5", "--devices", "{}"],
+        ["fetch", "{}"],
+        ["resume", "{}"],
+    ],
+)
+def test_the_command_line_prints_no_control_characters(words, name):
+    ran = CliRunner().invoke(main, [word.format(name) for word in words])
+    assert ran.exit_code and all(line.isprintable() for line in ran.output.split("\n"))
+    assert len(ran.output) < LONGEST_MESSAGE + 1000
+
+
+def test_warnings_have_no_control_characters(tmp_path, monkeypatch):
+    file = tmp_path / f"{NAMES[0]}.txt"
+    file.write_text("0 1\n1000000 1\n")
+    with pytest.warns(mgraph.io.SparseIdsWarning) as caught:
+        mgraph.read(file)
+    assert "\\x1b]0;owned" in str(caught[0].message) and str(caught[0].message).isprintable()
+    ran = CliRunner().invoke(main, ["bfs", str(file), "--source", "0", "--device", "cpu"])
+    assert "\\x1b]0;owned" in ran.output and all(line.isprintable() for line in ran.output.split("\n"))

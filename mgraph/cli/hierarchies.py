@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..errors import printable
 from ..hierarchy import Hierarchy
 from ..io import check_output
 from .commands import main
@@ -50,4 +51,4 @@ def hierarchy(
         return
     click.echo(words)
     click.echo(f"hierarchy: {made.entries:,} entries, {made.height:,} levels, distances {made.dtype}")
-    click.echo(f"time: {seconds:.3g} s\nsaved: {out}")
+    click.echo(f"time: {seconds:.3g} s\nsaved: {printable(str(out))}")

@@ -9,7 +9,7 @@ import click
 
 import mgraph
 
-from ..errors import Argument, Given, Worded
+from ..errors import Argument, Given, Worded, printable, shown
 
 
 class Failure(click.ClickException):
@@ -22,8 +22,8 @@ class Failure(click.ClickException):
         elif isinstance(error, mgraph.MgraphError):
             text = _sentence(error)
         else:
-            text = f"{type(error).__name__}: {text} (--debug shows where)"
-        super().__init__(" ".join(text.split()))
+            text = f"{type(error).__name__}: {printable(text)} (--debug shows where)"
+        super().__init__(" ".join(printable(text).split()))
 
     def show(self, file: Any = None) -> None:
         """Print the line."""
@@ -46,7 +46,7 @@ def show_warning(
 ) -> None:
     """Print a warning in one line, as `warnings.showwarning`."""
     text = _sentence(message) if isinstance(message, Worded) else _versions_in_words(str(message))
-    click.echo(f"mgraph: warning: {' '.join(text.split())}", err=True)
+    click.echo(f"mgraph: warning: {' '.join(printable(text).split())}", err=True)
 
 
 class _Lines(logging.Handler):
@@ -54,7 +54,7 @@ class _Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a record."""
-        click.echo(f"mgraph: warning: {' '.join(record.getMessage().split())}", err=True)
+        click.echo(f"mgraph: warning: {' '.join(printable(record.getMessage()).split())}", err=True)
 
 
 @contextlib.contextmanager
@@ -123,15 +123,18 @@ def _spelled(part: Argument | Given) -> str:
         return name
     if option.is_flag and isinstance(part.value, bool):
         return name if part.value else max(option.secondary_opts, key=len, default=str(part))
-    return f"{name} {part.value}"
+    return f"{name} {shown(str(part.value))[1:-1]}"
 
 
 @contextlib.contextmanager
 def one_line() -> Iterator[None]:
-    """Turn a system's error, such as a full disk's, into one line; click knows what to do with a broken pipe."""
+    """Turn errors of the system, such as a full disk's, and of click into one line; a broken pipe is left to click."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
         raise Failure(error) from error
+    except click.ClickException as error:
+        error.message = printable(error.message)  # type: ignore[misc]
+        raise

@@ -8,6 +8,7 @@ import click
 
 import mgraph
 
+from ..errors import printable, shown
 from .commands import main
 from .options import graph_options, json_option, scheduler_options, wait_option
 from .run import graph_given, input_of, read_arguments
@@ -63,7 +64,7 @@ def load(
     tls = (tls_ca_file, tls_cert, tls_key)
     with _client(scheduler, scheduler_file, tls, worker_timeout, wait_for_workers) as client:
         if name in mgraph.cluster.published(client, worker_timeout=worker_timeout):
-            raise mgraph.InputError(f"there is a graph {name!r}: mgraph unload {shlex.quote(name)} removes it")
+            raise mgraph.InputError(f"there is a graph {shown(name)}: mgraph unload {shlex.quote(name)} removes it")
         there: Any = {
             "client": client,
             "device": device,
@@ -82,7 +83,7 @@ def load(
     if as_json:
         click.echo(as_json_text({"name": name, **facts, "workers": count}))
         return
-    click.echo(f"{words}, on {count} worker{'s' * (count > 1)}: --resident {name}")
+    click.echo(f"{words}, on {count} worker{'s' * (count > 1)}: --resident {printable(name)}")
 
 
 @main.command(epilog="Example: mgraph unload roads --scheduler tcp://10.0.0.1:8786")

@@ -19,7 +19,7 @@ from .. import generate
 from ..algorithms.command import Command
 from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
-from ..errors import Argument, Given, InputError, MgraphError, parts_of
+from ..errors import Argument, Given, InputError, MgraphError, parts_of, printable
 from ..graph import Graph
 from ..hierarchy import Hierarchy
 from ..io import check_output
@@ -207,7 +207,7 @@ def perform(
         click.echo(f"rate: {tqdm.format_sizeof(found.facts['rate'])} {found.unit} a second")
     click.echo(found.words)
     if out is not None:
-        click.echo(f"saved: {out}")
+        click.echo(f"saved: {printable(str(out))}")
 
 
 def _facts(

@@ -12,7 +12,7 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import as_array
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, shown
 from .compressed import Edges
 from .ids import as_ids, is_missing, numbered, numbers_of
 
@@ -156,7 +156,7 @@ def arrow_columns(table: Any) -> Columns:
     def read(name: str) -> np.ndarray:
         column = found.column(name)
         if column.null_count:
-            raise InputError(f"the column {name!r} has {column.null_count} nulls: drop their rows, or fill them")
+            raise InputError(f"the column {shown(name)} has {column.null_count} nulls: drop their rows, or fill them")
         try:
             if arrow.types.is_dictionary(column.type):  # Arrow's own cast knows no views of strings, which Polars gives
                 column.validate(full=True)
@@ -164,7 +164,7 @@ def arrow_columns(table: Any) -> Columns:
                 return np.concatenate([chunk.dictionary.to_numpy(False)[chunk.indices.to_numpy()] for chunk in chunks])
             return np.asarray(column.to_numpy())
         except (arrow.ArrowException, IndexError) as error:
-            raise InputError(f"the column {name!r} cannot be read: {error}") from error
+            raise InputError(f"the column {shown(name)} cannot be read: {error}") from error
 
     return Columns(found.column_names, read)
 
@@ -177,7 +177,7 @@ def column_edges(columns: Columns, source: str, target: str, weight: str | None)
     for name, column in (("source", source), ("target", target), ("weight", weight)):
         if (column is not None or name != "weight") and columns.names.count(column) != 1:
             twice = ": there are several of that name" if column in columns.names else ""
-            raise InputError(twice, argument=name, value=column, expected=f"one of the columns {columns.names}")
+            raise InputError(twice, argument=name, value=column, expected=f"one of the columns {shown(columns.names)}")
     weights = None if weight is None else as_array(columns.read(weight), "weight")
     src, dst, ids = numbered(columns.read(source), columns.read(target))
     return Edges(src, dst, weights), ids

@@ -14,7 +14,7 @@ import numpy as np
 from .. import device as devices
 from ..arguments import as_array
 from ..arrays import distinct, places_of
-from ..errors import InputError
+from ..errors import InputError, shown
 from .checks import check_room
 from .views import handed_out
 
@@ -164,7 +164,9 @@ def places_among(known: np.ndarray, ids: Any, name: str) -> np.ndarray:
         For an id that is not known; `name` is the argument with the ids.
     """
     if isinstance(ids, str):
-        raise InputError(f": for one id give [{str(ids)!r}]", argument=name, value=ids, expected="a sequence of ids")
+        raise InputError(
+            f": for one id give [{shown(str(ids))}]", argument=name, value=ids, expected="a sequence of ids"
+        )
     check_room(name, ids)
     if not hasattr(ids, "__len__") or not len(ids):
         raise InputError(argument=name, value=ids, expected="a sequence of one id or more")

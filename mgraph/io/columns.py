@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import lazy
 from ..arguments import one_of
-from ..errors import FormatError, Given, InputError, MgraphError, parts_of
+from ..errors import FormatError, Given, InputError, MgraphError, parts_of, shown
 from ..graph.checks import checked_edge_ends, checked_weights
 from ..graph.compressed import Edges
 from .content import Options
@@ -54,9 +54,9 @@ class Tables:
         for name in wanted:
             if name not in there:
                 raise FormatError(
-                    f"{path} has no column {name!r}: name those of sources, targets and weights by ",
+                    f"{path} has no column {shown(name)}: name those of sources, targets and weights by ",
                     Given("columns"),
-                    f", of {one_of([repr(name) for name in there]) if there else 'none'}",
+                    f", of {one_of([shown(name) for name in there]) if there else 'none'}",
                 )
         return cls(wanted)
 
@@ -83,7 +83,7 @@ class Tables:
         with _parquet(section.path) as file:
             missing = [name for name in self.columns if name not in file.schema_arrow.names]
             if missing:
-                raise FormatError(f"{section.path} has no column {missing[0]!r}, which the first file has")
+                raise FormatError(f"{section.path} has no column {shown(missing[0])}, which the first file has")
             size = file.metadata.row_group(section.start).total_byte_size
             require(path_of(section.path), size, f"row group {section.start}")
             table = file.read_row_group(section.start, columns=list(self.columns))
@@ -91,7 +91,7 @@ class Tables:
         for name in self.columns:
             column = table.column(name)
             if column.null_count:
-                raise FormatError(f"{section}: the column {name!r} has {column.null_count} nulls")
+                raise FormatError(f"{section}: the column {shown(name)} has {column.null_count} nulls")
             columns.append(column.to_numpy())
         return _checked(columns, section)
 
@@ -136,7 +136,7 @@ def read_parquet(path: Path, stream: BufferedReader, names: Iterable[str | None]
         wanted = list(dict.fromkeys(name for name in names if name is not None))
         missing = [name for name in wanted if name not in there]
         if missing:
-            raise FormatError(f"{path} has no column {missing[0]!r}: it has {', '.join(there)}"[:400])
+            raise FormatError(f"{path} has no column {shown(missing[0])}: it has {', '.join(there)}"[:400])
         groups = range(file.metadata.num_row_groups)
         require(path, 2 * sum(file.metadata.row_group(group).total_byte_size for group in groups), "the table")
         return file.read(columns=wanted)

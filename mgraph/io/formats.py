@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ..errors import FormatError, Given
+from ..errors import FormatError, Given, shown
 from .stream import COMPRESSIONS
 
 #: What a file of each format holds.
@@ -92,7 +92,7 @@ def check_edge_list(path: Path, head: bytes) -> None:
     if _suffix(path) and not _EDGE.match(line + b" "):
         raise FormatError(
             f"{path}, line {number}: {line[:60].decode('utf-8', 'replace')!r} is no edge, and the suffix "
-            f"{_suffix(path)!r} means none of the formats, which ",
+            f"{shown(_suffix(path))} means none of the formats, which ",
             Given("format"),
             f" can name ({', '.join(FORMATS)}): name the columns of a table by ",
             Given("source"),

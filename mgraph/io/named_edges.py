@@ -104,7 +104,7 @@ class NamedEdges:
         except ValueError:
             pass
         raise FormatError(
-            f"{where}: the attribute {self.weight!r} of an edge is {shown(value)[:60]}, which is no number: ",
+            f"{where}: the attribute {shown(self.weight)} of an edge is {shown(value)[:60]}, which is no number: ",
             "name another by ",
             Given("weight"),
             ", or leave weights out by ",
@@ -136,7 +136,7 @@ class NamedEdges:
         values = self._weights
         if values.count(None) == len(values):
             if self.weight is not None and self._options.weight is not None:
-                raise FormatError(f"{self._path}: no edge has the attribute {self.weight!r}")
+                raise FormatError(f"{self._path}: no edge has the attribute {shown(self.weight)}")
             return None
         kind = float if float in set(map(type, values)) else int
         return np.array([1 if value is None else value for value in values], np.float64 if kind is float else np.int64)

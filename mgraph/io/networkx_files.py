@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import lazy
-from ..errors import FormatError, InputError
+from ..errors import FormatError, InputError, shown
 from .content import Content, Options
 from .named_edges import NamedEdges
 from .saving import replacing
@@ -55,7 +55,7 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
     for source, target, data in graph.edges(data=True):
         weight = None
         if edges.weight in data:
-            weight = edges.weight_of(data[edges.weight], f"{path}: the edge from {source!r} to {target!r}")
+            weight = edges.weight_of(data[edges.weight], f"{path}: the edge from {shown(source)} to {shown(target)}")
         edges.edge(numbers[source], numbers[target], weight, not graph.is_directed())
     return edges.content(graph.is_directed())
 
@@ -69,7 +69,7 @@ def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool
     networkx = lazy.optional("networkx", f"writing a {path.suffix} file")
     wrong = next((name for name in map(str, ids or []) if _NO_XML.search(name)), None)
     if wrong is not None:
-        raise InputError(f"{path}: XML cannot hold all characters of the id {wrong!r}")
+        raise InputError(f"{path}: XML cannot hold all characters of the id {shown(wrong)}")
     if ids is not None:
         for node, name in enumerate(map(str, ids)):
             del graph.nodes[node]["id"]

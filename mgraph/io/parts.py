@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import lazy
-from ..errors import Given, InputError, OutputExistsError
+from ..errors import Given, InputError, OutputExistsError, shown
 from .files import system_of
 
 #: The forms in which a vector is written, by the suffix of the path: one file, or a folder of parts.
@@ -33,7 +33,7 @@ def form_of(path: str | os.PathLike[str]) -> str:
     suffix = PurePosixPath(os.fspath(path)).suffix
     if suffix not in FORMS:
         raise InputError(
-            f"{os.fspath(path)} has the suffix {suffix!r}: a vector is written as one .npy file, as a folder of "
+            f"{os.fspath(path)} has the suffix {shown(suffix)}: a vector is written as one .npy file, as a folder of "
             "Parquet files with the suffix .parquet, or as a folder of .npy files without a suffix"
         )
     return FORMS[suffix]

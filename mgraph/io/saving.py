@@ -23,7 +23,7 @@ import numpy as np
 from .. import device as devices
 from ..arguments import checked_flag, one_of
 from ..arrays import Array
-from ..errors import Given, InputError, MgraphError, OutputExistsError
+from ..errors import Given, InputError, MgraphError, OutputExistsError, shown
 from .files import is_url, path_of, system_of
 
 #: Bytes of an array that is not contiguous that are copied at a time.
@@ -52,7 +52,7 @@ def check_output(
         return
     path, overwrite = Path(path), checked_flag("overwrite", overwrite)
     if path.suffix not in suffixes:
-        raise InputError(f"{path} has the suffix {path.suffix!r}, which must be {one_of(suffixes)}")
+        raise InputError(f"{path} has the suffix {shown(path.suffix)}, which must be {one_of(suffixes)}")
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file")
     target = _target(path)
@@ -70,7 +70,7 @@ def check_output(
 
 def _check_url(url: str, overwrite: bool) -> None:
     if path_of(url).suffix not in (".npy", ".npz"):
-        raise InputError(f"{url} has the suffix {path_of(url).suffix!r}, which must be .npy or .npz")
+        raise InputError(f"{url} has the suffix {shown(path_of(url).suffix)}, which must be .npy or .npz")
     system, inner = system_of(url)
     if not checked_flag("overwrite", overwrite) and system.exists(inner):
         raise OutputExistsError(f"{url} exists: ", Given("overwrite", True), " replaces it")

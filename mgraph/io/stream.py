@@ -6,6 +6,7 @@ ends with `MemoryLimitError` when they exceed the memory that was free at the st
 
 import bz2
 import contextlib
+import errno
 import io
 import lzma
 import os
@@ -19,7 +20,7 @@ from typing import IO, Any
 
 from .. import device as devices
 from .. import lazy
-from ..errors import FormatError, InputError, MemoryLimitError, MissingFileError
+from ..errors import FormatError, InputError, MemoryLimitError, MissingFileError, shown
 
 #: Bytes of text that are parsed at a time; a longer line is an error.
 BLOCK = 1 << 22
@@ -197,7 +198,7 @@ class Borrowed(io.RawIOBase):
         """Read up to as many bytes as the buffer holds, and return their number."""
         data = self.file.read(len(buffer))
         if not isinstance(data, bytes):
-            raise InputError(f"{self.file!r} does not give bytes: open the file in binary mode")
+            raise InputError(f"{shown(self.file)} does not give bytes: open the file in binary mode")
         buffer[: len(data)] = data
         return len(data)
 
@@ -207,7 +208,7 @@ def named(given: str | os.PathLike[str] | IO[bytes]) -> tuple[Path, IO[bytes] | 
     if isinstance(given, (str, os.PathLike)):
         return Path(given), None
     if not hasattr(given, "read"):
-        raise InputError(f"expected a path or a file object opened in binary mode, got {given!r}")
+        raise InputError(f"expected a path or a file object opened in binary mode, got {shown(given)}")
     name = getattr(given, "name", None)
     return Path(name if isinstance(name, str) else "<file>"), given
 
@@ -240,8 +241,11 @@ def opened(path: Path, file: IO[bytes] | None = None) -> BufferedReader:
         raise MissingFileError(error.errno, "there is no such file", os.fspath(path)) from error
     except IsADirectoryError as error:
         raise FormatError(f"{path} is a folder: give a file") from error
-    except ValueError as error:
-        raise InputError(f"path must be the name of a file, got {os.fspath(path)!r}: {error}") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG:
+            raise
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"path must be the name of a file, got {shown(os.fspath(path))}: {why}") from error
     try:
         head, suffix = stream.peek(6), path.suffix.lower()
         if not head and suffix in COMPRESSIONS:

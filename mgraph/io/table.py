@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import FormatError, InputError
+from ..errors import FormatError, InputError, shown
 from ..graph.ids import Numbers, renumbered
 from .stream import BLOCK, require
 
@@ -144,7 +144,9 @@ def _place(path: Path, line: int, first: list[str], name: str | int) -> int:
     header = [field.strip() for field in first]
     if header.count(name) != 1:
         what = "more than one column" if name in header else "no column"
-        raise FormatError(f"{path}, line {line}: there is {what} {name!r}: the header has {', '.join(header)}"[:400])
+        raise FormatError(
+            f"{path}, line {line}: there is {what} {shown(name)}: the header has {', '.join(header)}"[:400]
+        )
     return header.index(name)
 
 

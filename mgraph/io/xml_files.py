@@ -122,7 +122,7 @@ class _Reader:
         """Take the value of an attribute of the edge whose element has begun last."""
         edge, weight = self.begun[-1], self.weight(key, value)
         if edge.attributed:
-            self.wrong(f"the attribute {self.edges.weight!r} of the edge has two values: a weight is one")
+            self.wrong(f"the attribute {shown(self.edges.weight)} of the edge has two values: a weight is one")
         edge.attributed = True
         edge.weight = weight if edge.weight is None else edge.weight
 
@@ -137,7 +137,7 @@ class _Reader:
             if tag != self.root:
                 self.wrong(f"a .{self.root} file begins with the element '{self.root}', not with {shown(tag)}")
         if self.text is not None:
-            self.wrong(f"the attribute {self.edges.weight!r} of an edge holds an element, not a number")
+            self.wrong(f"the attribute {shown(self.edges.weight)} of an edge holds an element, not a number")
         tag = tag if space == self._space else ""
         self.start(tag, self.within[-1] if self.within else "", attributes)
         self.within.append(tag)
@@ -234,7 +234,7 @@ class _GEXF(_Reader):
                 self.wrong(f"no attribute {shown(key)} of edges is declared before")
             name = self.keys[key].name if key in self.keys else key
             if name == self.edges.weight:
-                self.attribute(key, self.required(attributes, "value", f"the attribute {name!r} lacks its value"))
+                self.attribute(key, self.required(attributes, "value", f"the attribute {shown(name)} lacks its value"))
 
 
 def read_graphml(path: Path, stream: BufferedReader, options: Options) -> Content:

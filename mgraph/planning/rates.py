@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import device as devices
-from ..errors import InputError
+from ..errors import InputError, printable
 from ..kept import cache_folder, write_json
 from . import probe
 
@@ -196,7 +196,8 @@ def _kept(folder: Path | None) -> dict[str, Rates]:
     kept, problem = _read(path)
     if problem:
         warnings.warn(
-            f"{path} is ignored, as {problem}: remove it, or measure again with 'mgraph calibrate'", stacklevel=3
+            printable(f"{path} is ignored, as {problem}: remove it, or measure again with 'mgraph calibrate'"),
+            stacklevel=3,
         )
     return kept
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ... import limits
 from ...arguments import size_in_words
-from ...errors import InputError, MemoryLimitError
+from ...errors import InputError, MemoryLimitError, shown
 from ..clock import COMPILING, clock
 
 #: How often a thread of GNU's OpenMP polls at a barrier before it sleeps: some tens of microseconds. The default,
@@ -29,7 +29,7 @@ def _check_environment() -> None:
         with contextlib.suppress(ValueError):
             if fits(int(value)):
                 continue
-        raise InputError(f"the environment variable {name} must be {wanted}, got {value!r}: unset it")
+        raise InputError(f"the environment variable {name} must be {wanted}, got {shown(value)}: unset it")
 
 
 @contextlib.contextmanager
@@ -47,7 +47,7 @@ def _checked_threads() -> Iterator[None]:
     except ValueError as error:
         if not chosen:
             raise
-        variables = " and ".join(f"{name}={value!r}" for name, value in chosen.items())
+        variables = " and ".join(f"{name}={shown(value)}" for name, value in chosen.items())
         reason = " ".join(str(error).split())
         raise InputError(
             f"Numba cannot start threads with {variables} in the environment: unset it ({reason})"

@@ -38,6 +38,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from ... import limits
+from ...errors import printable
 
 #: Age in seconds from which a file is removed if the index does not name it.
 YOUNG = 600.0
@@ -157,7 +158,7 @@ def _warn(what: str, message: str) -> None:
     """Give a warning, once in a process."""
     if what not in _warned:
         _warned.add(what)
-        warnings.warn(message, RuntimeWarning, stacklevel=3)
+        warnings.warn(printable(message), RuntimeWarning, stacklevel=3)
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:

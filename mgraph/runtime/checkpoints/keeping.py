@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ... import lazy
 from ...arguments import checked_flag, checked_seconds, warn_caller
-from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, shown
+from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, printable, shown
 from ...io.files import absolute
 from ...planning.devices import usable
 from ...planning.plan import Plan
@@ -298,7 +298,7 @@ class Keeping:
             self._kept = self._kept[1 - KEPT :]
         self._clear()
         if error:
-            why = self._unmade or error
+            why = printable(str(self._unmade or error))
             text = f"checkpoint {self._number} was not written to {self._store}, and the call goes on: {why}"
             if self._warned:
                 _log.warning("%s", text)

@@ -39,7 +39,7 @@ import numpy as np
 
 from ... import device as devices
 from ... import limits
-from ...errors import CheckpointError, MgraphError, shown
+from ...errors import CheckpointError, MgraphError, printable, shown
 from ...io.files import is_url, system_of
 from .pieces import Bits, Box, Numbers, Piece, overlap, within
 
@@ -133,7 +133,7 @@ class Store:
         self._remote = is_url(place)
 
     def __repr__(self) -> str:
-        return self.place
+        return printable(self.place)
 
     def numbers(self) -> list[int]:
         """Return the numbers of the complete checkpoints, the last one first."""

@@ -15,7 +15,7 @@ from distributed import Client, Future
 from ... import device as devices
 from ... import io
 from ...arrays import position
-from ...errors import InputError, SchedulerError
+from ...errors import InputError, SchedulerError, shown
 from . import tasks
 from .blocks import Held, array_of, tiles_of
 from .watch import Watch, connection
@@ -362,7 +362,7 @@ def _indices(key: Any, length: int, axis: int) -> range:
         if index is None:
             raise IndexError(f"index {key} is out of bounds for axis {axis} with size {length}")
         return range(index, index + 1)
-    raise IndexError(f"{key!r} is not an index of a DistributedMatrix: use integers and slices, or to_numpy()")
+    raise IndexError(f"{shown(key)} is not an index of a DistributedMatrix: use integers and slices, or to_numpy()")
 
 
 def _local(wanted: range, own: tuple[int, int]) -> slice | None:

@@ -22,7 +22,7 @@ from distributed import Client, Scheduler
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol.pickle import dumps, loads
 
-from ...errors import InputError, WorkerLostError
+from ...errors import InputError, WorkerLostError, shown
 from ...planning.cut import Placed
 from ..losses import attempted
 from . import residents, tasks
@@ -105,7 +105,7 @@ def publish(placement: Placement, name: str) -> None:
     recipe = None if placement.origin is None else placement.origin.recipe
     about = _published(placement, name, recipe, uuid.uuid4().hex, None)
     if about is None:
-        advice = f": give another one, or free it by mgraph.cluster.unpublish({name!r}, client)"
+        advice = f": give another one, or free it by mgraph.cluster.unpublish({shown(name)}, client)"
         raise InputError(advice, argument="name", value=name, expected="a name that no published graph has")
     placement.origin = _origin(name, about, placement.group) or placement.origin
 
@@ -125,7 +125,8 @@ def _published(
     place = residents.Here(*ids.place) if isinstance(ids, DistributedVector) else None
     sent = dumps(replace(facts, ids=ids if place is None else None))
     given = [
-        (session, f"the published graph {name!r}", sent if rank == 0 else None) for rank in range(len(group.addresses))
+        (session, f"the published graph {shown(name)}", sent if rank == 0 else None)
+        for rank in range(len(group.addresses))
     ]
     group.each(residents.lend, given, placement.name, place)
     about = Published(
@@ -203,7 +204,7 @@ def _borrowed(name: str, about: Published, client: Client, worker_timeout: float
             raise _lost(name, about, empty)
         faults = [part.fault for part in borrowed if part.fault]
         if faults:
-            raise InputError(f"the published graph {name!r} is damaged, {faults[0]}: {_advice(about)}")
+            raise InputError(f"the published graph {shown(name)} is damaged, {faults[0]}: {_advice(about)}")
         facts: Facts = loads(next(part.facts for part in borrowed if part.facts is not None))
         if borrowed[0].ids is not None:
             lengths, (_, dtype) = [part.ids[0] for part in borrowed], borrowed[0].ids
@@ -244,11 +245,11 @@ def _make_again(name: str, old: bytes, client: Client, worker_timeout: float | s
             made = _made(about, client, worker_timeout)
             if not made.facts.alike(about.facts):
                 raise InputError(
-                    f"the published graph {name!r}, {about.words}, was made again, as a worker was lost, and is "
+                    f"the published graph {shown(name)}, {about.words}, was made again, as a worker was lost, and is "
                     f"another one now, {made!r}: unpublish it, and publish it again"
                 )
             _published(made, name, about.recipe, about.graph, old)
-            tell(client, made_again(f"the published graph {name!r}", len(made.group.addresses)))
+            tell(client, made_again(f"the published graph {shown(name)}", len(made.group.addresses)))
             seconds, after = time.monotonic() - began, repr(made)  # a record of the log must not keep the graph
             _log.warning("lost a part of the published graph %r: made again in %.1f s, %s", name, seconds, after)
 
@@ -300,7 +301,8 @@ def _lost(name: str, about: Published, gone: Collection[str]) -> WorkerLostError
     workers = [address for address in about.addresses if address in gone]
     return WorkerLostError(
         f"the worker {', '.join(workers)} is gone, or was started again, and with it the edges into "
-        f"{lying('the vertices', workers, ranges)} of the published graph {name!r}, {about.words}: {_advice(about)}",
+        f"{lying('the vertices', workers, ranges)} of the published graph {shown(name)}, {about.words}: "
+        f"{_advice(about)}",
         workers=workers,
     )
 

@@ -13,7 +13,7 @@ from ... import device as devices
 from ... import io
 from ...arguments import as_array
 from ...arrays import Array, position
-from ...errors import InputError
+from ...errors import InputError, shown
 from ...planning.cut import Ranges
 from . import residents, tasks
 from .group import Group, Kept, lying
@@ -202,7 +202,7 @@ class DistributedVector(Handle):
             parts = self._applied(None, _selected, [mask], self.dtype.itemsize)
             return np.concatenate([np.empty(0, self.dtype), *parts])
         if isinstance(key, bool | np.bool_):
-            raise IndexError(f"{key!r} is not an index of a DistributedVector: use integers, slices and masks")
+            raise IndexError(f"{shown(key)} is not an index of a DistributedVector: use integers, slices and masks")
         if isinstance(key, slice):
             wanted = range(self.size)[key]
             ascending = wanted if wanted.step > 0 else wanted[::-1]
@@ -214,7 +214,7 @@ class DistributedVector(Handle):
             raise IndexError(f"index {key} is out of bounds for a vector of {self.size} elements") from None
         except TypeError:
             raise IndexError(
-                f"{key!r} is not an index of a DistributedVector: use integers, slices and masks"
+                f"{shown(key)} is not an index of a DistributedVector: use integers, slices and masks"
             ) from None
         return self._read(range(index, index + 1)).item()
 
