@@ -21,7 +21,7 @@ from .table import INTEGER
 #: The sections with edges, and whether these have both directions.
 _EDGES = {"arcs": False, "edges": True, "arcslist": False, "edgeslist": True, "matrix": False}
 
-_SECTION = re.compile(r"\*([a-z]+)\s*(.*)", re.IGNORECASE)
+_SECTION = re.compile(r"\*([a-z]+)(?![a-z0-9])\s*(.*)", re.IGNORECASE)
 _SIZES = re.compile(r"([0-9]{1,18})(?:\s+([0-9]{1,18}))?")
 _VERTEX = re.compile(r'([0-9]{1,18})(?:\s+(?:"([^"]*)"|(\S+)))?(?:\s.*)?')
 
