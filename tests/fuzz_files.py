@@ -817,7 +817,7 @@ def expected_xml(content: bytes, options: dict) -> Expected:
 
 
 def expected_gml(content: bytes, options: dict) -> Expected:
-    text = content.decode("latin-1")
+    text = re.sub(r"\bgraph\s*\[", "graph [ multigraph 1", content.decode("latin-1"), count=1)
     weighted = options.get("weighted") is not False
     made = networkx.parse_gml(re.split("\r\n?|\n", text), label="id")
     edges = [

@@ -225,6 +225,8 @@ def test_gml():
     assert found(text.format(1, "\xc5", 2.5), "gml", weight="value") == [("B", "\xc5", 2.5)]
     assert found(text.format(0, "A", '"3"'), "gml", weight="value") == [("A", "B", 3), ("B", "A", 3)]
     assert found(text.format(1, "B", 2), "gml") == [(2, 1)]
+    parallel = "graph [ directed 1 node [ id 1 ] node [ id 2 ] " + "edge [ source 1 target 2 ]\n" * 2 + "]"
+    assert found(parallel, "gml") == [(1, 2), (1, 2)]
     refused(text.format(1, "A", '"far"'), "gml", "from 2 to 1: the attribute 'value' .* 'far'", weight="value")
     refused(text.format(1, "A", "[ x 1 ]"), "gml", "no number", weight="value")
     refused("graph [ node [ id 1 graph [ node [ id 2 ] ] ] ]", "gml", "a graph within a graph")
@@ -312,6 +314,7 @@ def test_pajek():
         ("*Vertices 2\n*Arcs\n1\n", "line 3: expected an edge"),
         ("*Vertices 2\n*Matrix\n0 1 2\n", "line 3: expected 2 rows of 2 numbers"),
         ("*Vertices 2\n*Vertices 2\n", "a second network"),
+        ("*Vertices 2\n*Arcs\n1 2\r1 2\n", "line 3: it holds a carriage return"),
         ("*Vertices 2\n*Partition p\n", "'partition' is not one of a network's"),
     ],
 )

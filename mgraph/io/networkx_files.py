@@ -18,6 +18,9 @@ from .stream import held, require
 #: Bytes that the graph takes for each byte of GML while NetworkX reads it, as measured with NetworkX 3.6.
 _A_BYTE = 20
 
+#: How a graph begins, and the same with the word without which NetworkX refuses parallel edges.
+_GRAPH, _PARALLEL = re.compile(r"\bgraph\s*\["), "graph [ multigraph 1"
+
 #: What ends a line, among all that Python takes for an end.
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -41,7 +44,7 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
     except UnicodeDecodeError:
         text = content.decode("latin-1")
     try:
-        graph = networkx.parse_gml(_LINE_END.split(text), label="id")
+        graph = networkx.parse_gml(_LINE_END.split(_GRAPH.sub(_PARALLEL, text, count=1)), label="id")
     except MemoryError:
         raise
     except Exception as error:  # of NetworkX, of nodes that are no table, and of one that is nested too deeply

@@ -37,6 +37,8 @@ def read_pajek(path: Path, stream: BufferedReader, options: Options) -> Content:
     network, section = _Network(path, options), ""
     for line, content in _lines(Text(path, stream, b"%")):
         network.where = f"{path}, line {line}"
+        if "\r" in content:
+            network.fail("it holds a carriage return: end lines with a newline")
         begun = _SECTION.fullmatch(content)
         if begun is None:
             network.add(section, content)
@@ -63,16 +65,16 @@ class _Network:
         if section == "vertices":
             sizes = _SIZES.fullmatch(rest)
             if sizes is None or int(sizes[1]) > MAX_VERTICES or int(sizes[2] or 0) > int(sizes[1]):
-                self._fail(f"expected '*Vertices n' with n of at most {MAX_VERTICES}, got {rest[:60]!r}")
+                self.fail(f"expected '*Vertices n' with n of at most {MAX_VERTICES}, got {rest[:60]!r}")
             if self._n >= 0:
-                self._fail("a second network begins: write each to a file of its own")
+                self.fail("a second network begins: write each to a file of its own")
             self._n, self._first = int(sizes[1]), int(sizes[2] or 0)
         elif section in _EDGES:
             if self._n < 0:
-                self._fail("'*Vertices n' stands before the edges")
+                self.fail("'*Vertices n' stands before the edges")
             self._directed |= not _EDGES[section]
         elif section != "network":
-            self._fail(f"the section {section[:60]!r} is not one of a network's: {', '.join(('vertices', *_EDGES))}")
+            self.fail(f"the section {section[:60]!r} is not one of a network's: {', '.join(('vertices', *_EDGES))}")
 
     def add(self, section: str, line: str) -> None:
         """Add what a line of a section holds."""
@@ -80,7 +82,7 @@ class _Network:
         if section == "vertices":
             vertex = _VERTEX.fullmatch(line)
             if vertex is None:
-                self._fail(f"expected a vertex, its number and a label, got {line[:60]!r}")
+                self.fail(f"expected a vertex, its number and a label, got {line[:60]!r}")
             label = vertex[3] if vertex[2] is None else vertex[2]
             if label is not None:
                 self._labels[self._vertex(vertex[1])] = label
@@ -88,7 +90,7 @@ class _Network:
             self._add_row(fields)
         elif section in ("arcs", "edges"):
             if len(fields) < 2:
-                self._fail(f"expected an edge, 'u v' or 'u v weight', got {line[:60]!r}")
+                self.fail(f"expected an edge, 'u v' or 'u v weight', got {line[:60]!r}")
             weighted = len(fields) > 2 and not fields[2][:1].isalpha()  # which begins the name of something else
             weight = self._weight(fields[2]) if weighted and self._edges.weight is not None else None
             self._edges.edge(self._vertex(fields[0]), self._vertex(fields[1]), weight, _EDGES[section])
@@ -97,7 +99,7 @@ class _Network:
             for v in others:
                 self._edges.edge(u, v, None, _EDGES[section])
         else:
-            self._fail(f"a network of Pajek begins with '*Vertices n', not with {line[:60]!r}")
+            self.fail(f"a network of Pajek begins with '*Vertices n', not with {line[:60]!r}")
 
     def content(self) -> Content:
         """Return all edges."""
@@ -110,20 +112,20 @@ class _Network:
     def _vertex(self, text: str) -> int:
         """Return the vertex of a number that counts from 1."""
         if not INTEGER.fullmatch(text) or not 0 < int(text) <= self._n:
-            self._fail(f"expected a vertex from 1 to {self._n}, got {text[:60]!r}")
+            self.fail(f"expected a vertex from 1 to {self._n}, got {text[:60]!r}")
         return int(text) - 1
 
     def _weight(self, text: str) -> int | float:
         try:
             return number(text)
         except ValueError:
-            self._fail(f"expected a weight, a number, got {text[:60]!r}")
+            self.fail(f"expected a weight, a number, got {text[:60]!r}")
 
     def _add_row(self, fields: list[str]) -> None:
         """Add the edges of a row of the matrix: between the two kinds of vertices, if there are two."""
         rows, columns = self._first or self._n, self._n - self._first
         if self._row == rows or len(fields) != columns:
-            self._fail(f"expected {rows} rows of {columns} numbers, got {len(fields)} in row {self._row + 1}")
+            self.fail(f"expected {rows} rows of {columns} numbers, got {len(fields)} in row {self._row + 1}")
         for column, field in enumerate(fields):
             value = self._weight(field)
             if value != 0:
@@ -131,7 +133,8 @@ class _Network:
                 self._edges.edge(self._row, self._first + column, weight, both=False)
         self._row += 1
 
-    def _fail(self, what: str) -> NoReturn:
+    def fail(self, what: str) -> NoReturn:
+        """Raise FormatError for this line."""
         raise FormatError(f"{self.where}: {what}")
 
 
