@@ -637,12 +637,14 @@ def expected_edges(content: bytes, options: dict) -> Expected:
                 break
     if not lines:
         return Expected(n, [])
-    comma = b"," in lines[0].split(b"{")[0]
-    attributes = bool(re.search(rb"[ \t,]{", lines[0])) and options.get("weighted") is not False
+    ends, *told = re.split(rb"(?<=[ \t,]){", lines[0], maxsplit=1)
+    comma, attributes = b"," in ends, bool(told) and options.get("weighted") is not False
     if attributes:
         lines, found = expected_attributes(content, comma)
     rows = [split(line, comma) for line in lines]
     wide = len(rows[0])
+    if attributes and wide != 3:
+        raise Bad("columns")
     if options.get("weighted") is False:
         if wide < 2 or any(len(row) < 2 for row in rows):
             raise Bad("columns")
@@ -670,9 +672,17 @@ def expected_attributes(content: bytes, comma: bool) -> tuple[list[bytes], bool]
     """Return the lines of NetworkX with a weight in the place of the attributes, and whether there is any."""
     rows, found = [], False
     for line in content.split(b"\n"):
-        begin, end = line.find(b"{"), line.rfind(b"}")
+        begin = line.find(b"{")
+        ends = [place for place in range(len(line)) if line[place] == ord("}")]
+        end = max((end for end in ends if line[end + 1 :].lstrip(b" \t\r")[:1] in (b"", b"#", b"%")), default=-1)
         before = line[:begin]
-        if begin > 0 and end > begin and before[-1:] in (b" ", b"\t", b",") and not set(before) & set(b"#%"):
+        if (
+            begin > 0
+            and end > begin
+            and b"\r" not in line[begin:end]
+            and before[-1:] in (b" ", b"\t", b",")
+            and not set(before) & set(b"#%")
+        ):
             text = line[begin : end + 1].decode("ascii", "replace").replace("\ufffd", "?")
             alone = re.fullmatch(r"""{['"]weight['"]: *([^\s,:#%'"(){}\[\]]+)}""", text)
             try:

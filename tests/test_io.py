@@ -403,6 +403,8 @@ def test_attributes(write, monkeypatch):
         "{1}",
         "{" * 40 + "}",
         "{}{}",
+        "{}7",
+        "{} 7",
     ):
         refused(write(text + f"0 1 {wrong}\n"), "line 102", "expected attributes such as {'weight': 3.0}")
     refused(write("a b {}\n"), "line 1", "'a'", "Graph.from_networkx(networkx.read_edgelist(path))")

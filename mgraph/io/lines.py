@@ -34,7 +34,7 @@ PLAIN = 1 << 26
 PARTS_A_THREAD = 2
 
 #: A line of an edge with attributes: the ends, and the dictionary.
-_ATTRIBUTES = re.compile(rb"^([^#%{\n]*[ \t,])(\{[^\n]*\})", re.MULTILINE)
+_ATTRIBUTES = re.compile(rb"^([^#%{\n]*[ \t,])(\{[^\r\n]*\})(?=[ \t\r]*(?:$|[#%]))", re.MULTILINE)
 
 #: A dictionary without attributes, or with a weight alone, and the most characters of any other.
 _WEIGHT_ALONE = re.compile(rb"\{(?:['\"]weight['\"]: *([^\s,:#%'\"(){}\[\]]+))?\}")
