@@ -201,7 +201,7 @@ def test_hostile_values_of_words_are_refused_by_name(argument):
             with pytest.raises(InputError) as caught:
                 call(value)
             assert caught.value.argument == argument and caught.value.expected
-            assert len(str(caught.value)) < 800
+            assert len(str(caught.value)) < 1000
 
 
 @pytest.mark.parametrize(
