@@ -6,18 +6,18 @@ refer to it as ``errors.NegativeCycleError``, which imports this module when it 
 
 from scipy.sparse.csgraph import NegativeCycleError as _ScipyNegativeCycleError
 
-from .errors import Given, MgraphError
+from .errors import MgraphError
 
 
 class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
     """The graph has a cycle of negative weight, so that no shortest path exists.
 
+    The exact sum of the weights counts, as they are stored: no rounding hides or makes a negative cycle.
+
     Attributes
     ----------
     vertex : int
         A vertex on such a cycle.
-    rounded : bool
-        Whether the cycle's weight is a rounded sum that was not checked: it may be zero or positive then.
     graph : int or None
         The number of the graph, if the call solved several.
 
@@ -27,24 +27,15 @@ class NegativeCycleError(MgraphError, _ScipyNegativeCycleError):
     >>> try:
     ...     mgraph.apsp([[0, -2], [1, 0]], device="cpu")
     ... except mgraph.NegativeCycleError as error:
-    ...     print(error.vertex, error.rounded)
-    0 False
+    ...     print(error.vertex)
+    0
     """
 
-    def __init__(self, vertex: int, rounded: bool = False, graph: int | None = None) -> None:
+    def __init__(self, vertex: int, graph: int | None = None) -> None:
         self.vertex = vertex
-        self.rounded = rounded
         self.graph = graph
         where = f"vertex {vertex}" if graph is None else f"vertex {vertex} of graph {graph}"
-        super().__init__(
-            *(
-                f"{where} lies on a cycle whose weight is negative in floating point, which may come from rounding: ",
-                Given("method", "johnson"),
-                " decides exactly",
-            )
-            if rounded
-            else (f"{where} lies on a cycle of negative weight: there is no shortest path through it",)
-        )
+        super().__init__(f"{where} lies on a cycle of negative weight: there is no shortest path through it")
 
-    def __reduce__(self) -> tuple[type, tuple[int, bool, int | None]]:
-        return type(self), (self.vertex, self.rounded, self.graph)
+    def __reduce__(self) -> tuple[type, tuple[int, int | None]]:
+        return type(self), (self.vertex, self.graph)

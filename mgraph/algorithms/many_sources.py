@@ -21,7 +21,7 @@ from .. import lazy
 from ..arrays import Array
 from ..dtypes import infinity, kernel_infinity, offset_type
 from ..graph import Compressed, Graph
-from ..graph.potentials import edge_lengths, potentials
+from ..graph.potentials import edge_lengths, potentials, reached_part
 from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode
 from ..kernels import sssp_many as sssp_many_kernels
@@ -78,14 +78,17 @@ def gathered_network(
     comm: Communicator,
     *,
     reverse: bool = False,
+    within: np.ndarray | None = None,
 ) -> Network:
     """Return the network of a graph that lies in ranges, on every shard; the first one computes the potentials.
 
-    In `reverse`, edges are turned round.
+    In `reverse`, edges are turned round. `within` are sources: then only the edges that they reach count.
     """
     graph = whole.graph(part, device, comm)
     if reverse:
         graph = graph.reversed()
+    if within is not None:
+        graph = reached_part(graph, within)
     if not shifts:
         return network(graph)
     h = device.asarray(potentials(graph)) if comm.rank == 0 else device.xp.empty(graph.n)

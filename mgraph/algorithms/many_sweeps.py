@@ -12,7 +12,7 @@ from .. import device as devices
 from ..arrays import Array
 from ..dtypes import NO_PREDECESSOR, infinity
 from ..graph import Compressed, Graph
-from ..graph.potentials import edge_lengths
+from ..graph.potentials import edge_lengths, reached_part
 from ..graph.vertex_range import VertexRange
 from ..hierarchy import Hierarchy, sweeps
 from ..hierarchy.hierarchy import elimination_of, prepared
@@ -153,12 +153,16 @@ def gathered_hierarchy(
     reverse: bool = False,
     predecessors: bool = False,
     rounding: bool = False,
+    within: np.ndarray | None = None,
 ) -> Prepared:
     """Return the hierarchy of a graph that lies in ranges, on every shard; the first one finds the order.
 
-    In `reverse`, edges are turned round. It has what `predecessors` need, by entries if there is `rounding`.
+    In `reverse`, edges are turned round. It has what `predecessors` need, by entries if there is `rounding`. `within`
+    are sources: then only the edges that they reach count.
     """
     graph = whole.graph(part, device, comm)
+    if within is not None:
+        graph = reached_part(graph, within, reverse)
     order = device.xp.empty(graph.n, np.int32)
     if comm.rank == 0:
         order[:] = device.asarray(elimination_of(graph).order)

@@ -312,7 +312,7 @@ def _solved(
     xp, shape, few = home.xp, (*sources.shape, graph.n), len(flat) * FEW < graph.n
     most = None if limit == np.inf else limit
     every = len(flat) == graph.n and bool((flat == np.arange(graph.n)).all())
-    if everywhere and not graph.nonnegative and len(flat) <= 1:
+    if everywhere and not graph.nonnegative and not every:
         potentials(graph)  # raises for a negative cycle
     if not flat.size:
         return xp.zeros(shape), xp.full(shape, NO_PREDECESSOR, np.int32) if predecessors else None

@@ -11,7 +11,7 @@ from .given import as_any_graph, as_graph, outline
 from .graph import Graph
 from .placed import PlacedGraph
 from .stored import StoredMatrix, bands, in_memory
-from .sums import check_sums, check_weights
+from .sums import check_sums, check_weights, sums_are_exact
 
 __all__ = [
     "Compressed",
@@ -27,4 +27,5 @@ __all__ = [
     "check_weights",
     "in_memory",
     "outline",
+    "sums_are_exact",
 ]

@@ -1,16 +1,31 @@
-"""Potentials that make weights non-negative (Johnson, 1977), and the edge lengths shifted by them."""
+"""Potentials that make weights non-negative (Johnson, 1977), and the edge lengths shifted by them.
 
-import math
+A cycle is negative if the sum of its weights is, of the weights as they are stored, without rounding. No relaxation of
+rounded sums can tell: the sum of .1, .2 and -.30000000000000004 is -2.8e-17, which is lost beside .1; and that of .1,
+.7 and -.8 is positive, but looks negative in another order. So potentials are computed in exact numbers. Floats are
+whole multiples of a power of two. They are relaxed as integers of a few words: most weights need one word or two, and
+weights from 1e-300 to 1e300 need forty. Without rounding, relaxation settles if and only if no cycle is negative.
+
+A dense matrix has too many edges for that. Its finished distances are potentials but for rounding: by them, no edge is
+shorter than some small -x. A negative cycle has at most n edges, so none of them is longer than n x. Only edges that
+short are relaxed; they are few, unless a large part of the matrix is on the verge of a negative cycle.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import device as devices
-from .. import errors
+from .. import errors, lazy
 from ..arrays import Array
 from ..dtypes import distance_range, out_of_range
 from ..kernels import sssp_many as sssp_many_kernels
-from . import Compressed, Graph
-from .compressed import rows_of
+from ..kernels.sssp_many.ops import DIGIT_BITS
+from . import Compressed, Graph, StoredMatrix, bands, in_memory
+from .compressed import Edges, rows_of
+from .dense import present
 from .weights import encode
 
 
@@ -18,7 +33,7 @@ def potentials(graph: Graph) -> np.ndarray:
     """Return potentials ``h`` for which no ``weight + h[u] - h[v]`` of an edge from u to v is negative.
 
     ``h[v]`` is the least length of a path to v from any vertex: Bellman-Ford relaxation from zeros, in the order of
-    Goldberg and Radzik.
+    Goldberg and Radzik. Lengths are exact, and rounded once to float64.
 
     Raises
     ------
@@ -31,6 +46,29 @@ def potentials(graph: Graph) -> np.ndarray:
     return h
 
 
+def reached_part(graph: Graph, sources: np.ndarray, reverse: bool = False) -> Graph:
+    """Return the graph without the edges that no path from the sources passes, or in `reverse` no path to them."""
+    if reverse:
+        return reached_part(graph.reversed(), sources).reversed()
+    indptr, indices = (devices.to_host(array) for array in graph.layout("csr"))
+    # One more vertex has an edge to each source, so that one search reaches what they reach.
+    ends, offsets = np.append(indices, sources), np.append(indptr, len(indices) + len(sources))
+    marks = lazy.sparse().csr_array((np.ones(len(ends), np.int8), ends, offsets), shape=(graph.n + 1, graph.n + 1))
+    found = lazy.csgraph().breadth_first_order(marks, graph.n, return_predecessors=False)
+    reached = np.zeros(graph.n + 1, bool)
+    reached[found] = True
+    return _some_edges(graph, reached[:-1])
+
+
+def _some_edges(graph: Graph, sources: np.ndarray) -> Graph:
+    """Return the edges from the vertices that are marked, but for infinite ones, as a graph on the host."""
+    edges = graph.listed()
+    src, dst = devices.to_host(edges.src), devices.to_host(edges.dst)
+    there = sources[src]
+    weights = None if edges.weights is None else devices.to_host(edges.weights)[there]
+    return Graph.from_edges(src[there], dst[there], weights, n=graph.n)
+
+
 def negative_cycle(graph: Graph) -> list[int]:
     """Return the vertices of a cycle of negative weight, in the order of its edges; empty if there is none."""
     return _relaxed(graph)[1][::-1]
@@ -39,32 +77,104 @@ def negative_cycle(graph: Graph) -> list[int]:
 def _relaxed(graph: Graph) -> tuple[np.ndarray, list[int]]:
     """Return potentials, or those of a search that ended at a negative cycle, and its vertices against its edges."""
     indptr, indices, weights = (None if part is None else devices.to_host(part) for part in graph.compressed("csr"))
-    h = np.zeros(graph.n)
     if weights is None or graph.nonnegative:
-        return h, []
-    weights = weights.astype(np.float64)
-    parents, edges = np.full(graph.n, -1, np.int64), np.full(graph.n, -1, np.int64)
-    fell = np.ones(graph.n, bool)
+        return np.zeros(graph.n), []
+    if np.isinf(weights).any():
+        indptr, indices, weights = _some_edges(graph, np.ones(graph.n, bool)).compressed("csr")
+        assert weights is not None
+    exact = _exact(weights, graph.n)
+    h = np.zeros((graph.n, exact.digits), np.int64)
+    parents, edges = np.full((2, graph.n), -1, np.int64)
     relax_all = sssp_many_kernels.on(devices.find("cpu")).relax_all
-    for _ in range(graph.n + 1):
-        vertex = int(relax_all(indptr, indices, weights, h, parents, edges, fell))
-        if vertex < 0:
-            break
-        cycle = [vertex]
-        while parents[cycle[-1]] != vertex:
-            cycle.append(int(parents[cycle[-1]]))
-        if negative_in_all(weights[edges[cycle]]):
-            return h, cycle
-        parents[vertex] = edges[vertex] = -1  # the cycle only looked negative, by rounding
-    return h, []
+    vertex = int(relax_all(indptr, indices, exact.mantissas, exact.shifts, h, parents, edges, np.ones(graph.n, bool)))
+    cycle = [vertex] if vertex >= 0 else []
+    while cycle and parents[cycle[-1]] != vertex:
+        cycle.append(int(parents[cycle[-1]]))
+    rounded = np.zeros(graph.n)
+    for k in reversed(range(exact.digits)):
+        rounded += np.ldexp(h[:, k].astype(np.float64), exact.unit + k * DIGIT_BITS)
+    return rounded, cycle
 
 
-def negative_in_all(weights: np.ndarray) -> bool:
-    """Return whether the exact sum of some weights is negative, even if it overflows."""
-    try:
-        return math.fsum(weights) < 0
-    except OverflowError:  # the digits that scaling loses do not matter in so large a sum
-        return math.fsum(weights * 2.0**-64) < 0
+class _Exact(NamedTuple):
+    """Weights as ``mantissas * 2**(shifts + unit)``, and the digits that sums of them need."""
+
+    mantissas: np.ndarray
+    shifts: np.ndarray
+    unit: int
+    digits: int
+
+
+def _exact(weights: np.ndarray, n: int) -> _Exact:
+    """Return weights as exact numbers, for sums along the paths of n vertices."""
+    if weights.dtype.kind == "f":
+        fractions, exponents = np.frexp(weights.astype(np.float64, copy=False))
+        mantissas = np.ldexp(fractions, 53).astype(np.int64)
+        spare = np.frexp((mantissas & -mantissas).astype(np.float64))[1] - 1  # zeros at the end
+        spare[mantissas == 0] = 0
+        mantissas >>= spare
+        shifts = exponents.astype(np.int32) - 53 + spare
+    else:
+        mantissas, shifts = weights.astype(np.int64, copy=False), np.zeros(len(weights), np.int32)
+    there = shifts[mantissas != 0]
+    unit = int(there.min(initial=there.max(initial=0)))
+    shifts = np.where(mantissas != 0, shifts - unit, 0).astype(np.int32)
+    # Between two searches for a cycle, paths have less than 4 n edges.
+    bits = int((np.frexp(np.abs(mantissas.astype(np.float64)))[1] + shifts).max(initial=0)) + n.bit_length() + 3
+    return _Exact(mantissas, shifts, unit, 1 + max(0, -(-(bits - 62) // DIGIT_BITS)))
+
+
+def vertex_on_cycle(graph: Graph) -> int:
+    """Return a vertex on a cycle of negative weight, or -1 if there is none."""
+    return next(iter(_relaxed(graph)[1]), -1)
+
+
+def vertex_on_cycle_of(matrix: Array, distances: Any) -> int:
+    """Return the same of a distance matrix, once its distances are known but for rounding."""
+    least = (chunk.min(axis=0, initial=0) for chunk in _chunks(distances))
+    h = np.minimum.reduce([devices.to_host(row).astype(np.float64) for row in least] or [np.zeros(0)])
+    shortest = min(_mapped(matrix, partial(_shortest, h=h)), default=0.0)
+    edges = _mapped(matrix, partial(_short_edges, h=h, most=-shortest * len(h)))
+    if not edges:
+        return -1
+    parts = ([devices.to_host(part) for part in each] for each in zip(*edges, strict=True))
+    src, dst, weights = map(np.concatenate, parts)
+    return vertex_on_cycle(Graph.from_edges(src, dst, weights, n=len(h)))
+
+
+def _chunks(distances: Any) -> Any:
+    """Return or yield some rows of distances at a time."""
+    if hasattr(distances, "chunks"):
+        return distances.chunks()
+    return (distances[some] for some in bands(distances))
+
+
+def _mapped(matrix: Array, function: Callable[[Array, int, int], Any]) -> list[Any]:
+    """Return what a function makes of blocks of a matrix, in memory or where it is stored."""
+    if isinstance(matrix, StoredMatrix):
+        return matrix.mapped(function)
+    return [function(in_memory(matrix[some]), some.start, 0) for some in bands(matrix)]
+
+
+def _least_lengths(block: Array, top: int, left: int, h: np.ndarray) -> Array:
+    """Return the least that the shifted length of each edge of a block may be, whose sum in float64 is rounded."""
+    place = devices.of(block)
+    there, rows, columns = present(block, top, left), len(block), block.shape[1]
+    before, behind = place.asarray(h[top : top + rows, None]), place.asarray(h[left : left + columns])
+    weights = place.xp.where(there, block, 0).astype(np.float64)
+    rounding = 4 * np.finfo(np.float64).eps * (abs(weights) + abs(before) + abs(behind))
+    return place.xp.where(there, weights + (before - behind) - rounding, np.inf)
+
+
+def _shortest(block: Array, top: int, left: int, h: np.ndarray) -> float:
+    """Return the least shifted length in a block, or 0."""
+    return float(_least_lengths(block, top, left, h).min(initial=0))
+
+
+def _short_edges(block: Array, top: int, left: int, h: np.ndarray, most: float) -> Edges:
+    """Return the edges of a block whose shifted lengths may be up to `most`."""
+    row, column = (_least_lengths(block, top, left, h) <= most).nonzero()
+    return Edges(row + top, column + left, block[row, column])
 
 
 def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device: devices.Device) -> Array:

@@ -1,4 +1,4 @@
-"""Check that sums of weights along a path stay finite."""
+"""Checks of sums of weights along a path: whether they are exact, and stay finite."""
 
 from typing import Protocol
 
@@ -27,6 +27,14 @@ class Weights(Protocol):
     def largest_sums(self, count: int) -> tuple[float, float]:
         """Return bounds of the magnitudes below and above zero that a sum of up to `count` weights may have."""
         ...
+
+
+def sums_are_exact(graph: Weights, dtype: np.dtype) -> bool:
+    """Return whether no sum of weights along a path or a cycle is rounded in a type, in whatever order."""
+    if dtype.kind == "i":
+        return True
+    least, most, whole = graph.extremes()
+    return whole and max(-least, most) * graph.n <= 2.0 ** (np.finfo(dtype).nmant + 1)
 
 
 def check_weights(graph: Weights, dtype: np.dtype) -> None:

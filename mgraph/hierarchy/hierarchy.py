@@ -102,10 +102,11 @@ class Hierarchy:
         computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
         given = None if order is None else checked_order(order, graph.n)
         where = devices.find(device)
-        edges, neighbours = _edges(graph, computed), skeleton(graph)
+        weights, neighbours = _weights(graph), skeleton(graph)
+        edges = encoded(weights, graph.m, computed)
         found = eliminated(neighbours, dissected(neighbours) if given is None else given)
         self._build(graph, neighbours, found, where)
-        self._lengths = customized(self._graph, self._structure, self._on, edges, computed)
+        self._lengths = customized(self._graph, self._structure, self._on, edges, computed, weights)
 
     def _build(self, graph: Graph, neighbours: Skeleton, elimination: Elimination, device: devices.Device) -> None:
         """Compute what is the same for all weights."""
@@ -170,7 +171,7 @@ class Hierarchy:
             self._sweeps,
         )
         edges = encoded(given, self.m, computed)
-        made._lengths = customized(self._graph, self._structure, self._on, edges, computed)
+        made._lengths = customized(self._graph, self._structure, self._on, edges, computed, given)
         return made
 
     def distances(
@@ -418,7 +419,10 @@ class Hierarchy:
         except InputError as error:
             raise FormatError(f"{os.fspath(path)}: ", *parts_of(error)) from error
         made._build(stored.graph, neighbours, eliminated(neighbours, order), where)
-        made._lengths = customized(made._graph, made._structure, made._on, stored.lengths, stored.lengths.dtype)
+        weights = lengths = stored.lengths
+        if lengths.dtype.kind == "f":  # they may be weights that were rounded, whose cycles were not negative
+            weights = np.where(lengths == 0, lengths, np.nextafter(lengths, lengths.dtype.type(np.inf)))
+        made._lengths = customized(made._graph, made._structure, made._on, lengths, lengths.dtype, weights)
         return made
 
     @property
@@ -589,9 +593,10 @@ def hierarchy_of(graph: Graph, dtype: np.dtype, device: devices.Device) -> Hiera
     """Return the hierarchy that a graph keeps for a type of distances; it is made on a device if there is none yet."""
 
     def made() -> Hierarchy:
-        edges, found = _edges(graph, dtype), object.__new__(Hierarchy)
+        weights, found = _weights(graph), object.__new__(Hierarchy)
+        edges = encoded(weights, graph.m, dtype)
         found._build(graph, skeleton(graph), elimination_of(graph), device)
-        found._lengths = customized(found._graph, found._structure, found._on, edges, dtype)
+        found._lengths = customized(found._graph, found._structure, found._on, edges, dtype, weights)
         return found
 
     kept: Hierarchy = graph.kept(_name(dtype), devices.find("cpu"), made, weights=True)
@@ -630,10 +635,10 @@ def _name(dtype: np.dtype) -> str:
     return f"hierarchy of {dtype}"
 
 
-def _edges(graph: Graph, dtype: np.dtype) -> np.ndarray:
-    """Return the lengths of a graph's edges in the type of distances."""
+def _weights(graph: Graph) -> np.ndarray | None:
+    """Return the weights of a graph's edges on the host."""
     weights = graph.compressed("csr").weights
-    return encoded(None if weights is None else devices.to_host(weights), graph.m, dtype)
+    return None if weights is None else devices.to_host(weights)
 
 
 def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype) -> None:

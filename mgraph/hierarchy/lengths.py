@@ -12,7 +12,7 @@ from .. import device as devices
 from .. import errors, lazy
 from ..arrays import Array
 from ..dtypes import DISTANCE_TYPES, distance_range
-from ..graph import Graph, check_sums
+from ..graph import Graph, check_sums, sums_are_exact
 from ..graph.potentials import potentials
 from ..graph.weights import encode
 from .placed import OnDevice
@@ -58,7 +58,9 @@ def encoded(weights: np.ndarray | None, m: int, dtype: np.dtype) -> np.ndarray:
     return lengths
 
 
-def customized(graph: Graph, structure: Structure, on: OnDevice, edges: np.ndarray, dtype: np.dtype) -> Lengths:
+def customized(
+    graph: Graph, structure: Structure, on: OnDevice, edges: np.ndarray, dtype: np.dtype, weights: np.ndarray | None
+) -> Lengths:
     """Return the lengths of the entries, computed and kept on a device.
 
     Parameters
@@ -73,6 +75,8 @@ def customized(graph: Graph, structure: Structure, on: OnDevice, edges: np.ndarr
         The lengths of the edges, as `encoded` returns them; `inf` of floats closes an edge.
     dtype : dtype
         The type of distances.
+    weights : array, shape (m,), or None
+        What the lengths were encoded from: their exact sums decide whether a cycle is negative.
 
     Raises
     ------
@@ -85,6 +89,12 @@ def customized(graph: Graph, structure: Structure, on: OnDevice, edges: np.ndarr
     if not nonnegative:
         check_sums(_graph_of(graph, edges), dtype)
     edges = edges.astype(_inner(edges, dtype, graph.n, nonnegative), copy=False)
+    sure = nonnegative
+    if weights is not None and weights.min(initial=0) < 0:
+        weighted = _graph_of(graph, weights)
+        sure = not sums_are_exact(weighted, edges.dtype)
+        if sure:
+            potentials(weighted)  # raises if there is a negative cycle, whatever rounding makes of it
     xp, count = on.device.xp, len(structure.entries.upper)
     needed = edges.nbytes + 2 * count * edges.itemsize
     with on.device.active(), devices.allocating(f"lengths of {count:,} entries", needed, on.device):
@@ -92,7 +102,7 @@ def customized(graph: Graph, structure: Structure, on: OnDevice, edges: np.ndarr
         up = xp.empty(count, edges.dtype)
         down = up if _alike(on, lengths) else xp.empty_like(up)
         on.kernels.customize(on.entries, on.lower, on.upward, on.downward, lengths, up, down, on.stages)
-        if not nonnegative:
+        if not sure:
             _check_cycles(graph, structure, edges, xp.flatnonzero(up + down < 0)[:1].tolist())
     return Lengths(dtype, lengths, up, down, nonnegative)
 
@@ -132,9 +142,6 @@ def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_z
     ranks of a simple cycle are joined by entries no longer than the cycle's two parts, so a negative cycle has such an
     entry. At the least rank of one, lengths are still those of a graph without negative cycles, so it lies on one.
     """
-    if edges.dtype != np.int32 and not np.array_equal(edges, np.trunc(edges)) and below_zero:
-        potentials(_graph_of(graph, edges))  # which raises unless the sum is negative by rounding alone
-        below_zero = []
     loops = structure.loops[edges[structure.loops] < 0]
     if len(loops):
         raise errors.NegativeCycleError(int(graph.listed().src[loops[0]]))

@@ -64,9 +64,6 @@ from .plan import METHODS, SEARCHES
 from .squaring import Squaring
 from .verify import ROUNDING, check_rows
 
-#: The most vertices of a dense matrix whose edges are listed to check whether a negative cycle is real.
-EDGES_OF_DENSE = 4096
-
 
 @recovering
 @memory_errors("apsp")
@@ -133,9 +130,7 @@ def apsp(
     Raises
     ------
     NegativeCycleError
-        If there is a cycle of negative weight; the error's `vertex` lies on one. Weights are summed exactly, except for
-        floats in a dense matrix of more than 4096 rows: there the error's `rounded` is true, and
-        ``method="johnson"`` decides whether the cycle is negative.
+        If there is a cycle of negative weight, whose exact sum counts; the error's `vertex` lies on one.
     RoundingError
         If rounding makes a cycle look negative that is not, and `method` or `intermediate` excludes ``"johnson"``.
     DistanceOverflowError
@@ -264,7 +259,12 @@ def apsp(
             check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
             if plan.method == "johnson":
                 check_weights(graph, np.dtype(plan.dtype))
+            missed = plan.method != "johnson" and negative_cycles.may_be_missed(graph, np.dtype(plan.detail.computed))
+            if missed and graph.dense is None:
+                negative_cycles.check(graph, plan)
             plan, outcome = _solved(graph, plan, order, runner, progress, wanted, memory_limit)
+            if missed and isinstance(graph, Graph) and graph.dense is not None:
+                negative_cycles.check_solved(graph, outcome.arrays["distances"])
             if exactly and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
                 check_counting(outcome.arrays["distances"], plan)
             break
@@ -313,12 +313,9 @@ def _mistaken(graph: Graph | PlacedGraph, plan: Plan, error: "errors.NegativeCyc
     """Return the error to raise for a negative cycle that a method reported.
 
     Wrapped integers or a rounded sum of floats may look like a negative cycle. And a (min, +) product finds a closed
-    walk of negative weight, but not which of its cycles is negative. So the edges are checked exactly, at little cost;
-    but not those of a large dense matrix, which has too many.
+    walk of negative weight, but not which of its cycles is negative. So the edges are checked exactly.
     """
     wraps = np.dtype(plan.detail.computed).kind == "i"
-    if graph.dense is not None and graph.n > EDGES_OF_DENSE:
-        return error if wraps else errors.NegativeCycleError(error.vertex, rounded=True)
     try:
         negative_cycles.check(graph, plan)
     except errors.NegativeCycleError as found:

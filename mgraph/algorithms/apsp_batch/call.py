@@ -18,7 +18,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, exact_types, infinity
 from ...errors import DistanceOverflowError, InputError
-from ...graph import check_sums
+from ...graph import check_sums, sums_are_exact
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...results import MOST_BYTES, Result
@@ -155,6 +155,8 @@ def apsp_batch(
             check_sums(given, computed)
             plan = plan_of(dtype=wanted, computed=computed)
             outcome = runner.run(AllPairs(plan, given.nonnegative), lambda _: given, plan, None)
+            if not (given.nonnegative or sums_are_exact(given, computed)):
+                _check_cycles(given)
             _solve_apart(given, outcome.arrays, plan)
             if exactly:
                 check_counting(outcome.arrays["distances"], plan)
@@ -187,6 +189,15 @@ def _at_home(array: Array, home: devices.Device) -> Array:
     """Return results where the input is; from a GPU to the host they go as one matrix, which several threads carry."""
     count, side, _ = array.shape
     return home.asarray(array.reshape(count, side * side)).reshape(array.shape)
+
+
+def _check_cycles(given: Batch) -> None:
+    """Raise NegativeCycleError for the first graph with a cycle of negative weight, which rounding may have hidden."""
+    g, found = given.count, -1
+    while g and (on_cycle := given.vertex_on_cycle(g)) is not None:
+        g, found = on_cycle
+    if found >= 0:
+        raise errors.NegativeCycleError(found, graph=g)
 
 
 def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:

@@ -18,6 +18,7 @@ from ...dtypes import infinity, weight_dtype
 from ...errors import AmbiguousZerosError, Given, InputError
 from ...graph import Graph, as_graph
 from ...graph.checks import checked_weights
+from ...graph.potentials import vertex_on_cycle
 
 #: The most vertices of a graph.
 MOST = 512
@@ -126,6 +127,26 @@ class Batch:
         src, dst = (devices.to_host(end[own] - first) for end in (self.src, self.dst))
         weights = None if self.weights is None else devices.to_host(self.weights[own])
         return Graph.from_edges(src, dst, weights, n=n)
+
+    def vertex_on_cycle(self, count: int) -> tuple[int, int] | None:
+        """Return a graph of the first `count` and its vertex on a cycle of negative weight; None if none has one."""
+        if self.matrices is not None:
+            some = self.matrices[:count]
+            graphs, src, dst = (some != infinity(np.dtype(some.dtype))).nonzero()
+            weights, first = some[graphs, src, dst], np.arange(count) * self.side
+            src, dst = src + graphs * self.side, dst + graphs * self.side
+        else:
+            assert self.src is not None and self.dst is not None and self.batch is not None
+            own = self.batch[self.src] < count
+            src, dst, weights = self.src[own], self.dst[own], None if self.weights is None else self.weights[own]
+            lengths = devices.to_host(self.lengths[:count]).astype(np.int64)
+            first = np.cumsum(lengths) - lengths
+        n = int(first[-1]) + self.side
+        found = vertex_on_cycle(Graph.from_edges(src, dst, weights, n=n))
+        if found < 0:
+            return None
+        g = int(first.searchsorted(found, side="right")) - 1
+        return g, found - int(first[g])
 
 
 def batch_of_edges(edge_index: Any, batch: Any, weights: Any) -> Batch:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ... import lazy
+from ... import errors, lazy
 from ...arguments import (
     WITHIN,
     checked_choice,
@@ -30,7 +30,7 @@ from ...errors import Given, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights
 from ...graph.checks import checked_vertex_array
 from ...graph.ids import places_among
-from ...graph.potentials import potentials
+from ...graph.potentials import potentials, reached_part
 from ...hierarchy import Hierarchy
 from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_fill, prepared
 from ...hierarchy.prepared import Prepared
@@ -170,7 +170,7 @@ def distances(
     Raises
     ------
     NegativeCycleError
-        If there is a cycle of negative weight; the error's `vertex` lies on one.
+        If a cycle of negative weight can be reached from a source; the error's `vertex` lies on such a cycle.
     DistanceOverflowError
         If a weight or distance is out of range for its type; `mgraph.apsp` lists the ranges.
     InputError
@@ -358,7 +358,18 @@ def _written(
     return replace(done[0], distances=found, sources=_named(starts, given, ids), timings=dict(timings), _starts=starts)
 
 
-def _solved(
+def _solved(graph: Graph | PlacedGraph, runner: Executor, starts: np.ndarray, *asked: Any) -> tuple[Plan, Outcome]:
+    """Plan the searches and run them; a negative cycle counts only if a source reaches it."""
+    tried = partial(_tried, graph, runner, starts, *asked)
+    try:
+        return tried()
+    except errors.NegativeCycleError:
+        if len(distinct(starts)) == graph.n:
+            raise
+    return tried(within=starts)
+
+
+def _tried(
     graph: Graph | PlacedGraph,
     runner: Executor,
     starts: np.ndarray,
@@ -371,8 +382,14 @@ def _solved(
     reverse: bool,
     options: dict[str, Any],
     checkpoints: Checkpoints | None = None,
+    within: np.ndarray | None = None,
 ) -> tuple[Plan, Outcome]:
-    """Plan the searches, with further `options` of the planner, and run them."""
+    """Plan the searches, with further `options` of the planner, and run them.
+
+    `within` are sources: then the edges that they do not reach are left out.
+    """
+    if within is not None and isinstance(graph, Graph):
+        graph = reached_part(graph, within, reverse)
     here = runner.place is not None and checkpoints is None
     plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, {**options, "here": here})
     only = _searches_only(graph, computed, limit, predecessors)
@@ -402,7 +419,7 @@ def _solved(
         program = FromSources(plan, wanted.targets, Wanted(None if every else starts), limit)
     backwards = graph.directed and reverse != turned
     if isinstance(graph, PlacedGraph):
-        gather = _gather(graph, plan, computed, backwards, known.rounding)
+        gather = _gather(graph, plan, computed, backwards, known.rounding, within)
         return plan, runner.run(program, lambda _: gather, plan, progress, checkpoints)
     # Every shard needs the same piece, so it is prepared once, before shards are loaded.
     piece = _piece(graph, plan, computed, runner.place, backwards, known.rounding)
@@ -467,13 +484,19 @@ def _planner(
     )
 
 
-def _gather(graph: PlacedGraph, plan: Plan, computed: np.dtype, reverse: bool, rounding: bool) -> Gather:
-    """Return how a shard gathers its piece of a graph on workers: the whole graph, or a hierarchy of it."""
+def _gather(
+    graph: PlacedGraph, plan: Plan, computed: np.dtype, reverse: bool, rounding: bool, within: np.ndarray | None
+) -> Gather:
+    """Return how a shard gathers its piece of a graph on workers: the whole graph, or a hierarchy of it.
+
+    `within` are sources: then only the edges that they reach.
+    """
     whole = Whole(graph.placed, graph.nonnegative, weighted=graph.weighted and plan.method != "bfs")
     if plan.method == "hierarchy":
         parents = plan.predecessors
-        return partial(gathered_hierarchy, whole, computed, reverse=reverse, predecessors=parents, rounding=rounding)
-    return partial(gathered_network, whole, _shifts(graph, plan), reverse=reverse)
+        asked: dict[str, Any] = {"reverse": reverse, "predecessors": parents, "rounding": rounding, "within": within}
+        return partial(gathered_hierarchy, whole, computed, **asked)
+    return partial(gathered_network, whole, _shifts(graph, plan), reverse=reverse, within=within)
 
 
 def _piece(

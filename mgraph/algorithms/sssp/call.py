@@ -169,14 +169,16 @@ def sssp(
             width = alone_width(graph.n, graph.m, width, computed)
     request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
+    missed = negative_cycles.may_be_missed(graph, computed)
+    if missed:
+        negative_cycles.check(graph, plan, start)
     pieces = parts(runner, graph, plan)
-    program = FromOneSource(plan, request, PATIENCE if request.negative else None)
+    program = FromOneSource(plan, request, PATIENCE if request.negative and not missed else None)
     if wanted is not None:
         plan = plan_with_copies(plan, program, most_memory)
     outcome = runner.run(program, pieces, plan, progress, wanted)
     if outcome.arrays["doubt"][0]:
-        for each in start:
-            negative_cycles.check(graph, plan, each)
+        negative_cycles.check(graph, plan, start)
         further = None if wanted is None else replace(wanted, resume=True)
         outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress, further)
     found = {name: array for name, array in outcome.arrays.items() if name not in FromOneSource.facts}

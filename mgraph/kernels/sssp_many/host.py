@@ -24,10 +24,13 @@ from ...dtypes import kernel_infinity, offset_type
 from ..sssp import host as single_source
 from ..sssp import piles
 from ..sssp.ops import Bounds, Piles
+from .ops import DIGIT_BITS
 
 #: Sources in a slice, slices in a batch: several for each core, and the most that are searched at the same time.
 _LANES = 64
 _SLICES = 32
+
+_MASK = (1 << DIGIT_BITS) - 1
 
 _NONE = -9999  # no predecessor
 _OPEN = -1  # none found yet
@@ -418,7 +421,7 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
 
 
 @njit(nogil=True, cache=True)
-def relax_all(indptr, indices, weights, h, parents, edges, fell):
+def relax_all(indptr, indices, mantissas, shifts, h, parents, edges, fell):
     """Relax the edges out of the vertices that `fell`, pass by pass, until no vertex falls.
 
     A pass relaxes all vertices that these reach over edges that do not increase `h`, in topological order unless they
@@ -444,14 +447,15 @@ def relax_all(indptr, indices, weights, h, parents, edges, fell):
                 depth = 1
             while depth > 0:
                 u = stack[depth - 1]
-                if after[u] == indptr[u + 1]:
+                e = after[u]
+                if e == indptr[u + 1]:
                     after[u] = indptr[u]
                     order[count] = u
                     count += 1
                     depth -= 1
                     continue
-                v = indices[after[u]]
-                if not entered[v] and h[u] + weights[after[u]] <= h[v]:
+                v = indices[e]
+                if not entered[v] and _gain(h, u, v, mantissas[e], shifts[e]) <= 0:
                     entered[v] = True
                     stack[depth] = v
                     depth += 1
@@ -462,9 +466,8 @@ def relax_all(indptr, indices, weights, h, parents, edges, fell):
             fell[u] = False
             for e in range(indptr[u], indptr[u + 1]):
                 v = indices[e]
-                d = h[u] + weights[e]
-                if d < h[v]:
-                    h[v] = d
+                if _gain(h, u, v, mantissas[e], shifts[e]) < 0:
+                    _lower(h, u, v, mantissas[e], shifts[e])
                     parents[v] = u
                     edges[v] = e
                     if not fell[v] and not entered[v]:
@@ -484,6 +487,42 @@ def relax_all(indptr, indices, weights, h, parents, edges, fell):
             if vertex >= 0:
                 return vertex
     return -1
+
+
+@njit(nogil=True, cache=True)
+def _digit(mantissa, shift, k):
+    """Return digit k of ``mantissa * 2**shift``, its sign and all higher digits included."""
+    below = DIGIT_BITS * k - shift
+    if below >= 0:
+        return mantissa >> min(below, 63)
+    return mantissa << -below if below > -62 else 0
+
+
+@njit(nogil=True, cache=True)
+def _gain(h, u, v, mantissa, shift):
+    """Return a number with the sign of ``h[u] + mantissa * 2**shift - h[v]``."""
+    top = h.shape[1] - 1
+    if top == 0:
+        return h[u, 0] - h[v, 0] + (mantissa << shift)
+    carry, rest = 0, 0
+    for k in range(top):
+        digit = carry + h[u, k] - h[v, k] + (_digit(mantissa, shift, k) & _MASK)
+        rest |= digit & _MASK
+        carry = digit >> DIGIT_BITS
+    digit = carry + h[u, top] - h[v, top] + _digit(mantissa, shift, top)
+    return digit if digit != 0 else rest
+
+
+@njit(nogil=True, cache=True)
+def _lower(h, u, v, mantissa, shift):
+    """Set h[v] to ``h[u] + mantissa * 2**shift``."""
+    top = h.shape[1] - 1
+    carry = 0
+    for k in range(top):
+        digit = carry + h[u, k] + (_digit(mantissa, shift, k) & _MASK)
+        h[v, k] = digit & _MASK
+        carry = digit >> DIGIT_BITS
+    h[v, top] = carry + h[u, top] + _digit(mantissa, shift, top)
 
 
 @njit(nogil=True, cache=True)

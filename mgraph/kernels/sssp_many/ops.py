@@ -7,6 +7,9 @@ import numpy as np
 from ...arrays import Array
 from ..edges import Adjacency, WeightedAdjacency
 
+#: Bits of the digits of exact numbers, the lowest first; the last digit is signed and may have more.
+DIGIT_BITS = 52
+
 #: Operations that only a CPU has.
 HOST_ONLY = frozenset({"one_by_one", "relax_all"})
 
@@ -77,12 +80,21 @@ class Operations(Protocol):
         ...
 
     def relax_all(
-        self, indptr: Array, indices: Array, weights: Array, h: Array, parents: Array, edges: Array, fell: Array
+        self,
+        indptr: Array,
+        indices: Array,
+        mantissas: Array,
+        shifts: Array,
+        h: Array,
+        parents: Array,
+        edges: Array,
+        fell: Array,
     ) -> int:
         """Lower the potentials `h` along edges until none falls; return a vertex on a negative cycle, or -1.
 
-        Edges are by source; `weights` and `h` are float64. `fell`, Boolean of shape (n,), marks the vertices whose
-        edges are relaxed first. `parents` and `edges`, int64 of shape (n,) and -1 before, receive the source and the
-        number of the edge that last lowered each vertex.
+        Edges are by source. All numbers are exact: the weight of edge e is ``mantissas[e] * 2**shifts[e]``, int64 and
+        int32, and ``h[v]`` are the digits of a potential, int64 of shape (n, digits), in the same unit. `fell`, Boolean
+        of shape (n,), marks the vertices whose edges are relaxed first. `parents` and `edges`, int64 of shape (n,) and
+        -1 before, receive the source and the number of the edge that last lowered each vertex.
         """
         ...
