@@ -9,7 +9,15 @@ from .errors import Given, InputError, RoundingError
 def endless() -> RoundingError:
     """Return the error for a path that does not end."""
     return RoundingError(
-        "the path goes round a cycle whose weight rounding makes negative: use ", Given("method", "johnson")
+        "the path goes round a cycle: unless predecessors were changed, rounding makes its weight negative, so use ",
+        Given("method", "johnson"),
+    )
+
+
+def changed(name: str, vertex: int | tuple[int, int], value: object, n: int) -> InputError:
+    """Return the error for what is no vertex in a result's array of n vertices: no call returns it."""
+    return InputError(
+        f"{name}[{vertex}] must be {NO_PREDECESSOR} or in [0, {n}), got {value}: the result was changed, so call again"
     )
 
 
@@ -27,10 +35,14 @@ def walked_back(predecessors: Array, vertex: int) -> list[int]:
     ------
     RoundingError
         If the predecessors form a cycle.
+    InputError
+        If one is no vertex.
     """
     before = devices.to_host(predecessors)
     vertices: list[int] = []
     while vertex != NO_PREDECESSOR:
+        if not 0 <= vertex < len(before):
+            raise changed("predecessors", vertices[-1], vertex, len(before))
         if len(vertices) == len(before):
             raise endless()
         vertices.append(vertex)

@@ -104,6 +104,14 @@ class Result:
     timings: dict[str, float]
     _solved: Solved = field(default_factory=Solved)
 
+    def __post_init__(self) -> None:
+        arrays = self.arrays
+        for name in {*self.VERTICES} & {*arrays}:
+            array, (main, first) = arrays[name], next(iter(arrays.items()))
+            if array.shape != first.shape or array.dtype.kind not in "iu":
+                found = f"{array.dtype} of shape {tuple(array.shape)}"
+                raise InputError(argument=name, value=found, expected=f"integers of the shape of {main}, {first.shape}")
+
     @property
     def solved(self) -> Solved:
         """The graph, to which the result refers weakly, and what bounded the call; for `verify`.
@@ -238,7 +246,7 @@ class Result:
                 shown = values >= 0 if name in self.VERTICES else np.full(len(values), True)
                 shown &= self._shown(values) if not number else True
                 there = np.flatnonzero(shown)
-                found = ids[values[there]] if ids is not None and name in self.VERTICES else values[there]
+                found = named(values[there], ids) if ids is not None and name in self.VERTICES else values[there]
                 for vertex, value in zip(there.tolist(), found.tolist(), strict=True):
                     made.nodes[vertex][name] = value
         return made
@@ -581,7 +589,16 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
 
 
 def named(vertices: np.ndarray, ids: np.ndarray) -> Any:
-    """Return the ids of vertices as a column for pandas; a negative vertex is none, and its id is missing."""
+    """Return the ids of vertices as a column for pandas; a negative vertex is none, and its id is missing.
+
+    Raises
+    ------
+    InputError
+        If one is no vertex, because the result was changed.
+    """
+    most = vertices.max(initial=-1)
+    if most >= len(ids):
+        raise InputError(f"a vertex must be less than {len(ids)}, got {most}: the result was changed, so call again")
     missing = vertices < 0
     if not missing.any():
         return ids[vertices]

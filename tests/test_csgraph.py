@@ -415,6 +415,17 @@ def test_trees_keep_edges_that_are_not_finite():
     assert csgraph.reconstruct_path(matrix, [-9999, 2, 0, 1]).data.tolist()[1:] == [0, 0]  # there is no edge (2, 1)
 
 
+def test_only_johnson_finds_a_negative_cycle_that_no_source_reaches():
+    matrix = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, -2], [0, 0, 1, 0]], float)
+    for module in (csgraph, scipy_csgraph):
+        assert module.bellman_ford(matrix, indices=[0, 1]).tolist() == [
+            [0, 1, np.inf, np.inf],
+            [np.inf, 0, np.inf, np.inf],
+        ]
+        with pytest.raises(scipy_csgraph.NegativeCycleError):
+            module.johnson(matrix, indices=[0, 1])
+
+
 def test_a_negative_cycle_is_found_without_sources():
     for matrix in ([[0, -1], [-1, 0]], [[-1]]):
         for module in (csgraph, scipy_csgraph):

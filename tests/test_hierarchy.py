@@ -358,6 +358,18 @@ def test_a_cycle_that_only_rounding_makes_negative(device):
     assert seen  # so that a vertex does seem to lie on a negative cycle
 
 
+def test_rounded_weights_do_not_make_a_negative_cycle(device, tmp_path):
+    """The sum is zero, and that of the weights in float32 is negative."""
+    weights = np.array([0.7, 0.1, -0.7999999999999999])
+    assert math.fsum(weights) >= 0 > math.fsum(weights.astype(np.float32))
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
+    made = mgraph.Hierarchy(graph, range(3), dtype="float32", device=device)
+    made.save(tmp_path / "ring.npz")
+    assert np.array_equal(mgraph.Hierarchy.load(tmp_path / "ring.npz", device=device).distances(), made.distances())
+    with pytest.raises(mgraph.NegativeCycleError):
+        made.customize([0.7, 0.1, -0.8000000000000002], dtype="float32")
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_bits_are_those_of_other_methods(device, dtype):
     random = np.random.default_rng(8)

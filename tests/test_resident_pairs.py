@@ -86,6 +86,24 @@ def test_negative_cycles_are_found_where_the_graph_lies(client, monkeypatch):
         wait_until(lambda: set(names_kept(client)) == {there.placement.name})
 
 
+def test_negative_cycles_below_rounding_and_out_of_reach(client):
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 4], [0.1, 0.2, -0.30000000000000004, -1])
+    with placed(graph, client) as there:
+        for call in (
+            *(lambda v=v: mgraph.sssp(there, v) for v in range(3)),
+            lambda: mgraph.distances(there, [3, 1]),
+            lambda: mgraph.distances(there, [2], method="hierarchy"),
+            lambda: mgraph.apsp(there, method="blocked"),
+            lambda: mgraph.apsp(there),
+        ):
+            with pytest.raises(NegativeCycleError) as caught:
+                call()
+            assert caught.value.vertex in range(3)
+        assert mgraph.sssp(there, 3).distances[4] == -1
+        for method in ("auto", "hierarchy"):
+            assert np.asarray(mgraph.distances(there, [3, 4], method=method).distances)[:, 4].tolist() == [-1, 0]
+
+
 def test_distances_below_the_range_are_no_cycle(client):
     graph = Graph.from_edges([0, 1], [1, 2], np.full(2, -(2**28)), n=64)
     with placed(graph, client) as there:

@@ -1,5 +1,6 @@
 """The common interface of results, and the documentation and checks of common arguments."""
 
+import dataclasses
 import inspect
 import re
 import sys
@@ -98,6 +99,37 @@ def test_arrays_that_were_asked_for():
     assert list(found("apsp", predecessors=True).arrays) == ["distances", "predecessors"]
     assert list(found("apsp", intermediate=True).arrays) == ["distances", "intermediate"]
     assert list(found("sssp", predecessors=True).arrays) == ["distances", "predecessors"]
+
+
+@pytest.mark.parametrize("value", [99, 5, -1, -9998, 2**31 - 1])
+def test_a_path_along_changed_predecessors(value):
+    graph = mgraph.Graph.from_edges(range(4), range(1, 5), ids=list("abcde"))
+    calls = {
+        "sssp": lambda: mgraph.sssp(graph, 0, predecessors=True, device="cpu"),
+        "bfs": lambda: mgraph.bfs(graph, 0, predecessors=True, device="cpu"),
+        "bfs_many": lambda: mgraph.bfs_many(graph, [0], predecessors=True, device="cpu"),
+        "distances": lambda: mgraph.distances(graph, [0], predecessors=True, device="cpu"),
+        "apsp": lambda: mgraph.apsp(graph, predecessors=True, device="cpu"),
+        "intermediate": lambda: mgraph.apsp(graph, intermediate=True, device="cpu"),
+        "apsp_batch": lambda: mgraph.apsp_batch([graph], predecessors=True, device="cpu"),
+    }
+    for name, call in calls.items():
+        result, ends = call(), [0] * {"sssp": 0, "bfs": 0, "apsp_batch": 2}.get(name, 1)
+        array = result.intermediate if name == "intermediate" else result.predecessors
+        array[..., 3] = value
+        with pytest.raises(
+            mgraph.InputError, match=rf"3\)?\] must be -9999 or in \[0, 5\), got {value}: the result was"
+        ):
+            result.path(*ends, 4)
+        if value > 0 and name != "apsp_batch":
+            with pytest.raises(mgraph.InputError, match=f"a vertex must be less than 5, got {value}"):
+                result.to_pandas()
+        array[..., 3] = 4
+        with pytest.raises(mgraph.RoundingError, match="unless predecessors were changed"):
+            result.path(*ends, 4)
+        for other in (array[..., :2], array + 0.5):
+            with pytest.raises(mgraph.InputError, match="must be integers of the shape of distances"):
+                dataclasses.replace(result, **{"intermediate" if name == "intermediate" else "predecessors": other})
 
 
 def test_sources_of_searches():

@@ -45,7 +45,7 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     rows = rows_of(csgraph, directed)
     xp, n = devices.of(rows.data).xp, rows.shape[0]
     parents = xp.asarray(predecessors)
-    if parents.shape != (n,) or bool((parents >= n).any()):
+    if parents.shape != (n,) or parents.dtype.kind not in "iu" or bool((parents >= n).any()):
         raise InputError(f"predecessors must be {n} integers less than {n}")
     row, column = row_numbers(rows.indptr, len(rows.data), xp), rows.indices
     weights, entered = xp.full(n, np.inf), xp.zeros(n, bool)

@@ -26,6 +26,8 @@ def walked_back(predecessors: Any, vertex: int) -> list[int]:
     ------
     RoundingError
         If the predecessors form a cycle.
+    InputError
+        If one is no vertex.
     """
     if not placed_vector(predecessors):
         return paths.walked_back(predecessors, vertex)
@@ -49,22 +51,29 @@ def walked_back(predecessors: Any, vertex: int) -> list[int]:
     if len(found["vertices"]) > predecessors.size:
         raise paths.endless()
     path: list[int] = found["vertices"][found["places"].argsort()[::-1]].tolist()
+    end = int(found["end"][0])
+    if end != NO_PREDECESSOR:
+        raise paths.changed("predecessors", path[0], end, predecessors.size)
     return path
 
 
 @dataclass
 class State:
-    """A shard's predecessors, the vertices that it has passed, and their places on the path, from its end."""
+    """A shard's predecessors, the vertices that it has passed, and their places on the path, from its end.
+
+    At the `end` there is no predecessor, or one that is no vertex.
+    """
 
     device: devices.Device
     predecessors: Array
+    end: int = NO_PREDECESSOR
     vertices: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Walks from a vertex to one without a predecessor, or until more vertices were passed than there are.
+    """Walks from a vertex until there is none before, or more vertices were passed than there are.
 
     Whose turn it is follows from the vertex: the shard walks within its own range, and sends the others the next vertex
     and the number of those passed.
@@ -72,7 +81,7 @@ class Walk:
 
     ranges: Ranges
     vertex: int
-    facts = ("vertices", "places")
+    facts = ("vertices", "places", "end")
 
     def load(self, shard: int, piece: dict[str, Array], device: devices.Device) -> State:
         """Return the shard's predecessors."""
@@ -84,13 +93,14 @@ class Walk:
             return 0
         everyone, n = range(comm.size), self.ranges[-1][1]
         vertex, passed = self.vertex, 0
-        while vertex != NO_PREDECESSOR and passed <= n:
+        while 0 <= vertex < n and passed <= n:
             turn = next(shard for shard, (start, end) in enumerate(self.ranges) if start <= vertex < end)
             if turn == comm.rank:
                 vertex, passed = self._walked(s, *self.ranges[turn], vertex, passed)
             message = s.device.asarray(np.array([vertex, passed]))
             comm.broadcast(message, turn, everyone)
             vertex, passed = devices.to_host(message).tolist()
+        s.end = vertex
         return 1
 
     def _walked(self, s: State, first: int, last: int, vertex: int, passed: int) -> tuple[int, int]:
@@ -102,5 +112,6 @@ class Walk:
         return vertex, passed
 
     def collect(self, s: State, comm: Communicator) -> dict[str, Array]:
-        """Return the vertices that the shard has passed, and their places on the path, from its end."""
-        return {"vertices": np.array(s.vertices, np.int64), "places": np.array(s.places, np.int64)}
+        """Return the vertices that the shard has passed, their places on the path, from its end, and what is there."""
+        passed = {"vertices": np.array(s.vertices, np.int64), "places": np.array(s.places, np.int64)}
+        return passed | {"end": np.full(1, s.end)}

@@ -33,7 +33,7 @@ from ...graph.potentials import potentials
 from ...matrices.at_once import AtOnce
 from ...matrices.distance_matrix import gathered_part, parts
 from ...matrices.floyd_warshall import FloydWarshall
-from ...paths import endless, needed_for_paths, walked_back
+from ...paths import changed, endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
 from ...results import MatrixResult, Solved, solved_graph
@@ -538,6 +538,8 @@ class ApspResult(MatrixResult):
             between = int(self.intermediate[a, b])
             if between == NO_PREDECESSOR:
                 vertices.append(b)
+            elif not 0 <= between < self.plan.n:
+                raise changed("intermediate", (a, b), between, self.plan.n)
             else:
                 ahead += [(between, b), (a, between)]
         return vertices

@@ -382,6 +382,7 @@ def _tried(
     reverse: bool,
     options: dict[str, Any],
     checkpoints: Checkpoints | None = None,
+    *,
     within: np.ndarray | None = None,
 ) -> tuple[Plan, Outcome]:
     """Plan the searches, with further `options` of the planner, and run them.
