@@ -49,8 +49,10 @@ def check_solved(graph: Graph, distances: Any) -> None:
 
 def _known(graph: Graph | PlacedGraph, find: Callable[[], int]) -> int:
     """Return a vertex on a negative cycle, or -1, which is found once for a graph."""
-    vertex: int = graph.kept("negative cycle", devices.find("cpu"), find, weights=True)
-    return vertex
+    known: list[int] = graph.kept("negative cycle", devices.find("cpu"), list, weights=True)
+    if not known:  # found outside of `kept`, whose lock a worker in this process may need for that
+        known.append(find())
+    return known[0]
 
 
 def _found(graph: Graph | PlacedGraph, plan: Plan, sources: Sequence[int] | None) -> int:
