@@ -1,10 +1,10 @@
 """Potentials that make weights non-negative (Johnson, 1977), and the edge lengths shifted by them.
 
 A cycle is negative if the sum of its weights is, of the weights as they are stored, without rounding. No relaxation of
-rounded sums can tell: the sum of .1, .2 and -.30000000000000004 is -2.8e-17, which is lost beside .1; and that of .1,
-.7 and -.8 is positive, but looks negative in another order. So potentials are computed in exact numbers. Floats are
-whole multiples of a power of two. They are relaxed as integers of a few words: most weights need one word or two, and
-weights from 1e-300 to 1e300 need forty. Without rounding, relaxation settles if and only if no cycle is negative.
+rounded sums can tell: the sum of .1, .2 and -.30000000000000004 is -2.8e-17, which is lost beside .1; and that of -.5,
+-.6, .5 and .6 is zero, but looks negative in this order. So potentials are computed in exact numbers. Floats are whole
+multiples of a power of two. They are relaxed as integers of a few words: most weights need one word or two, and weights
+from 1e-300 to 1e300 need forty. Without rounding, relaxation settles if and only if no cycle is negative.
 
 A dense matrix has too many edges for that. Its finished distances are potentials but for rounding: by them, no edge is
 shorter than some small -x. A negative cycle has at most n edges, so none of them is longer than n x. Only edges that

@@ -93,7 +93,8 @@ def sssp(
     Raises
     ------
     NegativeCycleError
-        If a cycle of negative weight can be reached from the source; the error's `vertex` lies on such a cycle.
+        If a cycle of negative weight, whose exact sum counts, can be reached from the source; the error's `vertex` lies
+        on such a cycle.
     DistanceOverflowError
         If a weight or distance is out of range for its type; `mgraph.apsp` lists the ranges.
     InputError
