@@ -9,7 +9,7 @@ from .errors import Given, InputError, RoundingError
 def endless() -> RoundingError:
     """Return the error for a path that does not end."""
     return RoundingError(
-        "the path goes round a cycle: unless predecessors were changed, rounding makes its weight negative, so use ",
+        "the path goes round a cycle whose weight rounding makes negative, unless predecessors were changed: use ",
         Given("method", "johnson"),
     )
 
