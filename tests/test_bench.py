@@ -392,6 +392,7 @@ def test_workers_make_their_parts_of_an_input(monkeypatch):
             by_shards.list_rank(3000, runner)
 
 
+@pytest.mark.exhaustive
 def test_calls_on_workers_are_measured_beside_direct_ones(monkeypatch):
     monkeypatch.setattr(resident, "COUNTED", 2)
     with forked(), mgraph.cluster.local_client(2, "cpu") as client:

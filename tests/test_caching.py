@@ -129,7 +129,7 @@ def test_a_damaged_file_is_replaced(suffix, tmp_path, monkeypatch):
         whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :] for place in range(len(whole))
     ]
     for damaged in [whole[:length] for length in range(len(whole))] + flipped + [whole + b"x", b"\x80\x04garbage"]:
-        monkeypatch.setattr(caching, "_warned", set())
+        monkeypatch.setattr(caching, "warned", set())
         path.write_bytes(damaged)
         with pytest.warns(
             RuntimeWarning, match=f"cannot be read from .*{suffix}, and is compiled again: it is inc"
@@ -141,7 +141,7 @@ def test_a_damaged_file_is_replaced(suffix, tmp_path, monkeypatch):
 
 
 def test_a_file_that_cannot_be_opened_costs_only_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(caching, "_warned", set())
+    monkeypatch.setattr(caching, "warned", set())
     files = KernelFiles(str(tmp_path), "kernel", "stamp")
     (tmp_path / "kernel.nbi").mkdir()
     with pytest.warns(RuntimeWarning, match="kernel.nbi, and is compiled again: .*Is a directory"):

@@ -976,7 +976,7 @@ def real(path):
     return path
 
 
-WORKERS = pytest.mark.parametrize("workers", [(), ("--workers", 2)], ids=["directly", "two workers"])
+WORKERS = pytest.mark.parametrize("workers", [(), *exhaustive((("--workers", 2),))], ids=["directly", "two workers"])
 
 
 @WORKERS

@@ -108,7 +108,7 @@ def client():
         yield made
 
 
-@pytest.fixture(scope="module", params=[3, *exhaustive(1, 5)])
+@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
 def threads(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from distributed.utils import _offload_executor
+from exhaustive import exhaustive
 from present import present
 from test_cluster import QUIET, SILENCE, SOON, Probe, check_apsp, forked, pytestmark, slow, wait_until  # noqa: F401
 
@@ -160,7 +161,7 @@ def _give_status(address, status, dask_scheduler):
     dask_scheduler.handle_worker_status_change(status, address, stimulus_id="test")
 
 
-@pytest.mark.parametrize("status", ["paused", "closing_gracefully"])
+@pytest.mark.parametrize("status", ["paused", *exhaustive("closing_gracefully")])
 def test_a_worker_on_which_dask_starts_no_tasks_in_a_call(client, refusing, status):
     found = []
     then(client, lambda: found.append((refusing(status), time.monotonic())))
@@ -178,6 +179,7 @@ def test_a_worker_on_which_dask_starts_no_tasks_before_a_call(client, refusing, 
     check_apsp_within(client)
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_is_stopped_while_its_piece_is_sent(client, stopped, monkeypatch):
     """The scheduler sends on when the call has ended, and the worker takes the piece when it goes on."""
     pids, scatter, addresses = client.run(os.getpid), client.scatter, []
@@ -195,6 +197,7 @@ def test_a_worker_that_is_stopped_while_its_piece_is_sent(client, stopped, monke
     wait_until(lambda: set(state(client).values()) == {(0, 0)} and not tasks_on_scheduler(client))
 
 
+@pytest.mark.exhaustive
 def test_a_matrix_of_a_stopped_worker(client, stopped):
     d = np.random.default_rng(0).integers(1, 50, (320, 320)).astype(np.float32)
     found = apsp(d, client=client, device="cpu", worker_timeout=TIMEOUT, block=32).distances
@@ -288,6 +291,7 @@ class Collected(Probe):
         return super().collect(state, comm)
 
 
+@pytest.mark.exhaustive
 def test_a_broken_connection_to_a_worker_that_has_ended(client, deaf):
     """It ends before its first beat, so that nothing says what it has sent."""
     runner = Cluster(client, "cpu", TIMEOUT)

@@ -80,6 +80,6 @@ def test_what_lacked_a_package_runs_where_it_is_installed(session, pytester):
     assert "--lacking needs a run of all tests before it" in session("--lacking").stderr.str()
     for name, text in LACKING.items():
         (pytester.path / "tests" / f"{name}.py").write_text(text)
-    session().assert_outcomes(passed=5, skipped=4)
+    session("-n1").assert_outcomes(passed=5, skipped=4)
     pytester.makepyfile(optional="")
-    session("--lacking").assert_outcomes(passed=3)
+    session("-n1", "--lacking").assert_outcomes(passed=3)

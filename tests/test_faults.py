@@ -68,6 +68,7 @@ def test_every_fault_and_moment_has_a_row_in_the_table():
         assert f"| {fault} | {moment} | 2 | 2 | 0 |  | 0 | 0.5 | 0 |" in rows
 
 
+@pytest.mark.exhaustive
 def test_processes_side_by_side_end_with_their_table_when_they_are_told_to(tmp_path):
     table = tmp_path / "table.md"
     given = ["--jobs", "2", "--workers", "2", "--fault", "SIGKILL", "--algorithm", "bfs", "--table", str(table)]

@@ -69,7 +69,7 @@ def kept(client):
     return client.run_on_scheduler(count)
 
 
-@pytest.mark.parametrize("call", [search, matrix, *exhaustive(hierarchy, on_workers, of_dask)])
+@pytest.mark.parametrize("call", [search, *exhaustive(matrix, hierarchy, on_workers, of_dask)])
 def test_the_scheduler_does_not_grow(client, call):
     numbers = iter(range(100))
 

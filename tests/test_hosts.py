@@ -98,6 +98,7 @@ def inside(name, *words, **options):
     return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
+@pytest.mark.exhaustive
 def test_workers_on_two_hosts(three_hosts):
     between, *ends = three_hosts
     worker = ("-m", "distributed.cli.dask_worker", "tcp://10.77.1.1:8786", "--no-nanny", "--nthreads", "1")

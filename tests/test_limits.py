@@ -484,7 +484,8 @@ HALF = """
 
 
 @pytest.mark.parametrize(
-    ("how", "names"), [("address space", "naive=few, apsp=few, sssp=many"), ("group", "naive=few, sssp=many")]
+    ("how", "names"),
+    [*exhaustive(("address space", "naive=few, apsp=few, sssp=many")), ("group", "naive=few, sssp=many")],
 )
 def test_half_of_the_memory_that_is_needed_is_refused_before_allocation(how, names, request):
     limited = request.getfixturevalue("group") if how == "group" else None

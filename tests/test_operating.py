@@ -105,6 +105,7 @@ with Client(sys.argv[1]) as client:
 
 
 @pytest.mark.parametrize("where", ["placed", *exhaustive("sent")])
+@pytest.mark.exhaustive
 def test_workers_are_free_soon_after_a_client_has_been_stopped(monkeypatch, where):
     """What it has there goes, calls of others do not wait for it, and its own call ends well once it wakes."""
     monkeypatch.setattr(turns, "LISTEN", 1.0)

@@ -15,7 +15,7 @@ from mgraph.errors import InputError
 from mgraph.generate import rmat
 
 
-@pytest.fixture(scope="module", params=[3, *exhaustive(1)])
+@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

@@ -123,6 +123,7 @@ def test_no_retries(mortals):
 
 
 @LOST
+@pytest.mark.exhaustive
 def test_a_worker_that_is_stopped_is_left_out(mortals):
     stopped = []
 

@@ -124,7 +124,7 @@ def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):  #
     wait_until(lambda: names_kept(mortals) == [])  # it has freed what it held, since it was awake again
 
 
-@pytest.mark.parametrize("way", ["generated", "published"])
+@pytest.mark.parametrize("way", ["generated", *exhaustive("published")])
 def test_a_graph_does_not_wait_for_a_worker_that_has_long_been_silent(mortals, monkeypatch, way):  # noqa: F811
     """It may be silent for 60 s in the middle of a call, but at its beginning only as long as calls with a client."""
     for module in watch, group:

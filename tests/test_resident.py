@@ -31,7 +31,7 @@ from mgraph.runtime.dask.turns import Turns
 from mgraph.runtime.dask.worker import NAME
 
 
-@pytest.fixture(scope="module", params=[3, *exhaustive(1, 2, 5)])
+@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
 def client(request):
     """Workers in this process."""
     with cluster(request.param, processes=False) as made:

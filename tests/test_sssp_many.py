@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -148,7 +149,7 @@ def test_small_graphs_on_a_gpu(case, dtype, offset):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 95, 129, 257])
+@pytest.mark.parametrize("n", [1, 33, 129, *exhaustive(31, 32, 95, 257)])
 def test_sizes_around_the_slices(n, dtype, device):
     graph = random_graph(np.random.default_rng(n), n, 3 * n, 20)
     padding = 3 if device.kind == "cuda" or dtype == np.float32 else 0

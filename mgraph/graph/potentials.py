@@ -91,8 +91,9 @@ def _relaxed(graph: Graph) -> tuple[np.ndarray, list[int]]:
     while cycle and parents[cycle[-1]] != vertex:
         cycle.append(int(parents[cycle[-1]]))
     rounded = np.zeros(graph.n)
-    for k in reversed(range(exact.digits)):
-        rounded += np.ldexp(h[:, k].astype(np.float64), exact.unit + k * DIGIT_BITS)
+    with np.errstate(over="ignore"):  # a potential below all floats is -inf
+        for k in reversed(range(exact.digits)):
+            rounded += np.ldexp(h[:, k].astype(np.float64), exact.unit + k * DIGIT_BITS)
     return rounded, cycle
 
 

@@ -47,7 +47,7 @@ YOUNG = 600.0
 HASH = 32
 
 #: What this process has warned of.
-_warned: set[str] = set()
+warned: set[str] = set()
 
 #: The contents of this package, which become part of kernels.
 _SHARED = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
@@ -156,8 +156,8 @@ def _warn_not_kept(why: str) -> None:
 
 def _warn(what: str, message: str) -> None:
     """Give a warning, once in a process."""
-    if what not in _warned:
-        _warned.add(what)
+    if what not in warned:
+        warned.add(what)
         warnings.warn(printable(message), RuntimeWarning, stacklevel=3)
 
 

@@ -69,7 +69,7 @@ _schedulers: weakref.WeakKeyDictionary[Client, str] = weakref.WeakKeyDictionary(
 
 #: The process in which each client's event loop has answered, and the seconds that it may take to answer first.
 _processes: weakref.WeakKeyDictionary[Client, int] = weakref.WeakKeyDictionary()
-FIRST = 10.0
+FIRST = 30.0
 
 #: Least bytes per second of the connection between two workers.
 SLOWEST = 1e7
