@@ -8,7 +8,7 @@ import numpy as np
 from ..arrays import Array
 from ..dtypes import NO_PREDECESSOR
 from ..planning.plan import Plan
-from ..runtime.checkpoints import Bits, Numbers, Piece, Resumable, Saved, fingerprint_of
+from ..runtime.checkpoints import Bits, NumberRange, Piece, Resumable, Saved, fingerprint_of
 from .distance_matrix import NO_CYCLE
 from .plan import MatrixDetail
 
@@ -53,10 +53,10 @@ class ResumableMatrix(Resumable):
         found = [(name, array) for name, array in self.matrices(state).items() if array is not None]
         return [Piece(name, array, self.corner(shard)) for name, array in found] + [Piece(CYCLE, state.cycle, (shard,))]
 
-    def allowed(self) -> Mapping[str, Numbers | Bits]:
+    def allowed(self) -> Mapping[str, NumberRange | Bits]:
         """Return vertices for labels and pivots, and no restriction of distances."""
         last = self.plan.n - 1
-        return {"labels": Numbers(0, last, NO_PREDECESSOR), CYCLE: Numbers(0, last, NO_CYCLE)}
+        return {"labels": NumberRange(0, last, NO_PREDECESSOR), CYCLE: NumberRange(0, last, NO_CYCLE)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return the bytes of the shard's rectangles."""

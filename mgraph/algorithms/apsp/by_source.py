@@ -15,7 +15,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved
+from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved
 from ...runtime.communicator import Communicator
 from ..many_sources import Network, Searches, batches_of, resumed_rows
 from .detail import SourcesDetail
@@ -112,9 +112,9 @@ class FromEverySource(Resumable):
             for top, bottom in state.done
         ]
 
-    def allowed(self) -> Mapping[str, Numbers]:
+    def allowed(self) -> Mapping[str, NumberRange]:
         """Return vertices for predecessors."""
-        return {"predecessors": Numbers(0, self.plan.n - 1, NO_PREDECESSOR)}
+        return {"predecessors": NumberRange(0, self.plan.n - 1, NO_PREDECESSOR)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return 0: rows that are done do not change, so they are not copied."""

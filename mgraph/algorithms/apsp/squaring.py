@@ -26,7 +26,7 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, o
 from ...matrices.floyd_warshall import panels
 from ...matrices.resumable import ResumableMatrix
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Bits, Numbers
+from ...runtime.checkpoints import Bits, NumberRange
 from ...runtime.communicator import Communicator
 from .detail import AllPairsDetail
 
@@ -75,7 +75,7 @@ class Squaring(ResumableMatrix):
         square = {"square": state.square, "squarelabels": state.square_labels}
         return {**super().matrices(state), **square}
 
-    def allowed(self) -> Mapping[str, Numbers | Bits]:
+    def allowed(self) -> Mapping[str, NumberRange | Bits]:
         """Return vertices for the labels of both."""
         found = super().allowed()
         return {**found, "squarelabels": found["labels"]}

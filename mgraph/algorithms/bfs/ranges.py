@@ -13,7 +13,7 @@ from ...graph import Compressed
 from ...kernels import bfs as bfs_kernels
 from ...kernels.edges import Adjacency
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
+from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .detail import SearchDetail
 
@@ -96,10 +96,10 @@ class FromSources(Resumable):
         found = [Piece("distances", state.distances[state.first : state.last], (state.first,))]
         return found if state.parents is None else [*found, Piece("predecessors", state.parents, (state.first,))]
 
-    def allowed(self) -> Mapping[str, Numbers]:
+    def allowed(self) -> Mapping[str, NumberRange]:
         """Return the levels that there can be, or -1, and vertices for predecessors."""
         last = self.plan.n - 1
-        return {"distances": Numbers(0, last, -1), "predecessors": Numbers(0, last, NO_PREDECESSOR)}
+        return {"distances": NumberRange(0, last, -1), "predecessors": NumberRange(0, last, NO_PREDECESSOR)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return the bytes of the distances and predecessors."""

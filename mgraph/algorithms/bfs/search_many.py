@@ -24,7 +24,7 @@ from ...kernels import bfs_many as bfs_many_kernels
 from ...kernels.bfs_many.ops import SearchWords
 from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
+from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .detail import SearchesDetail
 
@@ -146,9 +146,9 @@ class SearchMany(Resumable):
         rows = [(top, min(top + self.detail.batch, done)) for top in batches]
         return [Piece("distances", state.distances[top:bottom], (top, state.first), final=True) for top, bottom in rows]
 
-    def allowed(self) -> Mapping[str, Numbers]:
+    def allowed(self) -> Mapping[str, NumberRange]:
         """Return the levels that there can be, or -1."""
-        return {"distances": Numbers(0, self.plan.n - 1, -1)}
+        return {"distances": NumberRange(0, self.plan.n - 1, -1)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return 0: rows that are done do not change, so they are not copied."""

@@ -15,7 +15,7 @@ from ...matrices.distance_matrix import NO_CYCLE, Part, empty
 from ...matrices.floyd_warshall import BlockedElimination, MatrixShard
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Bits, Numbers
+from ...runtime.checkpoints import Bits, NumberRange
 from ...runtime.communicator import Communicator
 
 
@@ -34,7 +34,7 @@ class Closure(BlockedElimination[closure_kernels.Operations]):
         """Return what a checkpoint must have been written for: by blocks of any length, as bits are not rounded."""
         return super().described() | {"reflexive": self.reflexive, "block": None}
 
-    def allowed(self) -> Mapping[str, Numbers | Bits]:
+    def allowed(self) -> Mapping[str, NumberRange | Bits]:
         """Return a bit for each vertex in a row."""
         return {**super().allowed(), "distances": Bits(self.plan.n)}
 

@@ -17,7 +17,7 @@ from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, infinity
 from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved, vertices_in_short
+from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, vertices_in_short
 from ...runtime.communicator import Communicator
 from ..many_levels import LevelCounts, LevelSearches
 from ..many_sources import Network, Searches, batches_of, resumed_rows
@@ -213,9 +213,9 @@ class FromSources(Resumable):
             for top, bottom in state.done
         ]
 
-    def allowed(self) -> Mapping[str, Numbers]:
+    def allowed(self) -> Mapping[str, NumberRange]:
         """Return vertices for predecessors and for the nearest targets."""
-        return dict.fromkeys(("predecessors", "nearest"), Numbers(0, self.plan.n - 1, NO_PREDECESSOR))
+        return dict.fromkeys(("predecessors", "nearest"), NumberRange(0, self.plan.n - 1, NO_PREDECESSOR))
 
     def bytes_kept(self, shard: int) -> int:
         """Return 0: rows that are done do not change, so they are not copied."""

@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import Ranges, even_ranges
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Numbers, Piece, Resumable, Saved, fingerprint_of
+from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of
 from ...runtime.communicator import Communicator
 from .rounds import rounds
 
@@ -76,7 +76,7 @@ class OneByOne(Resumable):
         """Return no piece: there is one superstep."""
         return []
 
-    def allowed(self) -> Mapping[str, Numbers]:
+    def allowed(self) -> Mapping[str, NumberRange]:
         """Return nothing, as there is no piece."""
         return {}
 
@@ -158,9 +158,9 @@ class Jumping(Resumable):
         first, last = self.plan.ranges[shard]
         return [Piece("links", state.chain[first:last], (first,))]
 
-    def allowed(self) -> Mapping[str, Numbers]:
+    def allowed(self) -> Mapping[str, NumberRange]:
         """Return words that point to an element, or to none."""
-        return {"links": Numbers(0, self.plan.n - 1, END, shift=32)}
+        return {"links": NumberRange(0, self.plan.n - 1, END, shift=32)}
 
     def settled(self, step: int) -> bool:
         """Return whether a round is left, which finds whether a word is still open."""
@@ -267,9 +267,9 @@ class Walking(Resumable):
         found = np.array([control[kernels.TANGLED], control[kernels.WALKED], still_open], np.int64)
         return [Piece("ranks", state.ranks[first:last], (first,)), Piece("walks", found[None], (shard, 0))]
 
-    def allowed(self) -> Mapping[str, Numbers]:
+    def allowed(self) -> Mapping[str, NumberRange]:
         """Return the ranks that there can be, or -1, and counts of fewer steps than walks can take together."""
-        return {"ranks": Numbers(0, self.plan.n - 1, -1), "walks": Numbers(0, STEPS)}
+        return {"ranks": NumberRange(0, self.plan.n - 1, -1), "walks": NumberRange(0, STEPS)}
 
     def bytes_kept(self, shard: int) -> int:
         """Return the bytes of the ranks of the shard's range."""

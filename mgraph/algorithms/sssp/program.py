@@ -29,7 +29,7 @@ from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
 from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...planning.plan import Plan
-from ...runtime.checkpoints import Bits, Numbers, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
+from ...runtime.checkpoints import Bits, NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from .lists import list_length
 from .nearest import nearest_sources
@@ -354,10 +354,10 @@ class FromOneSource(Resumable):
             Piece("bound", search.bound, (shard,)),
         ]
 
-    def allowed(self) -> Mapping[str, Numbers | Bits]:
+    def allowed(self) -> Mapping[str, NumberRange | Bits]:
         """Return the distances that a search finds, and a bit for each vertex."""
         dtype = np.dtype(self.plan.dtype)
-        distances = Numbers(float("-inf") if self.request.negative else 0, kernel_infinity(dtype))
+        distances = NumberRange(float("-inf") if self.request.negative else 0, kernel_infinity(dtype))
         return {"distances": distances, "bound": distances, "pending": Bits(self.plan.n)}
 
     def bytes_kept(self, shard: int) -> int:

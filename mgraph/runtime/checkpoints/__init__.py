@@ -8,7 +8,7 @@
 """
 
 from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, checked_resumable, held, plan_with_copies
-from .pieces import Bits, Crossing, Numbers, Piece, fingerprint_of, fingerprint_of_edges
+from .pieces import Bits, Crossing, NumberRange, Piece, fingerprint_of, fingerprint_of_edges
 from .resumable import Resumable, vertices_in_short
 from .store import Saved, Store
 from .writing import Order, Report, Writer, filled
@@ -18,7 +18,7 @@ __all__ = [
     "Checkpoints",
     "Crossing",
     "Keeping",
-    "Numbers",
+    "NumberRange",
     "Order",
     "Piece",
     "Report",

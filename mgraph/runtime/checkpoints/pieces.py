@@ -104,32 +104,32 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """The elements that a whole may have: numbers from `least` to `most`, and one `besides`.
+class NumberRange:
+    """The elements that a whole may have: numbers from `least` to `most`, and `special`.
 
     Attributes
     ----------
     least, most : number
-        The range. What is not a number is in none.
-    besides : int or None
-        The element that names no place, such as -9999.
+        The range; NaN is not in it.
+    special : int or None
+        One more element, such as -9999 for no predecessor.
     shift : int
-        The lower bits of an element that hold something else.
+        How many lower bits of an element hold something else.
     """
 
     least: float
     most: float
-    besides: int | None = None
+    special: int | None = None
     shift: int = 0
 
     def __str__(self) -> str:
-        return f"numbers from {self.least} to {self.most}" + ("" if self.besides is None else f", or {self.besides}")
+        return f"numbers from {self.least} to {self.most}" + ("" if self.special is None else f", or {self.special}")
 
-    def others(self, elements: np.ndarray, box: Box) -> np.ndarray:
-        """Return the elements of a part of the whole that it may not have."""
+    def disallowed(self, elements: np.ndarray, box: Box) -> np.ndarray:
+        """Return the elements of a part of the whole that it must not have."""
         numbers = elements >> elements.dtype.type(self.shift) if self.shift else elements
         allowed = (numbers >= self.least) & (numbers <= self.most)
-        return numbers[~(allowed if self.besides is None else allowed | (numbers == self.besides))]
+        return numbers[~(allowed if self.special is None else allowed | (numbers == self.special))]
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ class Bits:
     def __str__(self) -> str:
         return f"{self.count:,} bits"
 
-    def others(self, elements: np.ndarray, box: Box) -> np.ndarray:
-        """Return the words of a part of the whole that have a bit too many."""
+    def disallowed(self, elements: np.ndarray, box: Box) -> np.ndarray:
+        """Return the words of a part of the whole that have a bit from `count` on."""
         first, end = box[-1]
         left = (self.count - 32 * np.arange(first, end)).clip(0, 32)
         return elements[elements.astype(np.uint64) >> left.astype(np.uint64) != 0]

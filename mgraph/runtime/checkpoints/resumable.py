@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...planning.plan import Plan
-from .pieces import Bits, Numbers, Piece
+from .pieces import Bits, NumberRange, Piece
 from .store import Saved
 
 #: The most vertices that a manifest lists.
@@ -57,7 +57,7 @@ class Resumable(ABC):
         """Return the shard's pieces: views of the state, which a checkpoint copies and `resumed` fills."""
 
     @abstractmethod
-    def allowed(self) -> Mapping[str, Numbers | Bits]:
+    def allowed(self) -> Mapping[str, NumberRange | Bits]:
         """Return the elements that each whole may have, by its name.
 
         A checkpoint with others is damaged. A whole that a kernel takes indices from, or counts by, must be named.

@@ -41,7 +41,7 @@ from ... import device as devices
 from ... import limits
 from ...errors import CheckpointError, MgraphError, printable, shown
 from ...io.files import is_url, system_of
-from .pieces import Bits, Box, Numbers, Piece, overlap, within
+from .pieces import Bits, Box, NumberRange, Piece, overlap, within
 
 _log = logging.getLogger(__name__)
 
@@ -438,7 +438,7 @@ class Saved:
         The elements that each whole may have: see `Resumable.allowed`.
     """
 
-    def __init__(self, store: Store, manifest: Manifest, allowed: Mapping[str, Numbers | Bits]) -> None:
+    def __init__(self, store: Store, manifest: Manifest, allowed: Mapping[str, NumberRange | Bits]) -> None:
         self.store, self.manifest, self._allowed = store, manifest, allowed
 
     def fill(self, piece: Piece) -> None:
@@ -476,11 +476,11 @@ class Saved:
         return [self._read(stored) for stored in found]
 
     def _read(self, stored: Stored) -> np.ndarray:
-        """Return the elements of a file, or raise CheckpointError if it has some that its whole may not have."""
+        """Return the elements of a file, or raise CheckpointError if its whole must not have some of them."""
         elements, allowed = self.store.read(stored), self._allowed.get(stored.name)
-        others = elements[:0] if allowed is None else allowed.others(elements, stored.box)
-        if others.size:
-            there = f"{self.store}: {stored.file} is damaged: it holds {shown(others.flat[0].item())}"
+        wrong = elements[:0] if allowed is None else allowed.disallowed(elements, stored.box)
+        if wrong.size:
+            there = f"{self.store}: {stored.file} is damaged: it holds {shown(wrong.flat[0].item())}"
             raise CheckpointError(f"{there}, and the elements of {stored.name} are {allowed}")
         return elements
 
