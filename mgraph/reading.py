@@ -112,9 +112,9 @@ def read(
         ``n n edges`` of an edge list is then recognized as a header and skipped. With `relabel`, the number of distinct
         ids.
     directed : bool, optional
-        By default False for ``p tw``, ``p edge``, METIS, graph6 and symmetric Matrix Market files, and for GAP's,
-        KONECT's and those whose edges have attributes if they say so; True otherwise, and for a METIS file whose first
-        line counts entries if these do not all stand at both ends.
+        By default False for ``p tw``, ``p edge``, ``p col``, METIS, graph6 and symmetric Matrix Market files, and for
+        GAP's, KONECT's, Pajek's, Graphalytics' and those whose edges have attributes if they say so; True otherwise,
+        and for a METIS file whose first line counts entries if these do not all stand at both ends.
     weighted : bool, optional
         True requires weights in the file; False ignores weights and, in an edge list, all columns beyond the second. By
         default the graph has weights if the file has them. Weights in a text are integers if all of them are, else
@@ -224,7 +224,12 @@ def read(
             attribute = None if weight is None else str(weight)
             return io.read(path, format, n, directed, weighted, relabel, dense=dense, weight=attribute)
         if weight is not None:
-            raise InputError(Given("weight", weight), " goes with ", Given("source"), ", or with one GraphML file")
+            raise InputError(
+                Given("weight", weight),
+                " goes with ",
+                Given("source"),
+                ", or with one file whose edges have attributes",
+            )
     elif (source, target, weight) != (None, None, None):
         raise InputError(Given("source"), " is for files that this process reads: leave out ", Given("client"))
     if dense is not None:

@@ -141,7 +141,7 @@ def test_graphs_in_xml(graph, suffix, tmp_path):
         with pytest.raises(mgraph.FormatError):
             mgraph.read(packed)
     path.write_bytes(content[:-30])
-    with pytest.raises(mgraph.FormatError, match=r"line \d+: no XML"):
+    with pytest.raises(mgraph.FormatError, match=r"line \d+: not well-formed XML"):
         mgraph.read(path)
     assert mgraph.read(io.BytesIO(content)).m == 2
 

@@ -6,9 +6,9 @@ result is left half written.
 
 `reading` opens a file, finds its format (`formats`) and makes a graph from what the format's reader returns:
 
-- of text, line by line (`lines`, `stream`): `edge_list`, `dimacs`, `matrix_market` and `metis`;
-- of arrays and compressed rows: `npy`, `npz` and `gap`;
-- with names, and attributes of edges (`named_edges`): `xml_files` for GraphML and GEXF, `node_link`, `pajek`, `graph6`;
+- of text, line by line (`lines`, `stream`): `edge_list`, with `konect`, `dimacs`, `matrix_market` and `metis`;
+- of arrays, compressed rows and bits: `npy`, `npz`, `gap` and `graph6`;
+- with names, and attributes of edges (`named_edges`): `xml_files` for GraphML and GEXF, `node_link` and `pajek`;
 - of several files: `graphalytics`;
 - by a package: `webgraph`, and `networkx_files` for GML, which writes GraphML and GEXF;
 - of tables in text whose columns the caller names: `table`.

@@ -460,9 +460,9 @@ def edges_of_files(request: Request) -> Content:
     src, dst = (np.concatenate([none, *(each[end] for each in edges)]) for end in (0, 1))
     weights = None
     if settled.weights_dtype is not None:
-        ones = (
+        columns = (
             np.ones(len(each.src), settled.weights_dtype) if each.weights is None else each.weights for each in edges
         )
-        weights = np.concatenate([np.empty(0, settled.weights_dtype), *ones])
+        weights = np.concatenate([np.empty(0, settled.weights_dtype), *columns])
     known = settled.n if isinstance(settled.files, Texts) and settled.files.konect is not None else None
     return Content(src, dst, weights, known, settled.directed, 0)

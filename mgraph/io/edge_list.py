@@ -57,8 +57,8 @@ class Header(NamedTuple):
         return any(edges in (count, count - self.place) for edges in self.edges)
 
 
-class Numbers(NamedTuple):
-    """A line of two or three numbers among the first edges, which may be a header.
+class Candidate(NamedTuple):
+    """A line among the first edges that may be a header, as it has two or three numbers.
 
     Attributes
     ----------
@@ -85,14 +85,14 @@ class Opening(NamedTuple):
     ----------
     layout : mapping
         The layout of all edges: arguments of `Lines`.
-    numbers : mapping
+    candidates : mapping
         The first lines that may be headers, by their places among the edge lines.
     header : Header or None
-        The line that the caller's `n` says may be a header; it is the last of `numbers`.
+        The line that the caller's `n` says may be a header; it is the last of `candidates`.
     """
 
     layout: Mapping[str, Any]
-    numbers: Mapping[int, Numbers]
+    candidates: Mapping[int, Candidate]
     header: Header | None
 
 
@@ -136,7 +136,7 @@ def read_edges(path: Path, stream: BufferedReader, options: Options) -> Content:
         src, dst = konect.ends(src, dst, left, options.relabel)
         return Content(src, dst, weights, konect.vertices(left, right), konect.directed, 0)
     if lines is not None and options.n is None:
-        _refuse_header(path, opening.numbers, src, dst, options.relabel)
+        _refuse_header(path, opening.candidates, src, dst, options.relabel)
     return Content(src, dst, weights, None, True, 0)
 
 
@@ -152,19 +152,19 @@ def opening_of(path: Path, text: Text, first: int, block: bytes, options: Option
     places = [first + block.count(b"\n", 0, start) for start, _ in found]
     if konect is not None:
         return Opening(_layout_of_konect(places[0], found[0][1], options, konect), {}, None)
-    numbers: dict[int, Numbers] = {}
+    candidates: dict[int, Candidate] = {}
     header = None
     for place, (start, line) in enumerate(found):
         words = list(map(bytes.strip, line.split(b","))) if b"," in line else line.split()
         if len(words) not in (2, 3) or not all(map(_CANONICAL.fullmatch, words)):
             continue
-        numbers[place] = Numbers(places[place], tuple(map(int, words)))
-        edges = tuple(edges for vertices, edges in numbers[place].sizes if vertices == options.n)
+        candidates[place] = Candidate(places[place], tuple(map(int, words)))
+        edges = tuple(edges for vertices, edges in candidates[place].sizes if vertices == options.n)
         if edges:
             header = Header(place, places[place], text.offset + start, edges)
             break
     edge = 1 if header is not None and header.place == 0 and len(found) > 1 else 0
-    return Opening(_layout(path, places[edge], found[edge][1], options), numbers, header)
+    return Opening(_layout(path, places[edge], found[edge][1], options), candidates, header)
 
 
 def read_numbers(path: Path, stream: BufferedReader) -> np.ndarray:
@@ -224,16 +224,18 @@ def _layout_of_konect(number: int, line: bytes, options: Options, konect: Konect
     }
 
 
-def _refuse_header(path: Path, lines: Mapping[int, Numbers], src: np.ndarray, dst: np.ndarray, relabel: bool) -> None:
+def _refuse_header(
+    path: Path, candidates: Mapping[int, Candidate], src: np.ndarray, dst: np.ndarray, relabel: bool
+) -> None:
     """Refuse a text if one of its first lines looks like a header, given all edges."""
-    for place, numbers in lines.items():
-        if not any(edges in (len(src) - 1, len(src) - 1 - place) for _, edges in numbers.sizes):
+    for place, candidate in candidates.items():
+        if not any(edges in (len(src) - 1, len(src) - 1 - place) for _, edges in candidate.sizes):
             continue
         others = np.delete(src, place), np.delete(dst, place)
         largest = max((int(ends.max()) for ends in others if len(ends)), default=-1)
         used = len(in_use(*others))
-        n = len(in_use(src, dst)) if relabel else max(numbers.values[:2]) + 1
-        _refuse_numbers(path, place, numbers, len(src), largest, used, n, relabel)
+        n = len(in_use(src, dst)) if relabel else max(candidate.values[:2]) + 1
+        _refuse_candidate(path, place, candidate, len(src), largest, used, n, relabel)
 
 
 def check_header(path: Path, opening: Opening, count: int, largest: Sequence[int], relabel: bool) -> None:
@@ -241,27 +243,27 @@ def check_header(path: Path, opening: Opening, count: int, largest: Sequence[int
 
     How many ids are in use is not known here: with sparse ids, a header may pass for an edge.
     """
-    for place, numbers in opening.numbers.items():
+    for place, candidate in opening.candidates.items():
         others = list(largest)
-        for end in numbers.values[:2]:
+        for end in candidate.values[:2]:
             if end in others:
                 others.remove(end)
         greatest = others[0] if others else -1
-        n = None if relabel else max(numbers.values[:2]) + 1
-        _refuse_numbers(path, place, numbers, count, greatest, None, n, relabel)
+        n = None if relabel else max(candidate.values[:2]) + 1
+        _refuse_candidate(path, place, candidate, count, greatest, None, n, relabel)
 
 
-def _refuse_numbers(
+def _refuse_candidate(
     path: Path,
     place: int,
-    numbers: Numbers,
+    candidate: Candidate,
     count: int,
     largest: int,
     used: int | None,
     n: int | None,
     relabel: bool,
 ) -> None:
-    """Refuse a line of numbers if it looks like a header "vertices edges" rather than an edge.
+    """Refuse a line if it looks like a header "vertices edges" rather than an edge.
 
     The header of a tree, "4 3", may also be an edge, as in "4 3", "3 2", "2 1", "1 0": only the user knows, and
     resolves it with `n`. Here `largest` and `used` are the largest id of the other lines and how many ids they use, if
@@ -269,7 +271,7 @@ def _refuse_numbers(
     there are with relabelled ids.
     """
     following = count - 1 - place
-    for a, b in numbers.sizes:
+    for a, b in candidate.sizes:
         if b not in (count - 1, following) or largest < 0:
             continue
         if (a > largest and b == following > 0) or (b > largest and a in (largest, largest + 1, used)):
@@ -277,8 +279,8 @@ def _refuse_numbers(
             skip: Words = ("pass ", Given("n", a), " to skip it, or ") if skips else ()
             keep: Words = ("pass ", Given("n", n)) if n not in (a, None) else ("move it to the end of the file",)
             raise FormatError(
-                f"{path}, line {numbers.line}: '{' '.join(map(str, numbers.values))}' looks like a header 'vertices "
-                f"edges', as there are {b} edges: ",
+                f"{path}, line {candidate.line}: '{' '.join(map(str, candidate.values))}' looks like a header "
+                f"'vertices edges', as there are {b} edges: ",
                 *skip,
                 "put a '#' before it; if it is an edge, ",
                 *keep,

@@ -86,19 +86,19 @@ def check_suffix(path: Path) -> None:
 
 
 def check_edge_list(path: Path, head: bytes) -> None:
-    """Raise FormatError for a file whose suffix means nothing unless it begins with an edge, as far as `head` tells."""
+    """Raise FormatError for a file whose suffix is not that of a format, unless its `head` begins with an edge."""
     lines = enumerate(map(bytes.strip, head.splitlines()), 1)
     number, line = next(((number, line) for number, line in lines if line and line[:1] not in b"#%"), (0, b"0"))
     if _suffix(path) and not _EDGE.match(line + b" "):
         raise FormatError(
-            f"{path}, line {number}: {line[:60].decode('utf-8', 'replace')!r} is no edge, and the suffix "
-            f"{shown(_suffix(path))} means none of the formats, which ",
+            f"{path}, line {number}: expected an edge, got {line[:60].decode('utf-8', 'replace')!r}, as the suffix "
+            f"{shown(_suffix(path))} is not that of a format: name the format by ",
             Given("format"),
-            f" can name ({', '.join(FORMATS)}): name the columns of a table by ",
+            f" ({', '.join(FORMATS)}), or the columns of a table by ",
             Given("source"),
             " and ",
             Given("target"),
-            ", or take Graph.from_networkx(networkx.read_...(path)) for a format that NetworkX reads",
+            "; Graph.from_networkx(networkx.read_...(path)) takes other formats that NetworkX reads",
         )
 
 

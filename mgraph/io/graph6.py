@@ -31,7 +31,8 @@ def read_graph6(path: Path, stream: BufferedReader, options: Options) -> Content
     lines = held(path, stream).getvalue().split(b"\n")
     graphs = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
     if len(graphs) != 1:
-        raise FormatError(f"{path} holds {len(graphs)} graphs: write each to a file of its own")
+        what = f"{len(graphs)} graphs: write each to a file of its own" if graphs else "no graph"
+        raise FormatError(f"{path} holds {what}")
     number, text = graphs[0]
     where = f"{path}, line {number}"
     for header in _HEADERS:

@@ -14,12 +14,12 @@ from ..arrays import distinct, places_of
 from ..errors import FormatError
 from .content import Content, Options
 from .lines import Lines
-from .stream import COMPRESSIONS, Text, check_unpacked, opened, size_known
+from .stream import COMPRESSIONS, HEAD, Text, check_unpacked, opened, size_known
 
 _DIRECTED = re.compile(rb"^\s*graph\.\S+\.directed\s*[=:]\s*(true|false)\s*$", re.MULTILINE)
 
-#: Bytes of NAME.properties that are read, and those by which another compression is known.
-_PROPERTIES, _HEAD = 1 << 16, 1 << 9
+#: Bytes of NAME.properties that are read.
+_PROPERTIES = 1 << 16
 
 
 def read_graphalytics(path: Path, stream: BufferedReader, options: Options) -> Content:
@@ -38,7 +38,7 @@ def read_graphalytics(path: Path, stream: BufferedReader, options: Options) -> C
     def beside(suffix: str) -> Path:
         return Path(f"{name.with_suffix(suffix)}{squeezed}")
 
-    if not isinstance(path, Path):  # but a URL
+    if not isinstance(path, Path):  # a URL: nothing is looked for beside it
         return _content(path, stream, options, path, None)
     if name.suffix.lower() == ".v":
         ids = _vertices(path, stream)
@@ -53,7 +53,7 @@ def read_graphalytics(path: Path, stream: BufferedReader, options: Options) -> C
 
 def _content(path: Path, stream: BufferedReader, options: Options, name: Path, ids: np.ndarray | None) -> Content:
     """Return the edges of a file between the vertices of some ids, or between those in use."""
-    check_unpacked(path, stream.peek(_HEAD))
+    check_unpacked(path, stream.peek(HEAD))
     text = Text(path, stream, b"#", inline=True)
     lines: Lines | None = None
     for first, block in text:
@@ -93,7 +93,7 @@ def _content(path: Path, stream: BufferedReader, options: Options, name: Path, i
 
 def _vertices(path: Path, stream: BufferedReader) -> np.ndarray:
     """Return the ids of a file of vertices, ascending."""
-    check_unpacked(path, stream.peek(_HEAD))
+    check_unpacked(path, stream.peek(HEAD))
     lines = Lines(path, ids=1, comments=b"#", cut=True, limit=2**63, wanted="a line has the id of a vertex")
     for first, block in Text(path, stream, b"#", inline=True):
         lines.add(first, block)
@@ -107,7 +107,7 @@ def _vertices(path: Path, stream: BufferedReader) -> np.ndarray:
 
 
 def _directed(name: Path) -> bool:
-    """Return whether the file of properties says that edges have a direction, or is not there."""
+    """Return whether edges have a direction: unless the file of properties says that they have none."""
     file = name.with_suffix(".properties")
     if not (isinstance(name, Path) and file.is_file()):
         return True

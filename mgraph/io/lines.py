@@ -36,8 +36,10 @@ PARTS_A_THREAD = 2
 #: A line of an edge with attributes: the ends, and the dictionary.
 _ATTRIBUTES = re.compile(rb"^([^#%{\n]*[ \t,])(\{[^\r\n]*\})(?=[ \t\r]*(?:$|[#%]))", re.MULTILINE)
 
-#: A dictionary without attributes, or with a weight alone, and the most characters of any other.
+#: A dictionary without attributes, or with a weight alone.
 _WEIGHT_ALONE = re.compile(rb"\{(?:['\"]weight['\"]: *([^\s,:#%'\"(){}\[\]]+))?\}")
+
+#: The most characters of any other dictionary.
 _LONGEST = 1 << 12
 
 _INFINITY = re.compile(rb"[\s,]\+?inf(?:inity)?(?=[\s,]|$)", re.IGNORECASE)
@@ -368,7 +370,7 @@ class Lines:
 
 
 def _weight_in(attributes: bytes) -> bytes | None:
-    """Return the weight in a dictionary of attributes, empty if there is none; None for what is no dictionary.
+    """Return the weight in a dictionary of attributes, empty if there is none; None if it is not a dictionary.
 
     A weight that is None stands for no edge, as in NetworkX.
     """
@@ -381,9 +383,11 @@ def _weight_in(attributes: bytes) -> bytes | None:
         return None
     if not isinstance(found, dict):
         return None
-    weight = found.get("weight", b"")
-    if weight is None or weight == b"":
-        return b"inf" if weight is None else b""
+    if "weight" not in found:
+        return b""
+    weight = found["weight"]
+    if weight is None:
+        return b"inf"
     return repr(weight).encode() if type(weight) in (int, float) else None
 
 

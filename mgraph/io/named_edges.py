@@ -1,5 +1,6 @@
 """Edges between named nodes, gathered one after the other from a file that also has other content."""
 
+import contextlib
 import re
 from array import array
 from collections.abc import Iterable
@@ -25,19 +26,19 @@ _INFINITY = re.compile(r"\+?inf(inity)?", re.IGNORECASE)
 
 
 def number(text: str, real: bool = False) -> int | float:
-    """Return the number that a text holds: an integer of int64 unless it is `real`, else a float, or infinity.
+    """Return the number that a text is: of int64 if it is an integer and not `real`, else a float, perhaps infinity.
 
     Raises
     ------
     ValueError
-        If it holds no number, NaN, -inf, or a number beyond its type.
+        If it is not a number, NaN, -inf, or beyond its type.
     """
     text = text.strip()
     found = _NUMBER.fullmatch(text)
     if found is None:
         if _INFINITY.fullmatch(text):
             return float("inf")
-        raise ValueError("no number")
+        raise ValueError("not a number")
     if not real and not any(found.groups()):
         integer = int(text)
         if not -(2**63) <= integer < 2**63:
@@ -95,17 +96,15 @@ class NamedEdges:
             self._require()
 
     def weight_of(self, value: Any, where: str, real: bool = False) -> int | float:
-        """Return a weight as a number, text that is one included; or raise FormatError, which says `where` it is."""
-        try:
-            if isinstance(value, str):
+        """Return a weight that is a number, perhaps as text, or raise FormatError, which names the place `where`."""
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
                 return number(value, real)
-            if type(value) in (int, float) and -(2**63) <= value < 2**63:
-                return float(value) if real else value
-        except ValueError:
-            pass
+        if (type(value) is float and abs(value) < float("inf")) or (type(value) is int and -(2**63) <= value < 2**63):
+            return value
         raise FormatError(
-            f"{where}: the attribute {shown(self.weight)} of an edge is {shown(value)[:60]}, which is no number: ",
-            "name another by ",
+            f"{where}: the attribute {shown(self.weight)} of an edge must be a number, got {shown(value)[:60]}: name "
+            "another by ",
             Given("weight"),
             ", or leave weights out by ",
             Given("weighted", False),
@@ -133,15 +132,17 @@ class NamedEdges:
         return Content(src, dst, weights, len(self), directed, 0, ids_of(self._numbers))
 
     def _all_weights(self) -> np.ndarray | None:
+        """Return the weights of all edges; None if none has one."""
         values = self._weights
         if values.count(None) == len(values):
             if self.weight is not None and self._options.weight is not None:
                 raise FormatError(f"{self._path}: no edge has the attribute {shown(self.weight)}")
             return None
-        kind = float if float in set(map(type, values)) else int
-        return np.array([1 if value is None else value for value in values], np.float64 if kind is float else np.int64)
+        kind = np.float64 if any(type(value) is float for value in values) else np.int64
+        return np.array([1 if value is None else value for value in values], kind)
 
     def _require(self) -> None:
+        """Raise MemoryLimitError if the graph so far does not fit the free memory."""
         needed = _AN_EDGE * len(self._src) + _A_NODE * len(self._numbers)
         require(self._path, needed, f"a graph of at least {len(self):,} nodes and {len(self._src):,} edges")
 

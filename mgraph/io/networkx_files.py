@@ -34,7 +34,7 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
     Raises
     ------
     FormatError
-        If NetworkX cannot read the file, if a graph lies within a node, or if a weight is no number.
+        If NetworkX cannot read the file, if a graph lies within a node, or if a weight is not a number.
     """
     networkx = lazy.optional("networkx", "reading a .gml file")
     content = held(path, stream).getvalue()
@@ -47,7 +47,7 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
         graph = networkx.parse_gml(_LINE_END.split(_GRAPH.sub(_PARALLEL, text, count=1)), label="id")
     except MemoryError:
         raise
-    except Exception as error:  # of NetworkX, of nodes that are no table, and of one that is nested too deeply
+    except Exception as error:  # of NetworkX, of other values than nodes, and of too many levels
         raise FormatError(f"{path} is not a .gml file that NetworkX can read: {str(error)[:300]}") from error
     if any("graph" in data for data in (graph.graph, *graph.nodes.values())):
         raise FormatError(f"{path} has a graph within a graph, which is not read")

@@ -24,16 +24,16 @@ def read_json(path: Path, stream: BufferedReader, options: Options) -> Content:
     Raises
     ------
     FormatError
-        For a text that is no JSON, another object, and an edge between nodes that are not there.
+        For a text that is not JSON, another object, and an edge between nodes that are not there.
     """
     text = held(path, stream).getvalue()
     require(path, _A_BYTE * len(text), f"a graph from {len(text):,} bytes of JSON")
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise FormatError(f"{path}, line {error.lineno}: no JSON: {error.msg}") from error
+        raise FormatError(f"{path}, line {error.lineno}: not valid JSON: {error.msg}") from error
     except (ValueError, RecursionError) as error:  # of the encoding, of too many digits, of what is nested too deeply
-        raise FormatError(f"{path}: no JSON: {error}") from error
+        raise FormatError(f"{path}: not valid JSON: {error}") from error
     known = found if isinstance(found, dict) else {}
     nodes, links = known.get("nodes"), known.get("edges", known.get("links"))
     directed = known.get("directed", False)

@@ -49,6 +49,8 @@ def read_pajek(path: Path, stream: BufferedReader, options: Options) -> Content:
 
 
 class _Network:
+    """What the lines so far say of a network; `where` is the place of this one, for messages."""
+
     def __init__(self, path: Path, options: Options) -> None:
         self.where = str(path)
         self._path = path
@@ -71,7 +73,7 @@ class _Network:
             self._n, self._first = int(sizes[1]), int(sizes[2] or 0)
         elif section in _EDGES:
             if self._n < 0:
-                self.fail("'*Vertices n' stands before the edges")
+                self.fail("'*Vertices n' must come before the edges")
             self._directed |= not _EDGES[section]
         elif section != "network":
             self.fail(f"the section {section[:60]!r} is not one of a network's: {', '.join(('vertices', *_EDGES))}")
@@ -116,10 +118,11 @@ class _Network:
         return int(text) - 1
 
     def _weight(self, text: str) -> int | float:
+        """Return the weight that a field is."""
         try:
             return number(text)
         except ValueError:
-            self.fail(f"expected a weight, a number, got {text[:60]!r}")
+            self.fail(f"expected a number as weight, got {text[:60]!r}")
 
     def _add_row(self, fields: list[str]) -> None:
         """Add the edges of a row of the matrix: between the two kinds of vertices, if there are two."""
@@ -141,10 +144,10 @@ class _Network:
 def _lines(text: Text) -> Iterator[tuple[int, str]]:
     """Yield each line that has content, with its number."""
     for first, block in text:
-        number, place = first, 0
+        at, place = first, 0
         for start, line in text.content(block):
-            number, place = number + block.count(b"\n", place, start), start
+            at, place = at + block.count(b"\n", place, start), start
             try:
-                yield number, line.decode()
+                yield at, line.decode()
             except UnicodeDecodeError:
-                yield number, line.decode("latin-1")
+                yield at, line.decode("latin-1")

@@ -17,10 +17,10 @@ from .named_edges import NamedEdges
 #: The types of attributes, of both formats, that are real numbers.
 _REAL = ("float", "double")
 
-#: The directions of an edge of GEXF, and whether it has both.
+#: Whether an edge of GEXF has both directions, by its type.
 _TYPES = {"directed": False, "undirected": True, "mutual": True}
 
-#: XML's truth values, and whether an edge of GraphML has both directions.
+#: Whether an edge of GraphML has both directions, by its truth value ``directed``.
 _DIRECTED = {"true": False, "1": False, "false": True, "0": True}
 
 
@@ -42,7 +42,7 @@ class _Edge:
 
 
 class _Reader:
-    """Gathers what the elements of one format's namespace hold."""
+    """Reads nodes and edges from the elements of one format's namespace."""
 
     root = ""
     #: The element whose children are edges.
@@ -60,7 +60,7 @@ class _Reader:
         #: The elements that have begun, without those of other namespaces, which are "".
         self.within: list[str] = []
         self.begun: list[_Edge] = []
-        #: The text of an element that holds a weight, and what it is: real, and a default.
+        #: The text so far of an element that holds a weight, and the key of this attribute.
         self.text: list[str] | None = None
         self.key = ""
         self.expat = expat.ParserCreate(namespace_separator=" ")
@@ -78,7 +78,7 @@ class _Reader:
         except MgraphError:
             raise
         except expat.ExpatError as error:
-            raise FormatError(f"{self.path}, line {error.lineno}: no XML: {error}") from error
+            raise FormatError(f"{self.path}, line {error.lineno}: not well-formed XML: {error}") from error
         except (LookupError, ValueError) as error:  # of the text's encoding
             raise FormatError(f"{self.where()}: the text cannot be decoded: {error}") from error
         if self.graphs != 1:
@@ -87,30 +87,30 @@ class _Reader:
         return self.edges.content(self.directed)
 
     def where(self) -> str:
-        """Return the place of this event."""
+        """Return the file and this line, for messages."""
         return f"{self.path}, line {self.expat.CurrentLineNumber}"
 
-    def wrong(self, what: str) -> NoReturn:
-        """Raise FormatError for the element that begins or ends."""
+    def fail(self, what: str) -> NoReturn:
+        """Raise FormatError for this line."""
         raise FormatError(f"{self.where()}: {what}")
 
     def start(self, tag: str, parent: str, attributes: dict[str, str]) -> None:
-        """Take the begin of an element."""
+        """Read the start of an element."""
         raise NotImplementedError
 
     def begin_graph(self, default: str) -> None:
-        """Begin a graph whose edges have such a direction, and count it if it is not within another one."""
+        """Begin a graph whose edges have this direction by default; it counts unless it is nested."""
         if default not in _TYPES:
-            self.wrong(f"the edges of a graph are directed or undirected, not {shown(default)}")
+            self.fail(f"the edges of a graph are directed or undirected, not {shown(default)}")
         if self.within == [self.root]:
             self.graphs += 1
             self.directed = default == "directed"
         self.both.append(_TYPES[default])
 
     def required(self, attributes: dict[str, str], name: str, what: str) -> str:
-        """Return an attribute of an element, or raise FormatError."""
+        """Return an attribute of an element, or raise FormatError that says `what` is wrong."""
         if name not in attributes:
-            self.wrong(what)
+            self.fail(what)
         return attributes[name]
 
     def ends(self, attributes: dict[str, str]) -> tuple[str, str]:
@@ -119,15 +119,15 @@ class _Reader:
         return self.required(attributes, "source", lacks), self.required(attributes, "target", lacks)
 
     def attribute(self, key: str, value: str) -> None:
-        """Take the value of an attribute of the edge whose element has begun last."""
+        """Set the weight of the edge that has begun last."""
         edge, weight = self.begun[-1], self.weight(key, value)
         if edge.attributed:
-            self.wrong(f"the attribute {shown(self.edges.weight)} of the edge has two values: a weight is one")
+            self.fail(f"the attribute {shown(self.edges.weight)} of the edge has two values: a weight is one")
         edge.attributed = True
         edge.weight = weight if edge.weight is None else edge.weight
 
     def weight(self, key: str, value: str) -> int | float:
-        """Return the weight that a value of an attribute is."""
+        """Return the value of an attribute as a weight."""
         return self.edges.weight_of(value, self.where(), key in self.keys and self.keys[key].real)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -135,9 +135,9 @@ class _Reader:
         if not self.within:
             self._space = space
             if tag != self.root:
-                self.wrong(f"a .{self.root} file begins with the element '{self.root}', not with {shown(tag)}")
+                self.fail(f"a .{self.root} file begins with the element '{self.root}', not with {shown(tag)}")
         if self.text is not None:
-            self.wrong(f"the attribute {shown(self.edges.weight)} of an edge holds an element, not a number")
+            self.fail(f"the attribute {shown(self.edges.weight)} of an edge holds an element, not a number")
         tag = tag if space == self._space else ""
         self.start(tag, self.within[-1] if self.within else "", attributes)
         self.within.append(tag)
@@ -184,17 +184,17 @@ class _GraphML(_Reader):
         elif tag == "edge" and parent == "graph":
             directed = attributes.get("directed")
             if directed is not None and directed.strip().lower() not in _DIRECTED:
-                self.wrong(f"directed must be true or false, not {shown(directed)}")
+                self.fail(f"directed must be true or false, not {shown(directed)}")
             both = self.both[-1] if directed is None else _DIRECTED[directed.strip().lower()]
             self.begun.append(_Edge(*self.ends(attributes), both))
         elif tag == "data" and parent == "edge":
             self.key = self.required(attributes, "key", "the data of an edge lack their key")
             if self.key not in self.keys:
-                self.wrong(f"no key {shown(self.key)} is declared before")
+                self.fail(f"no key {shown(self.key)} is declared before")
             self.text = [] if self.keys[self.key].name == self.edges.weight else None
         elif tag in ("hyperedge", "locator"):
             what = "edges of more than two ends" if tag == "hyperedge" else "parts of the graph in other files"
-            self.wrong(f"the element '{tag}' stands for {what}, which are not read")
+            self.fail(f"the element '{tag}' stands for {what}, which are not read")
 
 
 class _GEXF(_Reader):
@@ -222,7 +222,7 @@ class _GEXF(_Reader):
         elif tag == "edge" and parent == "edges":
             kind = attributes.get("type", self._type)
             if kind not in _TYPES:
-                self.wrong(f"the type of an edge must be one of {', '.join(_TYPES)}, not {shown(kind)}")
+                self.fail(f"the type of an edge must be one of {', '.join(_TYPES)}, not {shown(kind)}")
             self.directed |= kind == "mutual" and self._type == "directed"
             edge = _Edge(*self.ends(attributes), _TYPES[kind])
             if self.edges.weight == "weight" and "weight" in attributes:
@@ -230,8 +230,8 @@ class _GEXF(_Reader):
             self.begun.append(edge)
         elif tag == "attvalue" and parent == "attvalues" and self.within[-2] == "edge":
             key = self.required(attributes, "for", "a value lacks the attribute that it is for")
-            if key not in self.keys and key != "weight":  # which Gephi did not declare
-                self.wrong(f"no attribute {shown(key)} of edges is declared before")
+            if key not in self.keys and key != "weight":  # Gephi does not declare it
+                self.fail(f"no attribute {shown(key)} of edges is declared before")
             name = self.keys[key].name if key in self.keys else key
             if name == self.edges.weight:
                 self.attribute(key, self.required(attributes, "value", f"the attribute {shown(name)} lacks its value"))
