@@ -9,7 +9,7 @@ import click
 
 import mgraph
 
-from ..errors import Argument, Given, Worded, printable, shown
+from ..errors import Argument, Given, Worded, printable
 
 
 class Failure(click.ClickException):
@@ -22,7 +22,7 @@ class Failure(click.ClickException):
         elif isinstance(error, mgraph.MgraphError):
             text = _sentence(error)
         else:
-            text = f"{type(error).__name__}: {printable(text)} (--debug shows where)"
+            text = f"{type(error).__name__}: {text} (--debug shows where)"
         super().__init__(" ".join(printable(text).split()))
 
     def show(self, file: Any = None) -> None:
@@ -123,7 +123,7 @@ def _spelled(part: Argument | Given) -> str:
         return name
     if option.is_flag and isinstance(part.value, bool):
         return name if part.value else max(option.secondary_opts, key=len, default=str(part))
-    return f"{name} {shown(str(part.value))[1:-1]}"
+    return f"{name} {part.value}"
 
 
 @contextlib.contextmanager

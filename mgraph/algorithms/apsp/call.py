@@ -270,9 +270,8 @@ def apsp(
             break
         except errors.NegativeCycleError as error:
             wrong = _mistaken(graph, plan, error)
-            if wrong is not error:
-                for note in getattr(error, "__notes__", ()):  # where a worker raised it
-                    wrong.add_note(note)
+            for note in getattr(error, "__notes__", ()):  # where a worker raised it
+                wrong.add_note(note)
             if isinstance(wrong, RoundingError) and method == "auto" and not intermediate:
                 ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=plan.dtype))
             elif plan is ahead[-1] or isinstance(wrong, errors.NegativeCycleError):
