@@ -15,7 +15,7 @@ def endless() -> RoundingError:
 
 
 def changed(name: str, vertex: int | tuple[int, int], value: object, n: int) -> InputError:
-    """Return the error for what is no vertex in a result's array of n vertices: no call returns it."""
+    """Return the error for an element of a result's array that is not one of n vertices, which no call returns."""
     return InputError(
         f"{name}[{vertex}] must be {NO_PREDECESSOR} or in [0, {n}), got {value}: the result was changed, so call again"
     )
@@ -36,7 +36,7 @@ def walked_back(predecessors: Array, vertex: int) -> list[int]:
     RoundingError
         If the predecessors form a cycle.
     InputError
-        If one is no vertex.
+        If a predecessor is not a vertex.
     """
     before = devices.to_host(predecessors)
     vertices: list[int] = []

@@ -105,6 +105,7 @@ class Result:
     _solved: Solved = field(default_factory=Solved)
 
     def __post_init__(self) -> None:
+        """Refuse arrays of vertices of another shape or type, as kernels take vertices from them."""
         arrays = self.arrays
         for name in {*self.VERTICES} & {*arrays}:
             array, (main, first) = arrays[name], next(iter(arrays.items()))
@@ -243,9 +244,9 @@ class Result:
         with devices.allocating(f"to_networkx() of {solved.n:,} vertices", needed, devices.find("cpu")):
             for number, (name, array) in enumerate(self.arrays.items()):
                 values = np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array))
-                shown = values >= 0 if name in self.VERTICES else np.full(len(values), True)
-                shown &= self._shown(values) if not number else True
-                there = np.flatnonzero(shown)
+                present = values >= 0 if name in self.VERTICES else np.full(len(values), True)
+                present &= self._shown(values) if not number else True
+                there = np.flatnonzero(present)
                 found = named(values[there], ids) if ids is not None and name in self.VERTICES else values[there]
                 for vertex, value in zip(there.tolist(), found.tolist(), strict=True):
                     made.nodes[vertex][name] = value
@@ -594,7 +595,7 @@ def named(vertices: np.ndarray, ids: np.ndarray) -> Any:
     Raises
     ------
     InputError
-        If one is no vertex, because the result was changed.
+        If one is not a vertex, because the result was changed.
     """
     most = vertices.max(initial=-1)
     if most >= len(ids):

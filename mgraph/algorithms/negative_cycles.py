@@ -56,6 +56,7 @@ def _known(graph: Graph | PlacedGraph, find: Callable[[], int]) -> int:
 
 
 def _found(graph: Graph | PlacedGraph, plan: Plan, sources: Sequence[int] | None) -> int:
+    """Return a vertex on a negative cycle, with `sources` one that they reach, or -1."""
     if isinstance(graph, Graph):
         return _found_in(graph, sources)
     searched = replace(plan, method="potentials", steps=1, alternatives=())
@@ -65,8 +66,9 @@ def _found(graph: Graph | PlacedGraph, plan: Plan, sources: Sequence[int] | None
 
 
 def _found_in(graph: Graph, sources: Sequence[int] | None) -> int:
+    """Return the same of a graph in this process."""
     if graph.dense is not None:
-        graph = Graph.from_distances(graph.dense, copy=False)  # which goes with its list of edges
+        graph = Graph.from_distances(graph.dense, copy=False)  # so that the list of edges is freed with it
     return vertex_on_cycle(graph if sources is None else reached_part(graph, np.asarray(sources)))
 
 

@@ -55,7 +55,7 @@ from .views import Keeping, Views, handed_out
 
 _log = logging.getLogger(__name__)
 
-Listed = TypeVar("Listed", Compressed, Edges)
+EdgeArrays = TypeVar("EdgeArrays", Compressed, Edges)
 
 
 class Graph(Keeping):
@@ -876,7 +876,7 @@ class Graph(Keeping):
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
 
     def compressed(self, order: str) -> Compressed:
-        """Return the edges as `csr` or `csc` do, by ``"csr"`` or ``"csc"``, in the graph's own arrays, as of `layout`.
+        """Return the edges with their weights in the graph's own arrays, as of `layout`.
 
         Parameters
         ----------
@@ -897,7 +897,7 @@ class Graph(Keeping):
         return Compressed(indptr, indices, self._view(f"{order}.weights", self._home))
 
     def listed(self) -> Edges:
-        """Return the edges as `coo` does, with targets and weights in the graph's own arrays, as of `layout`.
+        """Return the edges one by one, as `coo` does, but with the graph's own targets and weights, as of `layout`.
 
         Returns
         -------
@@ -1153,7 +1153,7 @@ class Graph(Keeping):
         return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'})"
 
 
-def _handed_out(edges: Listed) -> Listed:
+def _handed_out(edges: EdgeArrays) -> EdgeArrays:
     """Return edges for a caller, who cannot change the graph by their arrays."""
     return type(edges)(*(None if part is None else handed_out(part) for part in edges))
 

@@ -11,7 +11,7 @@ shorter than some small -x. A negative cycle has at most n edges, so none of the
 short are relaxed; they are few, unless a large part of the matrix is on the verge of a negative cycle.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,7 +47,7 @@ def potentials(graph: Graph) -> np.ndarray:
 
 
 def reached_part(graph: Graph, sources: np.ndarray, reverse: bool = False) -> Graph:
-    """Return the graph without the edges that no path from the sources passes, or in `reverse` no path to them."""
+    """Return the edges that a path from the sources passes, as a graph; in `reverse`, those that one to them passes."""
     if reverse:
         return reached_part(graph.reversed(), sources).reversed()
     indptr, indices = (devices.to_host(array) for array in graph.layout("csr"))
@@ -57,14 +57,14 @@ def reached_part(graph: Graph, sources: np.ndarray, reverse: bool = False) -> Gr
     found = lazy.csgraph().breadth_first_order(marks, graph.n, return_predecessors=False)
     reached = np.zeros(graph.n + 1, bool)
     reached[found] = True
-    return _some_edges(graph, reached[:-1])
+    return _edges_from(reached[:-1], graph)
 
 
-def _some_edges(graph: Graph, sources: np.ndarray) -> Graph:
-    """Return the edges from the vertices that are marked, but for infinite ones, as a graph on the host."""
+def _edges_from(marked: np.ndarray, graph: Graph) -> Graph:
+    """Return the finite edges from the marked vertices, as a graph on the host."""
     edges = graph.listed()
     src, dst = devices.to_host(edges.src), devices.to_host(edges.dst)
-    there = sources[src]
+    there = marked[src]
     weights = None if edges.weights is None else devices.to_host(edges.weights)[there]
     return Graph.from_edges(src[there], dst[there], weights, n=graph.n)
 
@@ -80,7 +80,7 @@ def _relaxed(graph: Graph) -> tuple[np.ndarray, list[int]]:
     if weights is None or graph.nonnegative:
         return np.zeros(graph.n), []
     if np.isinf(weights).any():
-        indptr, indices, weights = _some_edges(graph, np.ones(graph.n, bool)).compressed("csr")
+        indptr, indices, weights = _edges_from(np.ones(graph.n, bool), graph).compressed("csr")
         assert weights is not None
     exact = _exact(weights, graph.n)
     h = np.zeros((graph.n, exact.digits), np.int64)
@@ -118,7 +118,7 @@ def _exact(weights: np.ndarray, n: int) -> _Exact:
     else:
         mantissas, shifts = weights.astype(np.int64, copy=False), np.zeros(len(weights), np.int32)
     there = shifts[mantissas != 0]
-    unit = int(there.min(initial=there.max(initial=0)))
+    unit = int(there.min()) if len(there) else 0
     shifts = np.where(mantissas != 0, shifts - unit, 0).astype(np.int32)
     # Between two searches for a cycle, paths have less than 4 n edges.
     bits = int((np.frexp(np.abs(mantissas.astype(np.float64)))[1] + shifts).max(initial=0)) + n.bit_length() + 3
@@ -143,11 +143,9 @@ def vertex_on_cycle_of(matrix: Array, distances: Any) -> int:
     return vertex_on_cycle(Graph.from_edges(src, dst, weights, n=len(h)))
 
 
-def _chunks(distances: Any) -> Any:
-    """Return or yield some rows of distances at a time."""
-    if hasattr(distances, "chunks"):
-        return distances.chunks()
-    return (distances[some] for some in bands(distances))
+def _chunks(distances: Any) -> Iterable[Array]:
+    """Return some rows of distances at a time."""
+    return distances.chunks() if hasattr(distances, "chunks") else (distances[some] for some in bands(distances))
 
 
 def _mapped(matrix: Array, function: Callable[[Array, int, int], Any]) -> list[Any]:
@@ -158,7 +156,7 @@ def _mapped(matrix: Array, function: Callable[[Array, int, int], Any]) -> list[A
 
 
 def _least_lengths(block: Array, top: int, left: int, h: np.ndarray) -> Array:
-    """Return the least that the shifted length of each edge of a block may be, whose sum in float64 is rounded."""
+    """Return lower bounds of the shifted lengths of a block's edges, whatever is rounded; elsewhere infinity."""
     place = devices.of(block)
     there, rows, columns = present(block, top, left), len(block), block.shape[1]
     before, behind = place.asarray(h[top : top + rows, None]), place.asarray(h[left : left + columns])

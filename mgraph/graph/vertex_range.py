@@ -129,11 +129,11 @@ class VertexRange(Keeping):
         return VertexRange(self.n, self.first, self.last, csc, self.directed)
 
     def fault(self, cut: tuple[int, int, int]) -> str:
-        """Return in words why these are no edges into a range of vertices, ``(n, first, last)``; "" if they are."""
+        """Return what is wrong with these as edges into a range of vertices, ``(n, first, last)``; "" if nothing is."""
         indptr, indices, weights = self._csc
-        here = (self.n, self.first, self.last) == cut and len(indptr) == self.last - self.first + 1
-        ends = [0, 0] if not here else devices.to_host(indptr[[0, -1]]).tolist()
-        if not here or ends != [0, len(indices)] or bool((indptr[1:] < indptr[:-1]).any()):
+        fits = (self.n, self.first, self.last) == cut and len(indptr) == self.last - self.first + 1
+        ends = devices.to_host(indptr[[0, -1]]).tolist() if fits else []
+        if ends != [0, len(indices)] or bool((indptr[1:] < indptr[:-1]).any()):
             return f"the offsets of the vertices {cut[1]:,} to {cut[2] - 1:,} do not ascend to the number of edges"
         if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < self.n):
             return f"an edge comes from a vertex outside of 0 to {self.n - 1:,}"

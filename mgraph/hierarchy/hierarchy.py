@@ -216,8 +216,8 @@ class Hierarchy:
         Raises
         ------
         InputError
-            For what is no vertex, no limit or no measure; for two of `reduce`, `predecessors` and `out` together; and
-            for an array `out` of another shape or type, not contiguous, or read-only.
+            For a value that is not a vertex, a limit or a measure; for two of `reduce`, `predecessors` and `out`
+            together; and for an array `out` of another shape or type, not contiguous, or read-only.
         DistanceOverflowError
             If a distance is out of range for int32.
         MemoryLimitError
@@ -300,7 +300,7 @@ class Hierarchy:
         Raises
         ------
         InputError
-            For what is no vertex.
+            If `source` or `target` is not a vertex.
         DistanceOverflowError
             If the distance is out of range for int32.
 
@@ -329,7 +329,7 @@ class Hierarchy:
         Raises
         ------
         InputError
-            For what is no vertex.
+            If `source` or `target` is not a vertex.
 
         Examples
         --------

@@ -89,11 +89,11 @@ def customized(
     if not nonnegative:
         check_sums(_graph_of(graph, edges), dtype)
     edges = edges.astype(_inner(edges, dtype, graph.n, nonnegative), copy=False)
-    sure = nonnegative
+    decided = nonnegative  # that no cycle is negative
     if weights is not None and weights.min(initial=0) < 0:
         weighted = _graph_of(graph, weights)
-        sure = not sums_are_exact(weighted, edges.dtype)
-        if sure:
+        decided = not sums_are_exact(weighted, edges.dtype)
+        if decided:
             potentials(weighted)  # raises if there is a negative cycle, whatever rounding makes of it
     xp, count = on.device.xp, len(structure.entries.upper)
     needed = edges.nbytes + 2 * count * edges.itemsize
@@ -102,7 +102,7 @@ def customized(
         up = xp.empty(count, edges.dtype)
         down = up if _alike(on, lengths) else xp.empty_like(up)
         on.kernels.customize(on.entries, on.lower, on.upward, on.downward, lengths, up, down, on.stages)
-        if not sure:
+        if not decided:
             _check_cycles(graph, structure, edges, xp.flatnonzero(up + down < 0)[:1].tolist())
     return Lengths(dtype, lengths, up, down, nonnegative)
 

@@ -73,7 +73,7 @@ def _simple_paths(before: dict[Any, list[Any]], source: Any, target: Any) -> Ite
         if node == source:
             yield list(reversed(untried))
         following = next((other for other in untried[node] if other not in untried), None)
-        if following is None:  # which is no node
+        if following is None:  # None is not a node
             del untried[node]
         else:
             untried[following] = iter(before[following])

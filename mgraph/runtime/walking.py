@@ -27,7 +27,7 @@ def walked_back(predecessors: Any, vertex: int) -> list[int]:
     RoundingError
         If the predecessors form a cycle.
     InputError
-        If one is no vertex.
+        If a predecessor is not a vertex.
     """
     if not placed_vector(predecessors):
         return paths.walked_back(predecessors, vertex)
@@ -61,7 +61,7 @@ def walked_back(predecessors: Any, vertex: int) -> list[int]:
 class State:
     """A shard's predecessors, the vertices that it has passed, and their places on the path, from its end.
 
-    At the `end` there is no predecessor, or one that is no vertex.
+    `end` is what the last vertex has as its predecessor: none, or a number that is not a vertex.
     """
 
     device: devices.Device
@@ -112,6 +112,6 @@ class Walk:
         return vertex, passed
 
     def collect(self, s: State, comm: Communicator) -> dict[str, Array]:
-        """Return the vertices that the shard has passed, their places on the path, from its end, and what is there."""
+        """Return the vertices that the shard has passed, their places on the path, from its end, and `end`."""
         passed = {"vertices": np.array(s.vertices, np.int64), "places": np.array(s.places, np.int64)}
         return passed | {"end": np.full(1, s.end)}
