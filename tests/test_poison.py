@@ -75,7 +75,10 @@ def check(name, method, few, device, places, folder, poison=BYTES):
                     assert result or not called(entry, method, sample, device=device, **on, **options)
                     for key, array in wanted.items():
                         words = f"{key}, {label}, {options}, memory full of {byte:#x}"
-                        np.testing.assert_array_equal(found[key], array, words)
+                        if sample.options.get(key) == "any":  # on a GPU they differ from run to run
+                            assert result is None or result.verify(sample.given) is None, words
+                        else:
+                            np.testing.assert_array_equal(found[key], array, words)
 
 
 @few

@@ -132,8 +132,8 @@ def vertex_on_cycle(graph: Graph) -> int:
 
 def vertex_on_cycle_of(matrix: Array, distances: Any) -> int:
     """Return the same of a distance matrix, once its distances are known but for rounding."""
-    least = (chunk.min(axis=0, initial=0) for chunk in _chunks(distances))
-    h = np.minimum.reduce([devices.to_host(row).astype(np.float64) for row in least] or [np.zeros(0)])
+    least = (devices.to_host(chunk.min(axis=0)) for chunk in _chunks(distances) if chunk.size)
+    h = np.minimum.reduce([np.zeros(len(matrix)), *least])
     shortest = min(_mapped(matrix, partial(_shortest, h=h)), default=0.0)
     edges = _mapped(matrix, partial(_short_edges, h=h, most=-shortest * len(h)))
     if not edges:
@@ -167,7 +167,7 @@ def _least_lengths(block: Array, top: int, left: int, h: np.ndarray) -> Array:
 
 def _shortest(block: Array, top: int, left: int, h: np.ndarray) -> float:
     """Return the least shifted length in a block, or 0."""
-    return float(_least_lengths(block, top, left, h).min(initial=0))
+    return min(0.0, float(_least_lengths(block, top, left, h).min())) if block.size else 0.0
 
 
 def _short_edges(block: Array, top: int, left: int, h: np.ndarray, most: float) -> Edges:
