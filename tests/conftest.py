@@ -70,8 +70,8 @@ def pytest_cmdline_main(config):
         return
     if config.option.numprocesses and config.getoption("gpu_record") and config.option.markexpr != "gpu":
         raise pytest.UsageError("--gpu-record with -n needs -m gpu: only the other processes see the marks")
-    # One more than there are cores, as many tests wait rather than compute.
-    processes = min(cores() + 1, PROCESSES) if cores() > 1 else 1
+    # Two more than there are cores, as many tests wait rather than compute.
+    processes = min(cores() + 2, PROCESSES) if cores() > 1 else 1
     alone = config.option.usepdb or device.gpu_count() or not names_no_file(config)
     if config.option.numprocesses is None and processes > 1 and not alone:
         config.option.numprocesses = processes

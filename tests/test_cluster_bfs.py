@@ -118,7 +118,7 @@ def thin_wide_thin():
     return mgraph.Graph.from_edges(src, np.concatenate([path[1:], neighbours, far[1:]]), n=640)
 
 
-@pytest.mark.parametrize("vertices", [2, 40])
+@pytest.mark.parametrize("vertices", [2, *exhaustive(40)])
 def test_the_same_with_lists(client, monkeypatch, vertices):
     always_listed(monkeypatch, vertices)
     ways = ({}, {"span": 1}, {"method": "frontier"}, {"limit": 23}, {"target": 630}, {"source": 450})

@@ -63,7 +63,7 @@ def test_all_tests(session):
     found = session()
     found.assert_outcomes(passed=4, skipped=2)
     text = found.stdout.str()
-    assert "3 workers" in text
+    assert "4 workers" in text
     assert re.search(r"SKIPPED \[2\].*exhaustive: python -m pytest -m exhaustive", text)
     assert re.search(r"ERROR: the tests took [0-9.]+ minutes; they may take 0", text)
     assert found.ret == pytest.ExitCode.TESTS_FAILED
@@ -76,6 +76,7 @@ def test_the_exhaustive_ones_of_a_named_file(session):
     assert found.ret == pytest.ExitCode.OK
 
 
+@pytest.mark.exhaustive
 def test_what_lacked_a_package_runs_where_it_is_installed(session, pytester):
     assert "--lacking needs a run of all tests before it" in session("--lacking").stderr.str()
     for name, text in LACKING.items():

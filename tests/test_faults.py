@@ -38,7 +38,7 @@ def rounds(tmp_path_factory):
         yield made
 
 
-@pytest.mark.parametrize("number", [1, 4, 7, *exhaustive(0, 2, 3, 5, 6, 8, 9)])
+@pytest.mark.parametrize("number", [4, 7, *exhaustive(0, 1, 2, 3, 5, 6, 8, 9)])
 def test_a_call_that_is_struck_ends_well_and_leaves_nothing(rounds, number):
     for _ in range(5):
         made = rounds.round(number)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -769,7 +770,7 @@ def test_each_step_is_measured(device, monkeypatch):
         list(hierarchies.rows(mgraph.generate.grid(9, 11), device, (1,), False))
 
 
-@pytest.mark.parametrize("name", ["NY.gr.xz", "COL.gr.xz"])
+@pytest.mark.parametrize("name", ["NY.gr.xz", *exhaustive("COL.gr.xz")])
 def test_road_networks(device, name):
     if not (DATA / name).exists():
         pytest.skip(f"there is no {DATA / name}")
