@@ -16,7 +16,8 @@ from .. import device as devices
 from .. import errors
 from ..arrays import Array
 from ..graph import Graph, PlacedGraph, sums_are_exact
-from ..graph.potentials import reached_part, vertex_on_cycle, vertex_on_cycle_of
+from ..graph.dense_cycles import vertex_on_cycle_of
+from ..graph.potentials import reached_part, vertex_on_cycle
 from ..graph.vertex_range import VertexRange
 from ..planning.plan import Plan
 from ..runtime.communicator import Communicator
