@@ -232,6 +232,10 @@ def test_gml():
     assert found(text.format(1, "B", 2), "gml") == [(2, 1)]
     parallel = "graph [ directed 1 node [ id 1 ] node [ id 2 ] " + "edge [ source 1 target 2 ]\n" * 2 + "]"
     assert found(parallel, "gml") == [(1, 2), (1, 2)]
+    for weight in ("-12e-09", "1E+20", "1.e5"):
+        assert found(text.format(1, "A", weight), "gml", weight="value") == [("B", "A", float(weight))]
+    assert found(text.format(1, "1e5 # 2e6", "7 # 1e5\n"), "gml", weight="value") == [("B", "1e5 # 2e6", 7)]
+    assert found(text.format(1, "A", "+INF"), "gml", weight="value") == []  # which stands for no edge
     refused(text.format(1, "A", '"far"'), "gml", "from 2 to 1: the attribute 'value' .* 'far'", weight="value")
     refused(text.format(1, "A", "[ x 1 ]"), "gml", "must be a number", weight="value")
     refused("graph [ node [ id 1 graph [ node [ id 2 ] ] ] ]", "gml", "a graph within a graph")
@@ -253,6 +257,8 @@ def test_node_link():
     edges = [{"source": "a", "target": "b", "weight": 2}, {"source": "a", "target": "b"}]
     assert found(node_link(edges=[edges[0] | {"weight": 1e30}], directed=True), "json") == [("a", "b", 1e30)]
     assert found(node_link(edges=edges, directed=True, multigraph=False), "json") == [("a", "b", 1), ("a", "b", 2)]
+    far = [{"source": "a", "target": "b", "weight": weight} for weight in (1e20, float("inf"), -(2.0**63))]
+    assert found(node_link(edges=far, directed=True), "json") == [("a", "b", -(2.0**63)), ("a", "b", 1e20)]
     links = json.dumps({"nodes": [{"name": "x"}, {"name": "y"}], "links": [{"source": 0, "target": 1, "value": "1.5"}]})
     assert found(links, "json", weight="value") == [(0, 1, 1.5), (1, 0, 1.5)]
     assert found(node_link([{"id": [0, 1]}, {"id": 2}], [{"source": [0, 1], "target": 2}], directed=True), "json") == [
@@ -304,6 +310,7 @@ def test_pajek():
     assert found("*Vertices 2\n*Arcslist\n2 1\n", "pajek") == [(1, 0)]
     assert found("*Vertices 2\n*Matrix\n0 2\n0 1\n", "pajek") == [(0, 1, 2), (1, 1, 1)]
     assert found("*Vertices 3 1\n*Matrix\n0 2\n", "pajek") == [(0, 2, 2)]
+    assert found("*Vertices 2\n*Arcs\n1 2 Inf\n2 1 infinity\n1 2 info\n", "pajek") == [(0, 1, 1)]  # inf: no edge
     same = mgraph.read(io.BytesIO(b'*Vertices 2\n1 "a"\n2 "a"\n*Edges\n1 2\n'), "pajek")
     assert (same.n, same.m, same.ids) == (2, 2, None)
 

@@ -21,6 +21,9 @@ _A_BYTE = 20
 #: How a graph begins, and the same with the word without which NetworkX refuses parallel edges.
 _GRAPH, _PARALLEL = re.compile(r"\bgraph\s*\["), "graph [ multigraph 1"
 
+#: Strings, comments, and the digits of a number such as 1e-09, of which NetworkX takes the 1 alone without a point.
+_DIGITS = re.compile(r'"[^"]*"|#[^\r\n]*|(?<![\w.])[0-9]+(?=[eE][+-]?[0-9]+(?![\w.]))')
+
 #: What ends a line, among all that Python takes for an end.
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -43,6 +46,7 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
         text = content.decode()
     except UnicodeDecodeError:
         text = content.decode("latin-1")
+    text = _DIGITS.sub(lambda found: found[0] if found[0][0] in '"#' else f"{found[0]}.", text)
     try:
         graph = networkx.parse_gml(_LINE_END.split(_GRAPH.sub(_PARALLEL, text, count=1)), label="id")
     except MemoryError:
@@ -58,7 +62,9 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
     for source, target, data in graph.edges(data=True):
         weight = None
         if edges.weight in data:
-            weight = edges.weight_of(data[edges.weight], f"{path}: the edge from {shown(source)} to {shown(target)}")
+            weight = edges.weight_of(
+                str(data[edges.weight]), f"{path}: the edge from {shown(source)} to {shown(target)}"
+            )
         edges.edge(numbers[source], numbers[target], weight, not graph.is_directed())
     return edges.content(graph.is_directed())
 

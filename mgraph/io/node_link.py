@@ -29,7 +29,7 @@ def read_json(path: Path, stream: BufferedReader, options: Options) -> Content:
     text = held(path, stream).getvalue()
     require(path, _A_BYTE * len(text), f"a graph from {len(text):,} bytes of JSON")
     try:
-        found = json.loads(text)
+        found = json.loads(text, parse_constant=str)  # a weight may be Infinity; 1e400 is none
     except json.JSONDecodeError as error:
         raise FormatError(f"{path}, line {error.lineno}: not valid JSON: {error.msg}") from error
     except (ValueError, RecursionError) as error:  # of the encoding, of too many digits, of what is nested too deeply

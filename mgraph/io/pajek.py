@@ -23,6 +23,9 @@ _EDGES = {"arcs": False, "edges": True, "arcslist": False, "edgeslist": True, "m
 
 _SECTION = re.compile(r"\*([a-z]+)(?![a-z0-9])\s*(.*)", re.IGNORECASE)
 _SIZES = re.compile(r"([0-9]{1,18})(?:\s+([0-9]{1,18}))?")
+#: What begins like the name of something else than a weight, such as the 'l' before a label.
+_NAME = re.compile(r"(?!(?:inf|infinity|nan)$)[^\W\d_]", re.IGNORECASE)
+
 _VERTEX = re.compile(r'([0-9]{1,18})(?:\s+(?:"([^"]*)"|(\S+)))?(?:\s.*)?')
 
 
@@ -93,8 +96,8 @@ class _Network:
         elif section in ("arcs", "edges"):
             if len(fields) < 2:
                 self.fail(f"expected an edge, 'u v' or 'u v weight', got {line[:60]!r}")
-            weighted = len(fields) > 2 and not fields[2][:1].isalpha()  # which begins the name of something else
-            weight = self._weight(fields[2]) if weighted and self._edges.weight is not None else None
+            weighted = self._edges.weight is not None and len(fields) > 2 and not _NAME.match(fields[2])
+            weight = self._weight(fields[2]) if weighted else None
             self._edges.edge(self._vertex(fields[0]), self._vertex(fields[1]), weight, _EDGES[section])
         elif section in _EDGES:
             u, *others = map(self._vertex, fields)
