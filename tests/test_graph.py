@@ -501,6 +501,8 @@ def test_from_networkx_counts_edges_without_weight_as_one():
     networkx = pytest.importorskip("networkx")
     given = networkx.DiGraph([(0, 1), (1, 2, {"weight": 5})])
     assert Graph.from_networkx(given).csr().weights.tolist() == [1, 5]
+    truths = networkx.DiGraph([(0, 1, {"weight": False}), (1, 2, {"weight": True})])  # numbers for NetworkX, too
+    assert Graph.from_networkx(truths).csr().weights.tolist() == [0, 1]
     assert Graph.from_networkx(networkx.Graph()).n == 0
     with pytest.raises(mgraph.InputError, match="graph must be a NetworkX graph, got 'int'"):
         Graph.from_networkx(3)

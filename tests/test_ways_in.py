@@ -88,6 +88,12 @@ def test_wrong_columns(columns, says):
         Graph.from_pandas(pandas.DataFrame(columns), weight="weight" if "weight" in columns else None)
 
 
+def test_truth_values_as_weights():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"source": [0, 1], "target": [1, 2], "weight": [False, True]})
+    assert Graph.from_pandas(frame, weight="weight").csr().weights.tolist() == [0, 1]
+
+
 def test_columns_that_are_there_twice_and_frames_without_rows():
     pandas = pytest.importorskip("pandas")
     twice = pandas.DataFrame([[0, 1, 2]], columns=["source", "target", "target"])

@@ -93,14 +93,14 @@ def _weights(attributes: Callable[[], Iterable[Iterable[Any]]], name: str) -> tu
     The array has no elements for these. A missing one is 1; the array is None if all are missing.
     """
     with contextlib.suppress(KeyError):
-        found = as_array([each[name] for group in attributes() for each in group], "weight")
+        found = _as_weights([each[name] for group in attributes() for each in group])
         if found.dtype.kind != "O":
             return found, []
     edges = [each for group in attributes() for each in group]
     hidden = [place for place, each in enumerate(edges) if each.get(name, 1) is None]
     if not any(name in each for each in edges):
         return None, hidden
-    return as_array([each.get(name, 1) for each in edges if each.get(name, 1) is not None], "weight"), hidden
+    return _as_weights([each.get(name, 1) for each in edges if each.get(name, 1) is not None]), hidden
 
 
 def _with_ones(values: list[Any]) -> Array | None:
@@ -108,7 +108,13 @@ def _with_ones(values: list[Any]) -> Array | None:
     missing = values.count(None)
     if missing == len(values):
         return None
-    return as_array([1 if value is None else value for value in values] if missing else values, "weight")
+    return _as_weights([1 if value is None else value for value in values] if missing else values)
+
+
+def _as_weights(values: Any) -> Array:
+    """Return weights as an array, truth values as the numbers that they are in Python."""
+    found = as_array(values, "weight")
+    return found.astype(np.int8) if found.dtype.kind == "b" else found
 
 
 def igraph_edges(graph: Any, weight: str | None) -> tuple[Edges, np.ndarray | None]:
@@ -178,6 +184,6 @@ def column_edges(columns: Columns, source: str, target: str, weight: str | None)
         if (column is not None or name != "weight") and columns.names.count(column) != 1:
             twice = ": there are several of that name" if column in columns.names else ""
             raise InputError(twice, argument=name, value=column, expected=f"one of the columns {shown(columns.names)}")
-    weights = None if weight is None else as_array(columns.read(weight), "weight")
+    weights = None if weight is None else _as_weights(columns.read(weight))
     src, dst, ids = numbered(columns.read(source), columns.read(target))
     return Edges(src, dst, weights), ids
