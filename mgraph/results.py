@@ -311,7 +311,7 @@ class Result:
             made = self.to_networkx(graph)
             for attributes in made.nodes.values():  # of which a file has one type
                 attributes |= {name: str(attributes[name]) for name in self.VERTICES if name in attributes}
-            save_networkx(Path(path), made, None if ids is None else written(ids).tolist(), overwrite)
+            save_networkx(Path(path), made, None if ids is None else ids.tolist(), overwrite)
 
     def to_dataframe(self) -> Any:
         """Return `to_pandas`, which replaces this former name in the next release.

@@ -185,6 +185,21 @@ def test_ids_that_have_no_encoding(tmp_path):
     found.save(tmp_path / "found.npz")
 
 
+def test_ids_that_no_array_of_text_holds(tmp_path, monkeypatch):
+    graph = mgraph.Graph.from_edges([0], [1], ids=["a\0", "a"])
+    for save in (mgraph.bfs(graph, 0, device="cpu").save, mgraph.Hierarchy(graph, order=[0, 1]).save):
+        with pytest.raises(mgraph.InputError, match=r"the id 'a.x00': it ends with a NUL"):
+            save(tmp_path / "found.npz")
+    pytest.importorskip("networkx")
+    with pytest.raises(mgraph.InputError, match="XML cannot hold"):
+        mgraph.bfs(graph, 0, device="cpu").save(tmp_path / "found.graphml")
+    long = mgraph.Graph.from_edges([0], [1], n=1000, ids=["a" * 1000, *map(str, range(999))])
+    monkeypatch.setattr("mgraph.device.host.HostDevice.available_memory", lambda self: 2_000_000)
+    with pytest.raises(mgraph.MemoryLimitError, match=r"1,000 ids as text needs 3\.81 MiB"):
+        mgraph.bfs(long, 0, device="cpu").save(tmp_path / "found.npz")
+    assert not list(tmp_path.iterdir())
+
+
 def test_weights_of_other_files():
     with pytest.raises(mgraph.InputError, match="weight='km' goes with source="):
         mgraph.read(io.BytesIO(b"0 1\n"), weight="km")

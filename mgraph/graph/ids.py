@@ -71,8 +71,25 @@ def as_ids(values: Iterable[Any]) -> np.ndarray:
 
 
 def written(ids: np.ndarray) -> np.ndarray:
-    """Return ids as a file holds them: integers, or text."""
-    return ids if ids.dtype.kind == "i" else np.array(list(map(str, ids)), str)
+    """Return ids as a file of arrays holds them: integers, or text.
+
+    Raises
+    ------
+    InputError
+        For an id that ends with a NUL character, which NumPy's text drops.
+    MemoryLimitError
+        If they do not fit the memory, as each takes that of the longest.
+    """
+    if ids.dtype.kind == "i":
+        return ids
+    texts = [str(name) for name in ids]
+    wrong = next((text for text in texts if text.endswith("\0")), None)
+    if wrong is not None:
+        raise InputError(f"an array of text cannot hold the id {shown(wrong)}: it ends with a NUL character")
+    needed = 4 * len(texts) * max(map(len, texts), default=0)
+    advice = "shorten the longest, as each takes its memory"
+    with devices.allocating(f"an array of {len(texts):,} ids as text", needed, devices.find("cpu"), advice):
+        return np.array(texts, str)
 
 
 def checked_ids(ids: Any, n: int) -> np.ndarray:
