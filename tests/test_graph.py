@@ -680,6 +680,24 @@ def test_matrices_are_shared_if_asked_for():
             make(matrix, copy="no")
 
 
+def test_a_shared_matrix_that_becomes_negative_is_refused():
+    matrix = np.ones((3, 3))
+    graph = Graph.from_distances(matrix, copy=False)
+    matrix[:] = -1
+    with pytest.raises(InputError, match="had none when the graph was made"):
+        mgraph.sssp(graph, 0, device="cpu")
+
+
+class Stubborn(np.ndarray):
+    def __array_function__(self, func, types, args, kwargs):
+        raise TypeError("no function of NumPy takes this array")
+
+
+def test_arrays_that_refuse_functions_of_numpy():
+    assert Graph.from_distances(np.ones((3, 3)).view(Stubborn)).n == 3
+    assert Graph.from_edges(BACK.view(Stubborn), BACK.view(Stubborn)).m == len(BACK)
+
+
 def test_a_matrix_in_a_file_is_not_copied(tmp_path):
     np.save(tmp_path / "matrix.npy", MATRIX)
     for mode in ("r", "c"):

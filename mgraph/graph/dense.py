@@ -65,7 +65,7 @@ def own(matrix: Array, given: Any) -> Array:
     """
     if isinstance(matrix, StoredMatrix) or isinstance(given, np.memmap | list | tuple):
         return matrix
-    if isinstance(given, np.ndarray) and not np.may_share_memory(matrix, given):
+    if isinstance(given, np.ndarray) and not np.may_share_memory(matrix, np.asarray(given)):
         return matrix
     home = devices.of(matrix)
     with devices.allocating(f"a copy of a matrix of {len(matrix):,} vertices", int(matrix.nbytes), home, *_SHARED):

@@ -1131,6 +1131,10 @@ class Graph(Keeping):
         if order == "csr":
             assert self.dense is not None
             src, dst, weights = dense_edges(in_memory(self.dense))
+            if self.nonnegative and not _nonnegative(weights):  # on which a search would go round and round
+                raise InputError(
+                    "the matrix has a negative weight, and had none when the graph was made: make it again"
+                )
             return compress(src, dst, weights, self.n, self._home.xp)
         if self._home.kind == "cpu":
             csr = self.compressed("csr")
