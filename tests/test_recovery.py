@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import dask
 import numpy as np
@@ -325,6 +326,14 @@ def test_nothing_is_sent_to_a_worker_that_has_left(mortals, caplog):
             assert mortals.sync(tasks.asked, mortals, [address], os.getpid) == {}
             with pytest.raises(WorkerLostError, match=f"lost the worker {address}"):
                 mortals.sync(driver.scattered, mortals, address, np.zeros(3))
+            address, pid = max(mortals.run(os.getpid).items())
+            os.kill(pid, signal.SIGSTOP)
+            with ThreadPoolExecutor(1) as pool:
+                sending = pool.submit(mortals.sync, driver.scattered, mortals, address, np.zeros(3))
+                time.sleep(1)  # the piece is on its way
+                os.kill(pid, signal.SIGKILL)
+                with pytest.raises(WorkerLostError, match=f"lost the worker {address}"):
+                    sending.result()
             assert mgraph.bfs(graph, 0).distances[143] == 22
     finally:
         log.removeHandler(caplog.handler)

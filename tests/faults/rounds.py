@@ -197,7 +197,7 @@ class Rounds:
             fault.end(scene)
         site.settle()
         rest = [f"disk: no checkpoint has {name}" for name in unnamed(site.checkpoints)]
-        return found + self._left(site) + rest
+        return found + self._left(site) + rest + [f"the log: {record}" for record in site.logged()]
 
     def _of_call(
         self, fault: Fault, moment: str, case: Case, retries: int, scene: Scene, row: Row, later: bool

@@ -10,6 +10,7 @@ import functools
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -41,6 +42,15 @@ RECORDS = {
     "distributed.admin.system-monitor.log-length": 20,
     "distributed.diagnostics.computations.max-history": 10,
     "distributed.diagnostics.erred-tasks.max-history": 10,
+}
+
+#: The beginning of a record in Dask's logs.
+RECORD = re.compile(r"^(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ - )", re.MULTILINE)
+
+#: What Dask logs of a loss and nothing that a client does can prevent, with the reason.
+OF_DASK = {
+    "failed during get data with": "a worker that is restarted was sending a result",
+    "Failed to communicate with scheduler during heartbeat": "a worker whose scheduler is killed was sending to it",
 }
 
 #: Modules that forked processes have at once.
@@ -100,6 +110,7 @@ class Site:
         self.port = free_port()
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.proxies: dict[int, Proxy] = {}
+        self._read = 0
         self.start()
         self.client = self._client()
         self.settle()
@@ -186,6 +197,15 @@ class Site:
         for path in self.checkpoints.iterdir():
             path.unlink(missing_ok=True)  # a call that ends may remove it meanwhile
 
+    def logged(self) -> list[str]:
+        """Return what was logged since the last time with a traceback, or of sending to a worker that has left."""
+        with (self.folder / "log").open("rb") as log:
+            log.seek(self._read)
+            records = RECORD.split(log.read().decode(errors="replace"))
+            self._read = log.tell()
+        bad = [record for record in records if "Traceback" in record or "broadcast to" in record]
+        return [record for record in bad if not any(known in record for known in OF_DASK)]
+
     def close(self) -> None:
         """End all processes."""
         with contextlib.suppress(Exception):
@@ -249,10 +269,11 @@ def can_mount() -> bool:
 
 
 def _prepare(folder: str) -> None:
-    """Prepare a process and its children: Dask's logs are short; what they print, and their files, go to the folder."""
+    """Prepare a process and its children: Dask logs warnings and worse; that, and their files, go to the folder."""
     dask.config.set(RECORDS)
     os.environ["TMPDIR"] = tempfile.tempdir = folder
-    os.environ["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "critical"
+    os.environ["DASK_DISTRIBUTED__LOGGING__DISTRIBUTED"] = "warning"
+    logging.getLogger("distributed").setLevel(logging.WARNING)  # it may be imported
     log = os.open(Path(folder) / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -277,7 +298,7 @@ def _nurse(pipe: Any, folder: str, scheduler: str, device: str, memory_limit: in
     _prepare(folder)
     multiprocessing.set_forkserver_preload(PRELOADED)
     dask.config.set({"distributed.worker.multiprocessing-method": "spawn" if device == "cuda" else "forkserver"})
-    common = {"nthreads": 1, "local_directory": folder, "silence_logs": logging.CRITICAL}
+    common = {"nthreads": 1, "local_directory": folder, "silence_logs": logging.WARNING}
 
     async def serve() -> None:
         nannies: dict[int, Nanny] = {}

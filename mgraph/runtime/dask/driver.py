@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from distributed import CancelledError, Client, Future, KilledWorker, Scheduler, secede
+from distributed.protocol import to_serialize
 from distributed.worker import thread_state
 
 from ... import device as devices
@@ -59,8 +60,11 @@ INTERRUPTED = 1.5
 #: Bytes of free memory below which a worker is left out: Python itself varies by as much.
 SPARE = 16 << 20
 
+#: The operation of schedulers that this module adds to Dask's.
+SEND = "mgraph_send"
+
 #: What is being sent to workers, as asyncio itself keeps no task alive.
-_sending: set["asyncio.Future[dict[Any, Future]]"] = set()
+_sending: set["asyncio.Future[Future]"] = set()
 
 #: What was sent of pieces that stay on workers as long as the caller has them, by client and worker.
 _STAYING: WeakKeyDictionary[Any, dict[tuple[str, str], Future]] = WeakKeyDictionary()
@@ -485,23 +489,54 @@ async def scattered(client: Client, address: str, part: Any) -> Future:
     sending when the client stops waiting: it would record, later, that the client wants a key which the client does not
     know, and could never release (`Scheduler.scatter`).
     """
-    scheduler: Any = client.scheduler
-    if not await scheduler.ncores(workers=[address]):
-        raise lost([address])
-    key = LEASE, type(part).__name__, uuid.uuid4().hex
-    sending: asyncio.Future[dict[Any, Future]] = asyncio.ensure_future(
-        client.scatter({key: part}, workers=[address], timeout=NOTICE, asynchronous=True)
-    )
+    sending: asyncio.Future[Future] = asyncio.ensure_future(_sent(client, address, part))
     _sending.add(sending)
     sending.add_done_callback(_forget)
     try:
         await asyncio.wait([sending])  # which does not cancel it
-        return sending.result()[key]
+        return sending.result()
     finally:
         del sending  # an error refers to this frame
 
 
-def _forget(sending: "asyncio.Future[dict[Any, Future]]") -> None:
+async def _sent(client: Client, address: str, part: Any) -> Future:
+    """Send a piece to a worker that is there and return it; raise WorkerLostError if the worker leaves meanwhile.
+
+    Not by `Client.scatter`: the scheduler would log a KeyError for a worker that leaves, and break off the client's
+    connection where it loses the worker's.
+    """
+    scheduler: Any = client.scheduler
+    key = LEASE, type(part).__name__, uuid.uuid4().hex
+    given = {"address": address, "data": {key: to_serialize(part)}, "client": client.id}
+    there = await client.run_on_scheduler(_ready, address, asynchronous=True)
+    if not there or not await getattr(scheduler, SEND)(**given):
+        raise lost([address])
+    sent: Future = Future(key, client)
+    client.futures[key].finish(type=type(part))
+    return sent
+
+
+def _ready(address: str, dask_scheduler: Scheduler) -> bool:
+    """Have the scheduler be ready to pass pieces on; return whether a worker is there. Runs on the scheduler."""
+
+    async def send(address: str, data: Mapping[Any, Any], client: str) -> bool:
+        there = dask_scheduler.workers.get(address)
+        if there is None:
+            return False
+        try:
+            answer = await dask_scheduler.rpc(address).update_data(data=data)
+        except OSError:
+            return False
+        if dask_scheduler.workers.get(address) is not there:  # nor is another process at its address
+            return False
+        dask_scheduler.update_data(who_has={key: [address] for key in data}, nbytes=answer["nbytes"], client=client)
+        return True
+
+    dask_scheduler.handlers.setdefault(SEND, send)
+    return address in dask_scheduler.workers
+
+
+def _forget(sending: "asyncio.Future[Future]") -> None:
     """Forget what was sent or failed to be; nobody may be left to ask for the error, which asyncio would log."""
     _sending.discard(sending)
     if not sending.cancelled():

@@ -263,9 +263,9 @@ def lying(noun: str, workers: Collection[str], ranges: Iterable[tuple[str, Range
 
 def leased(client: Client, addresses: Sequence[str], session: str, timeout: float) -> dict[str, Future]:
     """Open a session that stays on each of some workers; it lives there as long as its lease, a task's result."""
-    given = (session, client.id, timeout, True)
+    given = (session, client.id, timeout)
     return {
-        address: tasks.submit(client, address, worker.lease, *given, key=worker.lease_key(session, address))
+        address: tasks.submit(client, address, residents.stay, *given, key=worker.lease_key(session, address))
         for address in addresses
     }
 

@@ -42,7 +42,7 @@ from .pulse import ANSWERED, PLACE
 from .tasks import Failure, reported
 from .turns import forget_call, turns_on
 from .watch import lost
-from .worker import Session, Sight, Spanned, at_work, new_nccl, on_loop, sessions, sight_of
+from .worker import Session, Sight, Spanned, at_work, lease, lease_key, new_nccl, on_loop, sessions, sight_of
 
 NAME = "mgraph-residents"
 
@@ -173,9 +173,7 @@ class Residents(WorkerPlugin):
         worker.handlers[ABORT] = self.abort
 
     def teardown(self, worker: Worker) -> None:
-        """Take no more calls."""
-        for operation in (RUN, ABORT):
-            worker.handlers.pop(operation, None)
+        """Start no more calls; those that still come find no session."""
         self._thread.shutdown(wait=False)
 
     async def run(self, request: bytes) -> dict[str, Any]:
@@ -273,6 +271,15 @@ def connected(worker: Worker, session: Session, name: str) -> Communicator:
     return new_nccl(session, comm) if session.device.kind == "cuda" else comm
 
 
+def stay(session: str, client: str, timeout: float) -> None:
+    """Task: open a session that stays, and be ready for its calls; it lives as long as the task's result is kept.
+
+    A worker that was restarted has neither before Dask has made this again there.
+    """
+    lease(session, client, timeout, stays=True)
+    on_loop(get_worker(), _add(get_worker()))
+
+
 @reported
 def join(session: str, old: str, rank: int, addresses: Sequence[str], kind: str) -> None:
     """Task: make a session that stays that of a shard of a group; it keeps what an old one keeps, which it replaces.
@@ -280,8 +287,6 @@ def join(session: str, old: str, rank: int, addresses: Sequence[str], kind: str)
     The old one knows that too until its lease ends, for the sake of reads that are under way.
     """
     worker = get_worker()
-    if NAME not in worker.plugins:
-        on_loop(worker, _add(worker))
     there = sessions(worker)
     s = there.find(session)
     s.rank, s.addresses, s.device = rank, tuple(addresses), devices.find(kind)
@@ -636,12 +641,17 @@ async def passed(
     noted: list[Any] = [PLACE, client, call, ANSWERED]
     line = turns_on(dask_scheduler)
 
+    def ready(address: str) -> bool:
+        """Whether a worker has the session's lease: a process that was started again does not know the operations."""
+        held = dask_scheduler.tasks.get(lease_key(session, address))
+        return held is not None and held.state == "memory"
+
     async def ask(address: str) -> dict[str, Any]:
         try:
             if address not in dask_scheduler.workers:
                 raise lost([address])
-            found: dict[str, Any] | None = await getattr(dask_scheduler.rpc(address), RUN)(request=requests[address])
-            # A process that was started again does not know the operation, and answers nothing.
+            run = getattr(dask_scheduler.rpc(address), RUN)
+            found: dict[str, Any] | None = await run(request=requests[address]) if ready(address) else None
             return found or {"answered": False, "answer": dumps(Failure(lost([address], RESTARTED), ""))}
         except Exception as error:  # or no shard would be told to stop
             return {"answered": False, "answer": dumps(Failure(error, ""))}
@@ -654,8 +664,7 @@ async def passed(
         done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
         if pending and not aborted and not all(task.result()["answered"] for task in done):
             aborted = True
-            waiting = {address for address, task in asked.items() if not task.done()}
-            there = waiting.intersection(dask_scheduler.workers)
-            aborts = (getattr(dask_scheduler.rpc(address), ABORT)(session=session) for address in there)
+            waiting = [address for address, task in asked.items() if not task.done() and ready(address)]
+            aborts = (getattr(dask_scheduler.rpc(address), ABORT)(session=session) for address in waiting)
             await asyncio.gather(*aborts, return_exceptions=True)
     return {address: task.result() for address, task in asked.items()}

@@ -216,8 +216,7 @@ class Sessions(WorkerPlugin):
         worker.handlers[OPERATION] = self.receive
 
     def teardown(self, worker: Worker) -> None:
-        """Drop all sessions."""
-        worker.handlers.pop(OPERATION, None)
+        """Drop all sessions; the others may still send, and Dask would log a message that it does not know."""
         for name in list(self.sessions):
             self.drop(name)
 
