@@ -58,6 +58,14 @@ def test_the_rounds_find_a_wrong_result(rounds):
         rounds.expected["bfs"] = right
 
 
+def test_the_rounds_find_a_traceback_in_the_log(rounds):
+    site = rounds.site("plain")
+    with pytest.raises(ZeroDivisionError):
+        site.client.run_on_scheduler(divmod, 1, 0)
+    assert ["ZeroDivisionError" in record for record in site.logged()] == [True]
+    assert site.logged() == []
+
+
 def test_every_fault_and_moment_has_a_row_in_the_table():
     assert {fault for fault, *_ in CELLS} <= set(FAULTS) and {moment for _, moment, _ in CELLS} == set(Moment.NAMES)
     table = Table()
