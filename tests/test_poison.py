@@ -4,7 +4,6 @@ import inspect
 import subprocess
 import sys
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +57,8 @@ def check(name, method, few, device, places, folder, poison=BYTES):
     """
     entry = ALGORITHMS[name]
     kept = "checkpoint" in inspect.signature(entry.call).parameters
-    for number, sample in enumerate(islice(entry.samples(method), few)):
+    samples = list(entry.samples(method))
+    for number, sample in enumerate(samples[:: max(1, len(samples) // few)][:few]):
         clean = called(entry, method, sample, device=device)
         wanted, span = arrays(clean), max(1, (clean.plan.steps or 1) // 4)
         for byte in poison:
@@ -81,7 +81,8 @@ def check(name, method, few, device, places, folder, poison=BYTES):
                             np.testing.assert_array_equal(found[key], array, words)
 
 
-@few
+# On workers all samples of a search would take minutes.
+@pytest.mark.parametrize("few", [FEW, pytest.param(6, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize(("name", "method"), METHODS)
 def test_calls(workers, tmp_path, name, method, few):
     counts = [2] if few == FEW else workers
