@@ -244,6 +244,7 @@ def test_gml():
     )
     refused("a [ " * 9999, "gml", "that NetworkX can read")
     refused("graph 7", "gml", "that NetworkX can read")
+    refused("graph [ node [ id -1e400 ] ]", "gml", "id of a node must be an integer, got -inf")
 
 
 # JSON

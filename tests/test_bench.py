@@ -377,6 +377,7 @@ class WrongRanking(by_shards.RandomListRanking):
         return super().collect(state, comm)
 
 
+@pytest.mark.exhaustive
 def test_workers_make_their_parts_of_an_input(monkeypatch):
     with forked(), mgraph.cluster.local_client(2, "cpu") as client:
         runner = mgraph.cluster.Cluster(client, "cpu")

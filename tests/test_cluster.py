@@ -773,6 +773,7 @@ def test_a_scheduler_that_goes_away():
             stopper.join()
 
 
+@pytest.mark.exhaustive
 def test_a_client_that_another_thread_closes():
     with cluster(2, processes=False) as client:
         for _ in range(3):

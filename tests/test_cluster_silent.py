@@ -276,6 +276,7 @@ def deaf(client):
 BROKEN = r"the connection between it and the worker tcp.* is broken.*check_network"
 
 
+@pytest.mark.exhaustive
 def test_a_broken_connection_between_two_workers(client, deaf):
     with pytest.raises(WorkerLostError, match=BROKEN) as caught:
         run(client, span=100_000)

@@ -117,6 +117,7 @@ ended.set()
 """
 
 
+@pytest.mark.exhaustive
 def test_compiling_and_loading_are_apart_from_the_solve(tmp_path):
     # Nothing is compiled; then everything is, but must be loaded.
     for cold in (True, False):

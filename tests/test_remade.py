@@ -124,7 +124,26 @@ def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):  #
     wait_until(lambda: names_kept(mortals) == [])  # it has freed what it held, since it was awake again
 
 
-@pytest.mark.parametrize("way", ["generated", *exhaustive("published")])
+def test_a_graph_does_not_wait_for_a_worker_that_another_call_has_given_up(mortals):  # noqa: F811
+    graph = mgraph.generate.rmat(7, client=mortals, device="cpu")
+    here = mgraph.generate.rmat(7, device="cpu")
+    found = mgraph.bfs(here, 0, device="cpu").distances
+    address, pid = max(mortals.run(os.getpid).items())
+    np.testing.assert_array_equal(mgraph.bfs(graph, 0).distances.to_numpy(), found)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        sent = mgraph.bfs(here, 0, client=mortals, device="cpu", worker_timeout=SILENCE)
+        np.testing.assert_array_equal(sent.distances, found)
+        began = time.monotonic()
+        np.testing.assert_array_equal(mgraph.bfs(graph, 0).distances.to_numpy(), found)
+        assert time.monotonic() - began < 30 and address not in graph.placement.group.addresses
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        graph.close()
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("way", ["generated", "published"])
 def test_a_graph_does_not_wait_for_a_worker_that_has_long_been_silent(mortals, monkeypatch, way):  # noqa: F811
     """It may be silent for 60 s in the middle of a call, but at its beginning only as long as calls with a client."""
     for module in watch, group:

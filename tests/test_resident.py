@@ -503,6 +503,7 @@ class TestProcesses:
             mgraph.minimum_spanning_forest(placed)
             assert 0 < max(carried) < 20_000
 
+    @pytest.mark.exhaustive
     def test_many_calls_keep_no_memory(self, processes):
         graph = rmat(10)
         with DistributedGraph.from_graph(graph, processes, device="cpu") as placed:

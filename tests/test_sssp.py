@@ -397,6 +397,7 @@ def test_dense_matrix(device):
     assert mgraph.sssp([[0, 3, inf], [inf, 0, 4], [5, inf, 0]], 0, device=device).distances.tolist() == [0, 3, 7]
 
 
+@pytest.mark.exhaustive
 def test_a_graph_for_all_cores():
     # With many weights of zero, whose predecessors need the pass that runs on all cores.
     graph = random_degree(300_000, 8, weights=(0, 2))

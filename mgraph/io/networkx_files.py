@@ -55,6 +55,9 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
         raise FormatError(f"{path} is not a .gml file that NetworkX can read: {str(error)[:300]}") from error
     if any("graph" in data for data in (graph.graph, *graph.nodes.values())):
         raise FormatError(f"{path} has a graph within a graph, which is not read")
+    odd = next((node for node in graph if isinstance(node, float)), None)
+    if odd is not None:
+        raise FormatError(f"{path}: the id of a node must be an integer, got {odd}")
     labels = [data.get("label") for data in graph.nodes.values()]
     named = all(type(label) in (str, int) for label in labels) and len(set(labels)) == len(labels)
     edges = NamedEdges(path, options)

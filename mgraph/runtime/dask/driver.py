@@ -676,7 +676,7 @@ def _joined(watch: Watch, count: int, end: float, names: Sequence[Any] | None = 
         watch.addresses = ()
         watch.check()
         watch.patience = watch.beginning
-        silent = watch.silent(watch.patience)
+        silent = watch.unheard()
         addresses = sorted(watch.there.difference(silent))
         if names is not None:
             called = watch.wait(client.run_on_scheduler(_names, asynchronous=True))

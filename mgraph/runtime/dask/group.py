@@ -28,7 +28,7 @@ from . import residents, tasks, worker
 from .comm import Aborted
 from .driver import Cluster, devices_of, matrix_of, scattered, takers
 from .matrix import DistributedMatrix
-from .watch import NOTICE, SILENT, Watch, check_own, connection, lost, opened
+from .watch import NOTICE, SILENT, Watch, check_own, connection, gave_up, lost, opened
 
 _log = logging.getLogger(__name__)
 
@@ -117,7 +117,8 @@ class Group:
 
     def leave_out(self) -> None:
         """Note that the workers are lost of which one has been silent since long before a call that begins."""
-        if self.gone is None and self.client.status == "running" and time.monotonic() - self.heard > SILENT:
+        suspect = time.monotonic() - self.heard > SILENT or gave_up(self.client, self.addresses)
+        if suspect and self.gone is None and self.client.status == "running":
             with opened(self.client):
                 watch = Watch(self.client, timeout=self.timeout)
                 watch.check()

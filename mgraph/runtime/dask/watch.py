@@ -67,6 +67,9 @@ FAR = 20
 #: The scheduler of each client that was watched: a closed client does not know it any more.
 _schedulers: weakref.WeakKeyDictionary[Client, str] = weakref.WeakKeyDictionary()
 
+#: The workers of each client that a call has given up as silent, and since when they were at least.
+_given_up: weakref.WeakKeyDictionary[Client, dict[str, float]] = weakref.WeakKeyDictionary()
+
 #: The process in which each client's event loop has answered, and the seconds that it may take to answer first.
 _processes: weakref.WeakKeyDictionary[Client, int] = weakref.WeakKeyDictionary()
 FIRST = 30.0
@@ -236,9 +239,20 @@ class Watch:
         """Return the workers that have been silent for at least `seconds`, of all that the scheduler knows."""
         return sorted(address for address, silence in self._silence.items() if silence >= seconds)
 
+    def unheard(self) -> list[str]:
+        """Return the workers that a call which begins leaves out, of all that the scheduler knows.
+
+        They have been silent for long, or since an earlier call gave them up.
+        """
+        now, given_up = time.monotonic(), _given_up.get(self.client, {})
+        for address, since in list(given_up.items()):
+            if self._silence.get(address, 0.0) < now - since:
+                given_up.pop(address, None)
+        return sorted({*self.silent(self.beginning), *given_up})
+
     def left_out(self, addresses: Collection[str]) -> WorkerLostError | None:
-        """Return the error of those of some workers that are silent when a call begins; None if there are none."""
-        silent = [address for address in self.silent(self.beginning) if address in addresses]
+        """Return the error of those of some workers that a call which begins leaves out; None if there are none."""
+        silent = [address for address in self.unheard() if address in addresses]
         if not silent:
             return None
         return lost(silent, f"silent for {min(self._silence[address] for address in silent):.0f} s as the call began")
@@ -349,6 +363,9 @@ class Watch:
             # Those that fell silent with it missed its last beats too.
             since = max(self.patience - MOST, self.patience / 2)
             fellows = [address for address in self.silent(since) if address in self.addresses]
+            # Half of the silence, as the scheduler's heartbeats and those of the session differ.
+            given_up = dict.fromkeys(fellows, time.monotonic() - self.patience / 2)
+            _given_up.setdefault(self.client, {}).update(given_up)
             raise lost(fellows, self._story(fellows))
         self._judge_ways()
         self._judge_kernels()
@@ -422,6 +439,11 @@ def _full(addresses: Sequence[str], dask_scheduler: Scheduler) -> dict[str, int]
     told = dask_scheduler.get_events("worker-restart-memory")
     recent = [event for when, event in told if time.time() - when < RECENT]
     return {event["worker"]: event["rss"] for event in recent if event["worker"] in addresses}
+
+
+def gave_up(client: Client, addresses: Collection[str]) -> bool:
+    """Return whether a call has given up one of some workers, and no later call has heard from it."""
+    return not _given_up.get(client, {}).keys().isdisjoint(addresses)
 
 
 def scheduler_address(client: Client) -> str:
