@@ -182,14 +182,14 @@ def test_a_worker_on_which_dask_starts_no_tasks_before_a_call(client, refusing, 
 @pytest.mark.exhaustive
 def test_a_worker_that_is_stopped_while_its_piece_is_sent(client, stopped, monkeypatch):
     """The scheduler sends on when the call has ended, and the worker takes the piece when it goes on."""
-    pids, scatter, addresses = client.run(os.getpid), client.scatter, []
+    pids, asked, addresses = client.run(os.getpid), client.run_on_scheduler, []
 
-    def late(*given, **options):
-        if options["workers"] == [max(pids)]:
+    def late(function, *given, **options):
+        if function.__name__ == "_ready" and given == (max(pids),):  # the piece is next
             addresses.append(stopped())
-        return scatter(*given, **options)
+        return asked(function, *given, **options)
 
-    monkeypatch.setattr(client, "scatter", late)
+    monkeypatch.setattr(client, "run_on_scheduler", late)
     with pytest.raises(WorkerLostError, match="silent for"):
         apsp(np.ones((320, 320), np.float32), client=client, device="cpu", worker_timeout=TIMEOUT, retries=0)
     [address] = addresses
