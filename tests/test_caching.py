@@ -13,6 +13,17 @@ import mgraph
 from mgraph.device.numba import caching
 from mgraph.device.numba.caching import KernelFiles
 
+#: The part of a script that defines two kernels.
+TWO_KERNELS = """
+from mgraph.device.numba.caching import njit
+@njit(cache=True)
+def twice(a):
+    return 2 * a
+@njit(cache=True)
+def thrice(a):
+    return 3 * a
+"""
+
 
 @pytest.fixture
 def two(tmp_path):
@@ -87,11 +98,7 @@ def test_no_folder_for_the_cache_costs_only_time(tmp_path):
     script = tmp_path / "kernels.py"
     script.write_text(
         "from numba.core import caching\n"
-        "caching.CacheImpl._locator_classes = []\n"
-        "from mgraph.device.numba.caching import njit\n"
-        "@njit(cache=True)\ndef twice(a):\n    return 2 * a\n"
-        "@njit(cache=True)\ndef thrice(a):\n    return 3 * a\n"
-        "print(twice(1), thrice(1))\n"
+        "caching.CacheImpl._locator_classes = []\n" + TWO_KERNELS + "print(twice(1), thrice(1))\n"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(mgraph.__file__).parents[1])}
     ran = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
@@ -102,11 +109,7 @@ def test_no_folder_for_the_cache_costs_only_time(tmp_path):
 def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path):
     script = tmp_path / "kernels.py"
     script.write_text(
-        "import resource\n"
-        "from mgraph.device.numba.caching import njit\n"
-        "@njit(cache=True)\ndef twice(a):\n    return 2 * a\n"
-        "@njit(cache=True)\ndef thrice(a):\n    return 3 * a\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (999, resource.RLIM_INFINITY))\n"
+        "import resource\n" + TWO_KERNELS + "resource.setrlimit(resource.RLIMIT_FSIZE, (999, resource.RLIM_INFINITY))\n"
         "print(twice(1), thrice(1))\n"
     )
     cache = tmp_path / "cache"
@@ -151,10 +154,8 @@ def test_a_file_that_cannot_be_opened_costs_only_time(tmp_path, monkeypatch):
 def test_damaged_kernels_are_compiled_again(tmp_path):
     script = tmp_path / "kernels.py"
     script.write_text(
-        "from mgraph.device.numba.caching import njit\n"
-        "@njit(cache=True)\ndef twice(a):\n    return 2 * a\n"
-        "@njit(cache=True)\ndef thrice(a):\n    return 3 * a\n"
-        "print(twice(1), thrice(1), sum(sum(each.stats.cache_hits.values()) for each in (twice, thrice)))\n"
+        TWO_KERNELS
+        + "print(twice(1), thrice(1), sum(sum(each.stats.cache_hits.values()) for each in (twice, thrice)))\n"
     )
     cache = tmp_path / "cache"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(mgraph.__file__).parents[1])}

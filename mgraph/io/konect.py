@@ -2,7 +2,7 @@
 
 FORMAT is ``sym`` (edges without direction), ``asym`` (with one) or ``bip`` (between left and right vertices, without
 direction). Ids begin at 1, those of right vertices too; a weight and a time may follow them. The second line may be
-missing. The format is that of J. Kunegis, "Handbook of Network Analysis: KONECT" (2018), section "File formats".
+missing. The format is that of J. Kunegis' Koblenz Network Collection, http://konect.cc.
 """
 
 import re

@@ -67,11 +67,13 @@ FAR = 20
 #: The scheduler of each client that was watched: a closed client does not know it any more.
 _schedulers: weakref.WeakKeyDictionary[Client, str] = weakref.WeakKeyDictionary()
 
-#: The workers of each client that a call has given up as silent, and since when they were at least.
+#: The workers of each client that a call has given up as silent, and a time since which they have been silent.
 _given_up: weakref.WeakKeyDictionary[Client, dict[str, float]] = weakref.WeakKeyDictionary()
 
-#: The process in which each client's event loop has answered, and the seconds that it may take to answer first.
+#: The process in which each client's event loop has answered.
 _processes: weakref.WeakKeyDictionary[Client, int] = weakref.WeakKeyDictionary()
+
+#: Seconds that it may take to answer for the first time.
 FIRST = 30.0
 
 #: Least bytes per second of the connection between two workers.
