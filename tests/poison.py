@@ -17,7 +17,7 @@ import pytest
 
 from mgraph import device as devices
 from mgraph.algorithms.registry import ALGORITHMS
-from mgraph.device import cuda, transfer
+from mgraph.device import copying, cuda
 from mgraph.device.numba import numba
 
 #: Two bytes, as a result may happen to be right with one: small positive numbers of floats, and large negative numbers.
@@ -71,7 +71,7 @@ def start(byte):
 
 def _start_on_gpus():
     cupy = cuda.cupy()
-    pool, pinned, staging = cupy.get_default_memory_pool(), cuda.CudaDevice.pinned, transfer.staging
+    pool, pinned, staging = cupy.get_default_memory_pool(), cuda.CudaDevice.pinned, copying.staging
 
     def allocate(size):
         memory = pool.malloc(size)
@@ -86,7 +86,7 @@ def _start_on_gpus():
 
     cupy.cuda.set_allocator(allocate)
     _patches.setattr(cuda.CudaDevice, "pinned", lambda self, shape, dtype: _filled(pinned(self, shape, dtype)))
-    _patches.setattr(transfer, "staging", staged)
+    _patches.setattr(copying, "staging", staged)
 
 
 def stop():

@@ -10,7 +10,7 @@ import pytest
 
 import mgraph
 from mgraph import device as devices
-from mgraph.device import CudaDevice, compile, cuda, launched_blocks, lookup, rows, transfer
+from mgraph.device import CudaDevice, compile, copying, cuda, launched_blocks, lookup, rows
 from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
@@ -25,41 +25,68 @@ ALL = 1 << 30  # more blocks than any of these launches has
 def small_buffers(monkeypatch):
     """Copy a matrix of some kilobytes as large ones are copied, with rows that do not fit a buffer."""
     for name, size in (("_STAGED", 1024), ("_LEAST", 512), ("_LARGE", 4096)):
-        monkeypatch.setattr(transfer, name, size)
-    transfer.staging.cache_clear()
+        monkeypatch.setattr(copying, name, size)
+    copying.staging.cache_clear()
     yield
-    transfer.staging.cache_clear()
+    copying.staging.cache_clear()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16, np.uint32])
-@pytest.mark.parametrize("shape", [(1, 3), (0, 5), (5, 0), (7, 100), (333, 17), (100, 256), (5, 513)])
-def test_rows_are_carried_home(shape, dtype):
-    source = np.random.default_rng(1).integers(0, 100, (shape[0], shape[1] + 3)).astype(dtype)[:, : shape[1]]
-    target = np.full(shape, 77, dtype)
-    for carried in devices.carry_home(devices.find("cpu"), source, target):
-        carried.result()
+SHAPES = (1, 3), (0, 5), (5, 0), (7, 100), (333, 17), (100, 256), (5, 513), (0,), (1,), (9999,), (7, 30, 5), (2, 0, 3)
+
+
+@pytest.mark.parametrize("copies", [devices.copies_to_host, devices.copies_to_device])
+@pytest.mark.parametrize("padded", ["neither", "source", "target", "both"])
+@pytest.mark.parametrize("dtype", [np.float64, np.int16])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_piece_of_an_array_is_copied(shape, dtype, padded, copies):
+    source, target = (_room_for(shape, dtype, padded in (side, "both")) for side in ("source", "target"))
+    source[...] = np.random.default_rng(1).integers(1, 100, shape)
+    for copy in copies(devices.find("cpu"), target, source):
+        copy.result()
     assert np.array_equal(target, source)
+    assert not any(array.base.ravel()[-3:].any() for array in (source, target) if array.base is not None)
 
 
-def test_matrices_are_carried_home_side_by_side():
+def _room_for(shape, dtype, padded):
+    """Return an array, or if `padded` a matrix whose rows end in three more elements, of zeros."""
+    return np.zeros((shape[0], shape[1] + 3), dtype)[:, :-3] if padded and len(shape) == 2 else np.zeros(shape, dtype)
+
+
+def test_arrays_are_copied_at_the_same_time():
     random, cpu = np.random.default_rng(4), devices.find("cpu")
     sources = [random.integers(0, 100, (50 + number, 60)) for number in range(8)]
     targets = [np.empty_like(source) for source in sources]
-    waiting = [devices.carry_home(cpu, source, target) for source, target in zip(sources, targets, strict=True)]
-    assert len(waiting[0]) == min(devices.CARRIERS, 50)
-    for carried in waiting:
-        for part in carried:
-            part.result()
+    waiting = [devices.copies_to_host(cpu, target, source) for source, target in zip(sources, targets, strict=True)]
+    assert len(waiting[0]) == min(devices.COPIERS, -(-50 * 60 * 8 // 512))
+    for copies in waiting:
+        for copy in copies:
+            copy.result()
     assert all(np.array_equal(target, source) for source, target in zip(sources, targets, strict=True))
 
 
-def test_who_carries_keeps_its_buffer():
+def test_a_thread_keeps_its_buffer():
     cpu = devices.find("cpu")
     source = np.arange(4000).reshape(40, 100)
     for _ in range(3):
-        for carried in devices.carry_home(cpu, source, np.empty_like(source)):
-            carried.result()
-    assert 1 <= transfer.staging.cache_info().currsize <= devices.CARRIERS
+        for copy in devices.copies_to_host(cpu, np.empty_like(source), source):
+            copy.result()
+    assert 1 <= copying.staging.cache_info().currsize <= devices.COPIERS
+
+
+def test_an_array_is_read_part_by_part():
+    cpu, source = devices.find("cpu"), np.arange(7 * 513).reshape(7, 513)
+    parts = [part.copy() for part in devices.staged_parts(cpu, cpu.stream(), source[:, :500])]
+    assert all(part.nbytes <= 1024 for part in parts)
+    assert np.array_equal(np.concatenate([part.ravel() for part in parts]), source[:, :500].ravel())
+
+
+def test_what_is_copied_by_pieces():
+    large = np.zeros((64, 64), np.int32)
+    there = large, large.ravel(), large.reshape(4, 16, 64), np.zeros((64, 70))[:, :64]
+    assert all(map(copying.copied_by_pieces, there))
+    not_there = large[:10], large.T[:, ::-1], np.zeros(9000)[::2], np.zeros((64, 64, 2))[..., 0], np.zeros((0, 5))
+    assert not any(map(copying.copied_by_pieces, not_there))
+    assert not copying.copied_by_pieces(np.broadcast_to(np.zeros(5000), (3, 5000)))
 
 
 @pytest.mark.parametrize(("majors", "count"), [([9, 9], 2), ([9, 8, 7], 2), ([7, 9], 0), ([], 0)])
@@ -85,14 +112,14 @@ def test_gpus_that_are_too_old_are_left_alone(majors, count, monkeypatch):
 def test_a_failed_transfer_is_reported():
     source = np.ones((4, 5))
     with pytest.raises(TypeError, match="cast"):
-        for carried in devices.carry_home(devices.find("cpu"), source, np.empty((4, 5), np.int32)):
-            carried.result()
+        for copy in devices.copies_to_host(devices.find("cpu"), np.empty((4, 5), np.int32), source):
+            copy.result()
 
 
 def test_after_an_error_nothing_is_written_to_an_array_any_more(monkeypatch):
     out, goes_on = np.zeros((4, 3)), threading.Event()
 
-    def carried(device, source, target):
+    def copies(device, target, source):
         def late():
             goes_on.wait()
             target[...] = 7
@@ -100,7 +127,7 @@ def test_after_an_error_nothing_is_written_to_an_array_any_more(monkeypatch):
         return [pool.submit(late)]
 
     computes = SimpleNamespace(name="computes", kind="cuda", xp=np)
-    monkeypatch.setattr(rows, "carry_home", carried)
+    monkeypatch.setattr(rows, "copies_to_host", copies)
     with ThreadPoolExecutor(1) as pool:
         stream = devices.RowStream(computes, out, 2)
         stream.batch(0, 2)
@@ -119,10 +146,52 @@ def test_page_locked_memory_is_written_to_by_the_device(columns):
     whole.fill(-7)
     target = whole[1:-1, :columns]
     assert gpu.page_locked(target) and not gpu.page_locked(np.empty((3, 4)))
-    [carried] = devices.carry_home(gpu, source, target)
-    carried.result()
+    [copy] = devices.copies_to_host(gpu, target, source)
+    copy.result()
     assert np.array_equal(target, source.get())
     assert (whole[:, columns:] == -7).all() and (whole[[0, -1]] == -7).all()
+    back = gpu.xp.zeros((300, columns + 8), np.int32)[:, :columns]
+    [copy] = devices.copies_to_device(gpu, back, target)
+    copy.result()
+    assert np.array_equal(back.get(), target)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16, np.uint8, bool])
+def test_every_form_of_an_array_comes_to_a_gpu_and_back(dtype):
+    gpu = devices.find("cuda")
+    whole = np.random.default_rng(3).integers(0, 100, (300, 400)).astype(dtype)
+    read_only = whole.copy()
+    read_only.flags.writeable = False
+    forms = [whole, whole[:, :399], whole[7:250, 8:100], whole.T, whole[::-1], whole[:, ::2], whole[:0], whole.ravel()]
+    forms += [whole.ravel()[3:], whole.ravel()[::-1], whole.reshape(3, 100, 400), read_only]
+    forms += [whole.astype(whole.dtype.newbyteorder())] if whole.dtype.itemsize > 1 else []
+    for array in forms:
+        there = gpu.asarray(array)
+        assert there.dtype == array.dtype.newbyteorder("=") and np.array_equal(there.get(), array)
+        assert np.array_equal(devices.to_host(there), array)
+    together = {str(number): gpu.xp.asarray(array) for number, array in enumerate(forms[:-1])}
+    for name, array in devices.all_on(devices.find("cpu"), together).items():
+        assert type(array) is np.ndarray and np.array_equal(array, forms[int(name)])
+
+
+@pytest.mark.gpu
+def test_a_copy_follows_the_work_of_the_current_stream():
+    gpu = devices.find("cuda")
+    xp, waits = (
+        gpu.xp,
+        gpu.xp.RawKernel('extern "C" __global__ void f() { for (int i = 0; i < 50; ++i) __nanosleep(1000000); }', "f"),
+    )
+    with gpu.stream():
+        source = xp.zeros(1 << 20, np.int32)
+        waits((1,), (1,), ())
+        source += 7
+        assert (devices.to_host(source) == 7).all()
+        target = xp.zeros(1 << 20, np.int32)
+        waits((1,), (1,), ())
+        target += 7
+        devices.fill(gpu, target[None], np.arange(1 << 20, dtype=np.int32)[None])
+        assert np.array_equal(target.get(), np.arange(1 << 20))
 
 
 @pytest.mark.gpu
@@ -151,9 +220,9 @@ def test_every_part_of_a_matrix_comes_home(dtype):
 def test_arrays_that_are_copied_row_by_row():
     whole = np.zeros((30, 40), np.int32)
     assert all(
-        map(transfer.rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
+        map(copying.rows_can_be_copied, (whole, whole[:, :39], whole[3:9, 8:10], whole[::2], np.zeros((2, 2000))))
     )
-    assert not any(map(transfer.rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2])))
+    assert not any(map(copying.rows_can_be_copied, (whole.T, whole[::-1], whole[:, ::2])))
 
 
 # Limited blocks

@@ -6,6 +6,7 @@ There are two kinds: the host (NumPy, and kernels compiled by Numba) and CUDA de
 
 from .base import Array, Device, Immediate, Mark, Peak
 from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function
+from .copying import COPIERS, copies_to_device, copies_to_host, fill, staged_parts
 from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl
 from .diagnosis import gpu_problem
 from .host import HostDevice
@@ -13,10 +14,10 @@ from .lookup import find, imported, of
 from .memory import allocating, check_free_memory
 from .profile import Recorder
 from .rows import SLOTS, RowStream, rows_at
-from .transfer import CARRIERS, carry_home, staged_parts, to_host, zeroed
+from .transfer import all_on, to_host, zeroed
 
 __all__ = [
-    "CARRIERS",
+    "COPIERS",
     "KERNELS",
     "OLDEST",
     "SLOTS",
@@ -29,13 +30,16 @@ __all__ = [
     "Peak",
     "Recorder",
     "RowStream",
+    "all_on",
     "allocating",
-    "carry_home",
     "check_free_memory",
     "compile_ahead",
+    "copies_to_device",
+    "copies_to_host",
     "cuda_attribute",
     "cuda_function",
     "current_stream",
+    "fill",
     "find",
     "gpu_count",
     "gpu_problem",

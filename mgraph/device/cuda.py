@@ -12,6 +12,7 @@ import numpy as np
 from ..arguments import checked_integer
 from ..errors import DeviceError
 from .base import Array, Mark, Peak
+from .copying import copied_by_pieces, fill
 from .profile import Recorder
 
 #: The lowest major compute capability that the kernels support: Ampere's.
@@ -81,7 +82,12 @@ class CudaDevice:
         if isinstance(array, self.xp.ndarray) and array.device.id == self.index:
             return array
         with self.active():
-            return self.xp.asarray(array)
+            if not (isinstance(array, np.ndarray) and array.dtype.isnative and copied_by_pieces(array)):
+                return self.xp.asarray(array)
+            # CuPy would allocate page-locked memory of the array's size, and keep it.
+            result = self.xp.empty(array.shape, array.dtype)
+            fill(self, result, np.asarray(array))
+            return result
 
     def synchronize(self) -> None:
         """Wait for everything launched on the current stream so far."""
@@ -127,17 +133,12 @@ class CudaDevice:
         if not rows or not columns:
             return
         runtime, width = self.xp.cuda.runtime, columns * target.itemsize
-        pitches = (width, width) if rows == 1 else (target.strides[0], source.strides[0])  # NumPy: a row has any stride
-        runtime.memcpy2DAsync(
-            _address(target),
-            pitches[0],
-            _address(source),
-            pitches[1],
-            width,
-            rows,
-            runtime.memcpyDefault,
-            self.xp.cuda.get_current_stream().ptr,
-        )
+        to, origin, stream = _address(target), _address(source), self.xp.cuda.get_current_stream().ptr
+        if rows == 1:  # which may have any stride, and be longer than the pitch of a matrix can be
+            runtime.memcpyAsync(to, origin, width, runtime.memcpyDefault, stream)
+            return
+        pitches = target.strides[0], source.strides[0]
+        runtime.memcpy2DAsync(to, pitches[0], origin, pitches[1], width, rows, runtime.memcpyDefault, stream)
 
     def stream(self) -> Any:
         """Return a new stream of high priority; used as a context, it becomes the current one."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arrays import in_file
 from .base import Array, Device
+from .copying import copies_to_host
 from .lookup import of
-from .transfer import carry_home
 
 #: Batches of rows copied from a device to the host at the same time.
 SLOTS = 2
@@ -55,7 +55,7 @@ class RowStream:
             return
         rows = self.buffers[self.slot][: last - first]
         if self.device.kind == "cuda" and self.home.kind == "cpu":
-            self.carried[self.slot] = carry_home(self.device, rows, self.whole[first:last])
+            self.carried[self.slot] = copies_to_host(self.device, self.whole[first:last], rows)
         else:
             self.device.synchronize()  # the streams of two devices know nothing of each other
             with self.home.active():

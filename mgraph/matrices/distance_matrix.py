@@ -127,7 +127,7 @@ def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices
     if devices.of(matrix) is device and not isinstance(matrix, StoredMatrix):
         encode(matrix, D, device, diagonal=diagonal, result=result)
     elif isinstance(matrix, np.ndarray) and matrix.dtype == D.dtype and matrix.strides[1] == matrix.itemsize:
-        device.copy(D, matrix)
+        devices.fill(device, D, matrix)
         _clip_diagonal(D, corner, device)
         encode(D, D, device, diagonal=diagonal, result=result)
     else:

@@ -2,7 +2,7 @@
 
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -130,9 +130,9 @@ def _hint(graph: Graph) -> None:
         _log.info("%r is sent to the workers by every call: mgraph.DistributedGraph.from_graph sends it once", graph)
 
 
-def at_home(graph: Graph | PlacedGraph, array: Any) -> Any:
-    """Return a result where the graph is; one that stays on workers as it is."""
-    return array if isinstance(graph, PlacedGraph) else devices.find(graph.device).asarray(array)
+def at_home(graph: Graph | PlacedGraph, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return results by name where the graph is; those that stay on workers as they are."""
+    return dict(arrays) if isinstance(graph, PlacedGraph) else devices.all_on(devices.find(graph.device), arrays)
 
 
 def specs_holding(

@@ -14,7 +14,7 @@ from tests.faults.site import Site
 
 #: The names of threads that stay for later calls: the one for calls on what lies there, those that carry arrays from a
 #: GPU, those that compile, and those that write checkpoints.
-POOLS = ("mgraph-call_", "mgraph-carrier_", "mgraph-compiler_", "mgraph-writer_")
+POOLS = ("mgraph-call_", "mgraph-copier_", "mgraph-compiler_", "mgraph-writer_")
 
 
 def left(site: Site) -> list[str]:

@@ -282,7 +282,7 @@ def apsp(
         wanted = None if wanted is None else wanted.anew()
     results = outcome.arrays
     if runner.place is not None and plan.method not in SEARCHES and not plan.detail.strip:
-        results = {name: at_home(graph, value) for name, value in results.items()}
+        results = at_home(graph, results)
     return ApspResult(
         **results,
         plan=plan,

@@ -164,7 +164,7 @@ def apsp_batch(
         except DistanceOverflowError:
             if computed is types[-1][1]:
                 raise
-    arrays = {name: _at_home(array, given.home) for name, array in outcome.arrays.items()}
+    arrays = devices.all_on(given.home, outcome.arrays)
     return ApspBatchResult(**arrays, lengths=given.lengths, plan=plan, timings=outcome.timings)
 
 
@@ -183,12 +183,6 @@ def _types(given: Batch, dtype: Any) -> list[tuple[np.dtype, np.dtype]]:
         return [(each, each) for each in enough]
     wanted = distance_dtype(None, dtype, (*NARROW, *WEIGHTED))
     return [(wanted, wanted if wanted in NARROW else enough[-1])]
-
-
-def _at_home(array: Array, home: devices.Device) -> Array:
-    """Return results where the input is; from a GPU to the host they go as one matrix, which several threads carry."""
-    count, side, _ = array.shape
-    return home.asarray(array.reshape(count, side * side)).reshape(array.shape)
 
 
 def _check_cycles(given: Batch) -> None:

@@ -156,7 +156,7 @@ def bfs(
     if wanted is not None:
         plan = plan_with_copies(plan, program, most_memory)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
-    results = {name: at_home(graph, value) for name, value in outcome.arrays.items()}
+    results = at_home(graph, outcome.arrays)
     solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)
     return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)
 

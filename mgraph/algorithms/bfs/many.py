@@ -119,7 +119,7 @@ def bfs_many(
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
     results = outcome.arrays
     if client is None:
-        results = {name: at_home(graph, value) for name, value in results.items()}
+        results = at_home(graph, results)
     solved = Solved(graph, float("inf") if limit is None else limit)
     return BfsManyResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)
 

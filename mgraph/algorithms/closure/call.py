@@ -131,7 +131,7 @@ def transitive_closure(
         outcome = runner.run(program, parts(graph, plan), plan, progress, wanted)
     words, counts = outcome.arrays["words"], outcome.arrays["counts"]
     if runner.place is not None:
-        words = at_home(graph, words)
+        words = at_home(graph, {"words": words})["words"]
     count = int(counts.sum())
     return ClosureResult(words=words, count=count, plan=plan, timings=outcome.timings, _solved=Solved(graph))
 

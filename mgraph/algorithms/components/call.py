@@ -139,11 +139,10 @@ def connected_components(
 
     program = Strong(plan) if strong else Components(plan, graph.directed)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
-    labels = at_home(graph, outcome.arrays["labels"])
     count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
     return ComponentsResult(
         count=int(count),
-        labels=labels,
+        **at_home(graph, {"labels": outcome.arrays["labels"]}),
         iterations=int(iterations),
         plan=plan,
         timings=outcome.timings,

@@ -98,9 +98,8 @@ def minimum_spanning_forest(
     )
     program = SpanningForest(plan, graph.directed, extremes)
     outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
-    src, dst, weights = (at_home(graph, outcome.arrays[name]) for name in ("src", "dst", "weights"))
-    parts_of_result = {"src": src, "dst": dst, "weights": weights}
-    return SpanningForestResult(**parts_of_result, plan=plan, timings=outcome.timings, _solved=Solved(graph))
+    edges = at_home(graph, outcome.arrays)
+    return SpanningForestResult(**edges, plan=plan, timings=outcome.timings, _solved=Solved(graph))
 
 
 @with_common_parts

@@ -184,7 +184,7 @@ def sssp(
         outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress, further)
     found = {name: array for name, array in outcome.arrays.items() if name not in FromOneSource.facts}
     return SsspResult(
-        **{name: at_home(graph, array) for name, array in found.items()},
+        **at_home(graph, found),
         sources=start,
         iterations=int(outcome.arrays["rounds"][0]),
         plan=plan,

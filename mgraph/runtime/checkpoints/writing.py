@@ -167,8 +167,7 @@ class Writer:
             yield array
             return
         rows = array if array.ndim == 2 else array[None]
-        for _, part in devices.staged_parts(self._device, self._ready, rows):
-            yield part
+        yield from devices.staged_parts(self._device, self._ready, rows)
 
 
 @functools.cache
