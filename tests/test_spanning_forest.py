@@ -10,6 +10,7 @@ from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens D
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.minimum_spanning_forest import keys
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
@@ -187,6 +188,32 @@ def test_the_same_as_direct_on_gpus(workers):
         pytest.skip(f"needs {workers} GPUs")
     with local_client(workers, "cuda") as client:
         check_workers(client, "cuda")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+def test_a_second_call_neither_sorts_nor_copies_the_weights(dtype, directed, device, monkeypatch):
+    random = np.random.default_rng(6)
+    graph = mgraph.Graph.from_edges(
+        *random.integers(0, 100, (2, 700)), random.normal(size=700).astype(dtype), 100, directed
+    )
+    first = mgraph.minimum_spanning_forest(graph, device=device)
+    place = devices.find(device)
+    names = [name for name in keys.kept_names(graph.weights_dtype, directed) if graph.held(place, name)]
+    lists = 2 if directed else 1
+    assert len(names) == lists + (dtype == np.float64)
+    assert graph.held(place, *names) == 4 * lists * graph.m + (8 * 700 if dtype == np.float64 else 0)
+    asarray = type(place).asarray
+
+    def copied(self, array):
+        assert isinstance(array, type(self.xp.empty(0))) or len(array) < graph.m
+        return asarray(self, array)
+
+    monkeypatch.setattr(keys, "_distinct", lambda weights: pytest.fail("sorted"))
+    monkeypatch.setattr(type(place), "asarray", copied)
+    assert edges(mgraph.minimum_spanning_forest(graph, device=device)) == edges(first)
+    graph.release()
+    assert graph.cached() == []
 
 
 @pytest.mark.parametrize(

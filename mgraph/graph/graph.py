@@ -875,13 +875,13 @@ class Graph(Keeping):
         device = device or self._home
         return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
 
-    def compressed(self, order: str) -> Compressed:
-        """Return the edges with their weights in the graph's own arrays, as of `layout`.
+    def compressed(self, order: str, device: devices.Device | None = None) -> Compressed:
+        """Return the edges with their weights on a device, kept for the next call: the graph's own, as of `layout`.
 
         Parameters
         ----------
-        order : {"csr", "csc"}
-            Grouped by source or by target.
+        order, device
+            As of `adjacency`.
 
         Returns
         -------
@@ -893,8 +893,8 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6]).compressed("csr").weights.tolist()
         [5, 6]
         """
-        indptr, indices = self.layout(order)
-        return Compressed(indptr, indices, self._view(f"{order}.weights", self._home))
+        device = device or self._home
+        return Compressed(*self.layout(order, device), self._view(f"{order}.weights", device))
 
     def listed(self) -> Edges:
         """Return the edges one by one, as `coo` does, but with the graph's own targets and weights, as of `layout`.

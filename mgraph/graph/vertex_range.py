@@ -38,8 +38,8 @@ class Part(Protocol):
         """
         ...
 
-    def compressed(self, order: str) -> Compressed:
-        """Return the edges by source, ``"csr"``, or by target, with their weights, where the part lives."""
+    def compressed(self, order: str, device: devices.Device | None = None) -> Compressed:
+        """Return the edges as of `layout` with their weights, by default where the part lives."""
         ...
 
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
@@ -82,12 +82,14 @@ class VertexRange(Keeping):
         indptr, indices, _ = self.compressed(order)
         return (indptr, indices) if device is None else (device.asarray(indptr), device.asarray(indices))
 
-    def compressed(self, order: str) -> Compressed:
+    def compressed(self, order: str, device: devices.Device | None = None) -> Compressed:
         """Return the edges by source, a row for each vertex of the graph, or by target, one for each of the range."""
-        if order == "csc" or (not self.directed and (self.first, self.last) == (0, self.n)):
-            return self._csc
-        found: Compressed = self.kept("csr", self._home, self._by_source, weights=True)
-        return found
+        found = self._csc
+        if order == "csr" and (self.directed or (self.first, self.last) != (0, self.n)):
+            found = self.kept("csr", self._home, self._by_source, weights=True)
+        if device is None:
+            return found
+        return Compressed(*(None if part is None else device.asarray(part) for part in found))
 
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return the edges by target, which are at the range's vertices."""

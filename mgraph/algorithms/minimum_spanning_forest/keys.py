@@ -14,6 +14,10 @@ WEIGHTS_AT_A_TIME = {"cpu": 1 << 18, "cuda": 1 << 24}
 WORK_BYTES = {"cpu": 32, "cuda": 16}
 
 
+#: The name under which a graph keeps the table of its distinct weights.
+TABLE = "distinct weights"
+
+
 @dataclass(frozen=True)
 class Keys:
     """The conversion of a graph's weights to keys and back.
@@ -78,11 +82,10 @@ def needs_table(dtype: np.dtype | None, extremes: tuple[float, float, bool]) -> 
 
 
 def kept_names(dtype: np.dtype | None, directed: bool) -> tuple[str, ...]:
-    """Return the names under which a graph keeps the keys of its weights; those of int32 are the weights themselves."""
-    orders = orders_of(directed)
+    """Return the names under which a graph keeps the keys of its weights, or its weights of int32, which are keys."""
     if dtype == np.int32:
-        return ("weights", *(f"{order}.weights" for order in orders))
-    return tuple(f"{order}.keys" for order in orders)
+        return ("weights", "csr.weights", "csc.weights") if directed else ("weights", "csr.weights")
+    return (TABLE, *(f"{order}.keys" for order in orders_of(directed)))
 
 
 def orders_of(directed: bool) -> tuple[str, ...]:

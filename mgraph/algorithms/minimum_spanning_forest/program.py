@@ -21,7 +21,7 @@ from ...kernels.edges import HubBuffers
 from ...kernels.spanning_forest.ops import Components, ForestEdges, Incident
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .keys import Keys, keys_of, needs_table, orders_of
+from .keys import TABLE, Keys, keys_of, needs_table, orders_of
 
 
 class Rows(NamedTuple):
@@ -112,8 +112,7 @@ class SpanningForest:
         """Run one round."""
         s, k = state, state.kernels
         if s.keys is None:  # the distinct weights of all shards make them
-            weights = s.part.compressed("csc").weights
-            s.keys = keys_of(weights if comm.size == 1 else s.device.asarray(weights), self.extremes, comm)
+            s.keys = self._keys_of_all(s.part, s.device, comm)
             s.lists = self._lists(s.part, s.keys, s.device)
         if s.finished or not self.plan.n:
             return 0
@@ -138,21 +137,34 @@ class SpanningForest:
         assert state.keys is not None
         return {"src": low[order], "dst": high[order], "weights": state.keys.weights(keys[order])}
 
+    def _keys_of_all(self, part: Part, device: devices.Device, comm: Communicator) -> Keys:
+        """Return the conversion by a table of all shards' distinct weights; a part with all edges keeps the table."""
+        weights = part.compressed("csc").weights
+        assert weights is not None
+        if comm.size > 1:
+            return keys_of(device.asarray(weights), self.extremes, comm)
+        make = partial(_table, weights, self.extremes, device)
+        return Keys(np.dtype(weights.dtype), part.kept(TABLE, device, make, weights=True))
+
     def _lists(self, part: Part, keys: Keys, device: devices.Device) -> list[Rows]:
         """Return the part's edges in each of the orders, with their keys, which the part keeps."""
         lists = []
         for order in self.orders:
-            weights = part.compressed(order).weights
-            indptr, indices = part.layout(order, device)
             if keys.dtype == np.int32:
-                own = device.asarray(weights)
+                indptr, indices, own = part.compressed(order, device)
             else:
-                make = partial(_keys, keys, weights, len(indices), device)
+                indptr, indices = part.layout(order, device)
+                make = partial(_keys, keys, part.compressed(order).weights, len(indices), device)
                 own = part.kept(f"{order}.keys", device, make, weights=True)
             top = part.first if order == "csc" and isinstance(part, VertexRange) else 0
             choice = device.xp.empty(len(indptr) - 1, np.int64)
             lists.append(Rows(top, Incident(indptr, indices, own), choice))
         return lists
+
+
+def _table(weights: Array, extremes: tuple[float, float, bool], device: devices.Device) -> Array:
+    """Return the distinct weights on a device, computed where the weights are."""
+    return device.asarray(keys_of(weights, extremes).table)
 
 
 def _keys(keys: Keys, weights: Array | None, m: int, device: devices.Device) -> Array:
