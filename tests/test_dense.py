@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import shortest_path
 import mgraph
 from mgraph import AmbiguousZerosError, Graph, InputError
 from mgraph.cli import main
-from mgraph.graph import StoredMatrix
+from mgraph.graph import StoredMatrix, dense, grouping
 
 inf = np.inf
 
@@ -108,6 +108,23 @@ def test_a_zero_or_an_infinity_anywhere(dtype, where):
         Graph.from_dense(stored)
         Graph.from_adjacency(stored)
         assert stored.most < n * n / 2
+
+
+@pytest.mark.parametrize("cores", ["one", "all"])
+def test_what_a_matrix_of_several_chunks_contains(cores, monkeypatch):
+    monkeypatch.setattr(grouping, "MANY", 1 if cores == "all" else 1 << 40)
+    monkeypatch.setattr(dense, "chunk_rows", lambda n: 7)
+    matrix = np.random.default_rng(8).random((60, 60)) + 1
+    assert dense.looked_through(matrix) == (True, False)
+    matrix[41, 3] = -1
+    assert dense.looked_through(matrix) == (False, False)
+    matrix[17, 50] = 0
+    assert dense.looked_through(matrix) == (False, True)
+    matrix[2, 9] = np.inf
+    assert dense.looked_through(matrix) == (False, False)
+    matrix[55, 1], matrix[30, 2] = np.nan, -np.inf
+    with pytest.raises(InputError, match=r"entry \(30, 2\) of the matrix is -inf"):
+        dense.looked_through(matrix)
 
 
 def test_adjacency_is_what_scipy_reads():

@@ -13,7 +13,7 @@ from ..errors import Given, InputError
 from ..kernels import weights as weights_kernels
 from .checks import check_memory, check_square, checked_weights
 from .compressed import Compressed, Edges, compress
-from .grouping import copied
+from .grouping import copied, shared_by_cores
 from .stored import StoredMatrix
 
 #: How a matrix needs no copy, for messages.
@@ -83,17 +83,22 @@ class Look(NamedTuple):
 def looked_through(matrix: Array) -> tuple[bool, bool]:
     """Return whether no entry of a matrix is negative, and whether the meaning of its zeros is ambiguous.
 
-    A GPU looks at the whole matrix in one launch. On a CPU, once an infinity is found, only the minimum is still
-    needed.
+    A GPU looks at the whole matrix in one launch. On a CPU all cores share a large one, and once an infinity is found,
+    only the minimum is still needed.
     """
+    looks: list[Look] = []
     if isinstance(matrix, StoredMatrix):
         looks = matrix.mapped(look)
-    else:
-        looks, n = [], len(matrix)
-        rows = chunk_rows(n) if isinstance(matrix, np.ndarray) else n
-        for first in range(0, n, max(1, rows)):
+    elif isinstance(matrix, np.ndarray):
+        rows = chunk_rows(len(matrix))
+
+        def look_at(first: int) -> None:
             sure = any(seen.infinite for seen in looks)
             looks.append(look(matrix[first : first + rows], first, 0, sure))
+
+        shared_by_cores(look_at, range(0, len(matrix), rows), matrix.size)
+    else:
+        looks.append(look(matrix, 0, 0))
     infinite = any(seen.infinite for seen in looks)
     zeros = any(seen.zeros for seen in looks)
     return not any(seen.negative for seen in looks), zeros and not infinite

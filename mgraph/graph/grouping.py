@@ -6,7 +6,8 @@ room in which each core sorts a bucket.
 """
 
 import itertools
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from ..dtypes import offset_type
 from ..kernels import grouping as grouping_kernels
 from ..kernels.grouping.ops import Placed, Ranges
 
-#: The fewest edges for which all cores are used. SciPy groups fewer on one core, in less time than Numba takes to load.
+#: The fewest edges, or elements of a matrix, for which all cores are used. SciPy groups fewer edges on one core in less
+#: time than Numba takes to load.
 MANY = 1 << 23
 
 #: Ranges of rows are 2 to the power of one of these: few, so that their counters fit the first cache. For many edges
@@ -30,6 +32,8 @@ ROWS = 16
 
 #: Chunks of edges for each thread.
 CHUNKS = 2
+
+Item = TypeVar("Item")
 
 WORD, LONG = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -87,16 +91,25 @@ def copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if array.size < MANY:
         np.copyto(copy, array, casting="unsafe")
         return copy
-    from ..device.numba.sharing import on_all_cores
-
     source, target = (array, copy) if array.strides[0] >= array.strides[-1] else (array.T, copy.T)
     cuts = np.linspace(0, len(source), 4 * thread_count() + 1).astype(int).tolist()
 
     def copy_rows(ends: tuple[int, int]) -> None:
         np.copyto(target[slice(*ends)], source[slice(*ends)], casting="unsafe")
 
-    on_all_cores(copy_rows, itertools.pairwise(cuts), thread_count())
+    shared_by_cores(copy_rows, itertools.pairwise(cuts), array.size)
     return copy
+
+
+def shared_by_cores(task: Callable[[Item], object], items: Iterable[Item], elements: int) -> None:
+    """Call `task`, in which NumPy goes through some of an array's elements, with each item; all cores share many."""
+    if elements < MANY:
+        for item in items:
+            task(item)
+        return
+    from ..device.numba.sharing import on_all_cores
+
+    on_all_cores(task, items, thread_count())
 
 
 def copied_bytes(array: np.ndarray, dtype: np.dtype) -> int:
