@@ -28,7 +28,7 @@ import numpy as np
 
 import mgraph
 from mgraph import device as devices
-from mgraph.algorithms.certificates.run import among_all, facts_of
+from mgraph.algorithms.certificates.run import Needs, among_all, facts_of
 from mgraph.arguments import checked_integer
 from mgraph.arrays import Array
 from mgraph.errors import InputError
@@ -41,6 +41,9 @@ from mgraph.runtime.communicator import Communicator
 
 #: Edges drawn for each vertex, and search keys, as the specification has them.
 EDGE_FACTOR, KEYS = 16, 64
+
+#: Bytes for each vertex to draw edges some at a time, and to compare the labels of their ends.
+A_VERTEX = 128
 
 #: The bits of a weight's fraction: as many as float32 has.
 BITS = 24
@@ -175,7 +178,10 @@ def edges_within(graph: Any, keys: Sequence[int], scale: int, seed: int, on: dic
     labels = mgraph.connected_components(graph, **on).labels
     wanted = [int(labels[key]) for key in keys]
     distinct = sorted(set(wanted))
-    facts = facts_of(as_any_graph(graph), lambda plan: Drawn(plan, scale, seed, tuple(distinct)), {"labels": labels})
+    needs = Needs(A_VERTEX, False)
+    facts = facts_of(
+        as_any_graph(graph), lambda plan: Drawn(plan, scale, seed, tuple(distinct)), {"labels": labels}, needs
+    )
     counts = dict(zip(distinct, facts["drawn"].tolist(), strict=False))
     return [counts[label] for label in wanted]
 

@@ -514,7 +514,7 @@ class ApspResult(MatrixResult):
             unit = not graph.weighted
             question = certificate.Question((i,), float("inf"), -1, unit, unreached, graph.nonnegative, ROUNDING)
             try:
-                certificate.verify(graph, question, {"distances": self.distances[i]})
+                certificate.verify(graph, question, {"distances": self.distances[i]}, self.plan.devices)
             except VerificationError as error:
                 raise VerificationError(f"from vertex {i}: {error}", rule=error.rule, vertex=error.vertex) from None
 

@@ -302,4 +302,4 @@ class BfsResult(Result):
         """
         limits = self.solved.limit, self.solved.target
         question = certificate.Question(self.sources, *limits, unit=True, unreached=-1, nonnegative=True)
-        certificate.verify(solved_graph(self, graph), question, self.arrays)
+        certificate.verify(solved_graph(self, graph), question, self.arrays, self.plan.devices)

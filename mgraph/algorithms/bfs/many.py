@@ -221,7 +221,7 @@ class BfsManyResult(MatrixResult):
             limits = self.solved.limit, self.solved.target
             question = certificate.Question((self.sources[i],), *limits, unit=True, unreached=-1, nonnegative=True)
             row = {name: array[i] for name, array in self.arrays.items()}
-            certificate.verify(known, question, row)
+            certificate.verify(known, question, row, self.plan.devices)
 
     def _shown(self, values: np.ndarray) -> np.ndarray:
         return values >= 0

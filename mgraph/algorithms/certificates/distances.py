@@ -6,6 +6,13 @@ Without them, every vertex has such an edge, called tight, from some vertex. If 
 the distances gives a path. Edges of length zero or less need a search along tight edges: vertices on a cycle of length
 zero could explain each other.
 
+Predecessors that are all nearer than their vertices form no cycle: distances fall along them, so they end at a vertex
+without one, a source. Only if some is not nearer, which takes a length of zero or less or rounding, predecessors are
+followed: by doubling the steps, at most as often as the number of vertices has bits.
+
+One pass over the edges checks most rules (``kernels/certificates.cu``). A rule is checked only if those before it hold:
+the error names the first that does not.
+
 Integers are compared exactly. Searches in floats add a distance and a length in the type of the distances, with one
 rounding. So do the rules here, and they accept a difference of one unit in the last place. Distances of all pairs are
 sums in any order, of which more rounding is accepted (`Question.rounding`).
@@ -13,21 +20,22 @@ sums in any order, of which more rounding is accepted (`Question.rounding`).
 Graph500 benchmark specification, "Validation"; `mgraph.algorithms.bellman` has the rules for rows of matrices.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array, distinct
-from ...dtypes import NO_PREDECESSOR
+from ...arrays import Array
 from ...graph import Graph, PlacedGraph
-from ...graph.compressed import Edges, rows_of
-from ...graph.vertex_range import Beside, edges_of
+from ...graph.vertex_range import Beside, Part
+from ...kernels import certificates as certificate_kernels
+from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .run import Faults, among_all, prove
+from .run import Needs, among_all, as_int32, broken, prove, row_order
 
 #: What each rule says, the most basic first.
 RULES: Mapping[str, str] = {
@@ -72,27 +80,57 @@ class Question:
     rounding: float = 0.0
 
 
-#: Bytes that it takes to follow an edge that may close a circle of tight edges, beside its ends.
-A_TIE = 24
+#: Bytes for each vertex beside the vectors: a mark of sources, two of what edges prove; and the vertex above.
+A_VERTEX, ABOVE = 3, 4
+
+#: Bytes on the host for each tight edge that is searched, and for each vertex.
+A_TIE, A_VERTEX_OF_TIES = 16, 16
+
+#: The places of rules in the order of `RULES`.
+CYCLE, TREE_EDGE, REACHED, TIGHT, PATH = map(list(RULES).index, ("cycle", "tree edge", "reached", "tight", "path"))
 
 
 @dataclass
 class Proof:
-    """A shard's state: the vectors of all vertices, of which it has its own part at first."""
+    """A shard's state.
+
+    Attributes
+    ----------
+    distances, predecessors : array, shape (n,)
+        The vectors of all vertices, of which the shard has its own part at first.
+    ulps : int
+        The units in the last place that a distance may differ from a sum: 1 for floats.
+    starts : array of uint8, shape (n,)
+        Marks of the sources.
+    least : array of int32
+        The first vertex that breaks each rule, or n.
+    """
 
     device: devices.Device
-    beside: Beside
+    part: Part
     first: int
     last: int
     distances: Array
     predecessors: Array | None
-    faults: Faults
+    ulps: int
+    starts: Array = field(init=False)
+    least: Array = field(init=False)
     done: bool = False
 
+    def __post_init__(self) -> None:
+        self.starts = self.device.xp.zeros(len(self.distances), np.uint8)
+        self.least = self.device.xp.full(len(RULES), len(self.distances), np.int32)
 
-def verify(graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array]) -> None:
-    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph."""
-    prove(graph, lambda plan: Certificate(plan, question), vectors, RULES)
+
+def verify(
+    graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array], solved_on: Sequence[DeviceSpec]
+) -> None:
+    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph.
+
+    `solved_on` are the devices of the result's plan.
+    """
+    needs = Needs(A_VERTEX + (ABOVE if "predecessors" in vectors else 0), not question.unit)
+    prove(graph, lambda plan: Certificate(plan, question), vectors, RULES, needs, solved_on)
 
 
 class Certificate:
@@ -115,138 +153,129 @@ class Certificate:
     def load(self, shard: int, piece: Beside, device: devices.Device) -> Proof:
         """Return the shard with its own part of the vectors."""
         first, last = self.plan.ranges[shard]
-        whole = {name: among_all(own, first, self.plan.n) for name, own in piece.vectors.items()}
-        faults = Faults(tuple(RULES), self.plan.n)
-        return Proof(device, piece, first, last, whole["distances"], whole.get("predecessors"), faults)
+        weights = None if self.question.unit else piece.part.compressed(row_order(piece.part)[0]).weights
+        distances, ulps = _comparable(piece.vectors["distances"], weights)
+        distances = among_all(distances, first, self.plan.n)
+        parents = piece.vectors.get("predecessors")
+        parents = None if parents is None else among_all(as_int32(parents, device.xp), first, self.plan.n)
+        return Proof(device, piece.part, first, last, distances, parents, ulps)
 
     def step(self, state: Proof, first: int, limit: int, comm: Communicator) -> int:
-        """Gather the vectors, and check all rules."""
+        """Gather the vectors, and check all rules, up to a broken one that is more basic than the next."""
         if state.done:
             return 0
-        with np.errstate(over="ignore", invalid="ignore"):  # sums may be infinite, and wrong distances anything
-            self._check(state, comm)
-        found = state.device.asarray(state.faults.least)
-        comm.allreduce(found, "min")
-        state.faults.least = devices.to_host(found)
+        for vector in (state.distances, state.predecessors):
+            if vector is not None:
+                comm.allgather(vector, self.plan.ranges)
+        self._check_vertices(state, comm)
+        if not broken(state.least, self.plan.n) and state.predecessors is not None:
+            self._check_no_cycle(state, comm)
+        if not broken(state.least, self.plan.n):
+            self._check_edges(state, comm)
         state.done = True
         return 1
 
     def collect(self, state: Proof, comm: Communicator) -> dict[str, Array]:
         """Return the first vertex that breaks each rule, or n; the same on every shard."""
-        return {"faults": state.faults.least}
+        return {"faults": devices.to_host(state.least)}
 
-    def _check(self, state: Proof, comm: Communicator) -> None:
-        xp, q, faults, d = state.device.xp, self.question, state.faults, state.distances
-        own = slice(state.first, state.last)
-        comm.allgather(d, self.plan.ranges)
-        starts = state.device.asarray(np.array(q.starts, np.int64))
-        start = xp.zeros(self.plan.n, bool)
-        start[starts] = True
-        reached = d != q.unreached
-        most = q.limit
-        if q.target >= 0 and bool(reached[q.target]):
-            most = min(most, d[q.target].item())
-        faults.add("source", starts[d[starts] != 0])
-        faults.add("limit", state.first + xp.flatnonzero(reached[own] & (d[own] > most)))
-        if state.predecessors is not None:
-            comm.allgather(state.predecessors, self.plan.ranges)
-            self._check_tree(state, start, reached)
-        proven, tight, ties = self._check_edges(state, reached, most)
-        needed = reached[own] & ~start[own]
-        if state.predecessors is not None:
-            faults.add("tree edge", state.first + xp.flatnonzero(needed & ~proven))
+    def _check_vertices(self, state: Proof, comm: Communicator) -> None:
+        state.starts[state.device.asarray(np.array(self.question.starts, np.int64))] = 1
+        kernels, own = certificate_kernels.on(state.device), (state.first, state.last)
+        vectors = state.distances, state.predecessors, state.starts
+        kernels.check_vertices(*vectors, *own, *self._bounds(state), state.least)
+        comm.allreduce(state.least, "min")
+
+    def _check_no_cycle(self, state: Proof, comm: Communicator) -> None:
+        """Check that predecessors lead to a source, unless each is nearer than its vertex, which proves it."""
+        xp, n, parents = state.device.xp, self.plan.n, state.predecessors
+        kernels, own = certificate_kernels.on(state.device), (state.first, state.last)
+        level = xp.full(1, n, np.int32)
+        kernels.check_nearer(state.distances, parents, state.starts, *own, level)
+        comm.allreduce(level, "min")
+        if not broken(level, n):
             return
-        faults.add("tight", state.first + xp.flatnonzero(needed & ~tight))
-        marks = xp.zeros(self.plan.n, np.int32)
-        marks[own] = start[own] | proven
-        self._spread(state, ties, marks, comm)
-        faults.add("path", state.first + xp.flatnonzero(needed & (marks[own] == 0)))
-
-    def _check_tree(self, state: Proof, start: Array, reached: Array) -> None:
-        """Check that each reached vertex leads back to a source by predecessors: by doubling the steps taken."""
-        xp, faults, parent = state.device.xp, state.faults, state.predecessors
-        assert parent is not None
-        own, n = slice(state.first, state.last), self.plan.n
-        inner = (parent >= 0) & (parent < n)
-        up = xp.where(inner & ~start, parent, xp.arange(n, dtype=parent.dtype))
-        rooted = start | ~reached
-        faults.add("source", xp.flatnonzero(start & (parent != NO_PREDECESSOR)))
-        wrong = xp.where(reached, ~(inner & reached[up]), parent != NO_PREDECESSOR) & ~start
-        faults.add("tree", state.first + xp.flatnonzero(wrong[own]))
+        above, active = xp.empty(n, np.int32), xp.ones(1, np.int32)
+        kernels.climb(parents, state.starts, above)
         for _ in range(n.bit_length()):
-            up = up[up]
-        faults.add("cycle", state.first + xp.flatnonzero((~rooted & ~start[up])[own]))
+            active.fill(0)
+            kernels.double(above, active)
+            if not int(active[0]):
+                break
+        kernels.check_roots(parents, above, state.starts, *own, state.least[CYCLE:])
+        comm.allreduce(state.least, "min")
 
-    def _check_edges(self, state: Proof, reached: Array, most: float) -> tuple[Array, Array, list[Edges]]:
-        """Check the edges into the shard's vertices.
+    def _check_edges(self, state: Proof, comm: Communicator) -> None:
+        xp, q, own = state.device.xp, self.question, (state.first, state.last)
+        kernels, (unreached, most) = certificate_kernels.on(state.device), self._bounds(state)
+        (order, by_source), d = row_order(state.part), state.distances
+        weights = None if q.unit else state.part.compressed(order).weights
+        lengths = None if weights is None else state.device.asarray(weights)
+        edges = *state.part.layout(order, state.device), lengths, state.first, by_source, d
+        how = q.nonnegative, state.ulps, q.rounding
+        proven, tight = xp.zeros((2, state.last - state.first), np.uint8)
+        marks = proven, tight
+        kernels.check_edges(*edges, state.predecessors, unreached, most, *how, *marks, state.least[REACHED:])
+        vertices = d, state.starts, *own, unreached
+        if state.predecessors is not None:
+            kernels.check_marks(*vertices, proven, state.least[TREE_EDGE:])
+            comm.allreduce(state.least, "min")
+            return
+        kernels.check_marks(*vertices, tight, state.least[TIGHT:])
+        comm.allreduce(state.least, "min")
+        if broken(state.least, self.plan.n):
+            return
+        kernels.check_marks(*vertices, proven, state.least[PATH:])
+        comm.allreduce(state.least, "min")
+        if broken(state.least, self.plan.n):  # perhaps not: edges between equals may lead there
+            state.least[PATH:] = self.plan.n
+            proven |= state.starts[state.first : state.last]
+            self._follow_ties(state, partial(kernels.list_ties, *edges, unreached, *how, proven), proven, comm)
+            kernels.check_marks(*vertices, proven, state.least[PATH:])
+            comm.allreduce(state.least, "min")
 
-        Returns
-        -------
-        proven : array of bool, shape (last - first,)
-            Whether a tight edge leads from the vertex's predecessor; without predecessors, from a nearer vertex.
-        tight : array of bool, shape (last - first,)
-            Whether any tight edge leads to the vertex.
-        ties : list of Edges
-            Without predecessors, the tight edges along which to search for the others.
-        """
-        xp, q, faults, d = state.device.xp, self.question, state.faults, state.distances
-        proven, tight = xp.zeros((2, state.last - state.first), bool)
-        ties: list[Edges] = []
-        for src, dst, weights in edges_of(state.beside.part, state.device):
-            before, after = d[src], d[dst]
-            low, high = self._sums(xp, before, None if q.unit else weights)
-            there, both = reached[src], reached[src] & reached[dst]
-            faults.add("reached", dst[there & ~reached[dst] & (high <= most) & (high < float("inf"))])
-            faults.add("edge", dst[both & (after > high)])
-            exact = both & (low <= after) & (after <= high)
-            if q.nonnegative:
-                exact &= before <= after
-            if state.predecessors is not None:
-                proven[dst[exact & (src == state.predecessors[dst])] - state.first] = True
-                continue
-            tight[dst[exact] - state.first] = True
-            nearer = exact & (before < after) if q.nonnegative else xp.zeros(len(src), bool)
-            proven[dst[nearer] - state.first] = True
-            tie = exact & ~nearer & (src != dst)
-            if bool(tie.any()):
-                ties.append(Edges(src[tie], dst[tie], None))
-                found = sum(len(some.src) for some in ties)
-                devices.check_free_memory(f"proving {found:,} edges between equals", A_TIE * found, state.device)
-        return proven, tight, ties
+    def _follow_ties(
+        self, state: Proof, list_ties: Callable[[Array, Array, Array], None], proven: Array, comm: Communicator
+    ) -> None:
+        """Mark what tight edges lead to from proven vertices, on all shards: a search on one core of the host."""
+        xp, host, own = state.device.xp, devices.find("cpu"), slice(state.first, state.last)
+        count, none = xp.zeros(1, np.int64), xp.empty(0, np.int32)
+        list_ties(count, none, none)
+        ties = int(count[0])
+        for place in {state.device, host}:
+            needed = A_TIE * ties + A_VERTEX_OF_TIES * self.plan.n
+            devices.check_free_memory(f"proving {ties:,} edges between equals", needed, place)
+        src, dst = xp.empty((2, ties), np.int32)
+        count.fill(0)
+        list_ties(count, src, dst)
+        ends = devices.to_host(src), devices.to_host(dst)
+        marks, new = xp.zeros(self.plan.n, np.int32), xp.ones(1, np.int64)
+        marks[own] = proven
+        while int(new[0]):
+            comm.allgather(marks, self.plan.ranges)
+            reached = devices.to_host(marks)
+            new[0] = certificate_kernels.on(host).spread(*ends, reached)
+            marks[own] = state.device.asarray(reached[own])
+            comm.allreduce(new, "max")
+        proven[:] = marks[own]
 
-    def _sums(self, xp: Any, before: Array, weights: Array | None) -> tuple[Array, Array]:
-        """Return the least and the greatest sum to accept of distances and the lengths of edges."""
-        if before.dtype.kind == "i":
-            sums = before.astype(np.int64) + (1 if weights is None else weights)
-            return sums, sums
-        length = before.dtype.type(1) if weights is None else weights.astype(before.dtype)
-        sums = before + length
-        infinity = before.dtype.type("inf")
-        low, high = xp.nextafter(sums, -infinity), xp.nextafter(sums, infinity)
-        if self.question.rounding:
-            margin = xp.where(xp.isfinite(sums), abs(sums), 0) * before.dtype.type(self.question.rounding)
-            low, high = xp.minimum(low, sums - margin), xp.maximum(high, sums + margin)
-        return low, high
+    def _bounds(self, state: Proof) -> tuple[Any, Any]:
+        """Return the distance that means unreached, and the greatest to accept, as numbers of the distances' type."""
+        q, most, kind = self.question, self.question.limit, state.distances.dtype
+        if q.target >= 0:
+            at = state.distances[q.target].item()
+            most = most if at == q.unreached else min(most, at)
+        if kind.kind == "f":
+            with np.errstate(over="ignore"):
+                return kind.type(q.unreached), kind.type(most)
+        whole = np.iinfo(np.int64)
+        return kind.type(q.unreached), np.int64(min(max(most, whole.min), whole.max) // 1)
 
-    def _spread(self, state: Proof, ties: list[Edges], marks: Array, comm: Communicator) -> None:
-        """Mark what ties lead to from the marked vertices, on all shards, level by level."""
-        xp, ranges = state.device.xp, self.plan.ranges
-        none = xp.zeros(0, np.int32)
-        src, dst = xp.concatenate([none, *(e.src for e in ties)]), xp.concatenate([none, *(e.dst for e in ties)])
-        order = xp.argsort(src)
-        src, dst = src[order], dst[order]
-        known = xp.zeros(len(marks), np.int32)
-        while True:
-            comm.allgather(marks, ranges)
-            level = xp.flatnonzero(marks > known)
-            if not len(level):
-                return
-            known = marks.copy()
-            while len(level):
-                starts, ends = xp.searchsorted(src, level, side="left"), xp.searchsorted(src, level, side="right")
-                offsets = xp.zeros(len(level) + 1, np.int64)
-                xp.cumsum(ends - starts, out=offsets[1:])
-                rows = rows_of(offsets, int(offsets[-1]), xp)
-                found = dst[starts[rows] + xp.arange(len(rows)) - offsets[rows]]
-                level = distinct(found[marks[found] == 0], xp)
-                marks[level] = 1
+
+def _comparable(distances: Array, weights: Array | None) -> tuple[Array, int]:
+    """Return distances in a type that kernels have, and the units in the last place that they may differ from sums."""
+    if distances.dtype.kind == "f":
+        return distances, 1
+    if weights is not None and weights.dtype.kind == "f":
+        return distances.astype(np.float64), 0
+    return distances.astype(np.int32 if np.can_cast(distances.dtype, np.int32) else np.int64, copy=False), 0

@@ -1,48 +1,44 @@
-"""Verify a result where it lies: run a certificate's program on the graph, and raise for the first broken rule."""
+"""Verify a result where it was solved: run a certificate's program on the graph, and raise for the first broken rule.
 
-from collections.abc import Callable, Mapping
+No rule is checked by the kernels that solve: a fault of theirs would then prove itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...errors import VerificationError
+from ...errors import DeviceError, InputError, VerificationError
 from ...graph import Graph, PlacedGraph
-from ...graph.vertex_range import AT_A_TIME, Beside
+from ...graph.compressed import compressed_bytes
+from ...graph.vertex_range import Beside, Part
 from ...planning.cut import shares
-from ...planning.devices import rates_of
-from ...planning.fit import fitted
+from ...planning.devices import DeviceSpec, rates_of
+from ...planning.fit import fitted, shortfall
 from ...planning.plan import Detail, Plan
 from ...results import on_workers
 from ...runtime.direct import Direct
 from ...runtime.program import Executor, Program
 from ...runtime.select import cut_of, specs_holding
 
-#: Bytes that a certificate takes for each vertex of the graph, and for each edge that it looks at at a time.
-A_VERTEX, AN_EDGE = 40, 128
 
+@dataclass(frozen=True)
+class Needs:
+    """What a certificate takes of a device, beside the edges and the vectors.
 
-class Faults:
-    """The first vertex that breaks each rule, as far as a shard knows.
-
-    Parameters
+    Attributes
     ----------
-    rules : sequence of str
-        The names of the rules, the first to be reported first.
-    n : int
-        Number of vertices; it stands for no vertex.
+    a_vertex : int
+        Bytes for each vertex of the graph.
+    weights : bool
+        Whether it takes the weights of the edges.
     """
 
-    def __init__(self, rules: tuple[str, ...], n: int) -> None:
-        self.rules = rules
-        self.least = np.full(len(rules), n, np.int64)
-
-    def add(self, rule: str, vertices: Array) -> None:
-        """Note that vertices break a rule."""
-        if len(vertices):
-            i = self.rules.index(rule)
-            self.least[i] = min(int(self.least[i]), int(vertices.min()))
+    a_vertex: int
+    weights: bool
 
 
 def among_all(own: Array, first: int, n: int) -> Array:
@@ -54,11 +50,35 @@ def among_all(own: Array, first: int, n: int) -> Array:
     return whole
 
 
+def as_int32(vector: Array, xp: Any) -> Array:
+    """Return a vector of integers as int32; what is beyond the type is no vertex, and becomes its limits."""
+    if vector.dtype == np.int32:
+        return vector
+    info = np.iinfo(np.int32)
+    return xp.clip(vector, info.min, info.max).astype(np.int32)
+
+
+def row_order(part: Part) -> tuple[str, bool]:
+    """Return the order in which a part has its edges, ``"csr"`` or ``"csc"``, and whether its rows are sources.
+
+    Each edge of an undirected graph is in both rows: these are read as targets, which kernels mark faster.
+    """
+    whole = isinstance(part, Graph)
+    return ("csr" if whole else "csc"), isinstance(part, Graph) and part.directed
+
+
+def broken(least: Array, n: int) -> bool:
+    """Return whether a rule is broken: `least` has the first vertex that breaks each, or n."""
+    return bool((least < n).any())
+
+
 def prove(
     graph: Graph | PlacedGraph,
     make: Callable[[Plan], Program],
     arrays: Mapping[str, Any],
     rules: Mapping[str, str],
+    needs: Needs,
+    solved_on: Sequence[DeviceSpec],
 ) -> Mapping[str, Array]:
     """Run a certificate's program, and raise VerificationError for the first of the rules that is broken.
 
@@ -72,13 +92,17 @@ def prove(
         The result's vectors by name, which become the `Beside.vectors` of the shards.
     rules : mapping
         What each rule says, by its name, in the order of their importance.
+    needs : Needs
+        What the program takes.
+    solved_on : sequence of DeviceSpec
+        The devices of the result's plan.
 
     Returns
     -------
     mapping
         The program's facts.
     """
-    facts = facts_of(graph, make, arrays)
+    facts = facts_of(graph, make, arrays, needs, solved_on)
     refuse(rules, facts["faults"][: len(rules)], graph.n)
     return facts
 
@@ -91,40 +115,57 @@ def refuse(rules: Mapping[str, str], faults: Array, n: int) -> None:
 
 
 def facts_of(
-    graph: Graph | PlacedGraph, make: Callable[[Plan], Program], arrays: Mapping[str, Any]
+    graph: Graph | PlacedGraph,
+    make: Callable[[Plan], Program],
+    arrays: Mapping[str, Any],
+    needs: Needs,
+    solved_on: Sequence[DeviceSpec] = (),
 ) -> Mapping[str, Array]:
-    """Run a program on a graph and vectors beside it, where they lie, and return its facts.
+    """Run a program on a graph and vectors beside it, and return its facts.
 
-    Parameters
-    ----------
-    graph : Graph or PlacedGraph
-        The graph.
-    make : callable
-        Returns the program by its plan.
-    arrays : mapping
-        The vectors by name, which become the `Beside.vectors` of the shards.
+    It runs on the workers where the graph lies; else on the GPU where the result was computed, if there is room, as
+    this keeps the edges; else on the graph's device. Parameters are as of `prove`.
     """
-    runner: Executor
     if isinstance(graph, PlacedGraph):
-        runner, pieces = graph.executor(arrays), None
-    else:
-        home = devices.find(graph.device)
-        here = {name: array.to_numpy() if on_workers(array) else array for name, array in arrays.items()}
-        runner = Direct(home)
-        pieces = Beside(graph, {name: home.asarray(array) for name, array in here.items()})
-    plan = _planned(graph, runner)
-    return runner.run(make(plan), lambda shard: pieces, plan, None).arrays
+        runner: Executor = graph.executor(arrays)
+        plan = fitted(_planned(graph, runner, arrays, needs), None)
+        return runner.run(make(plan), lambda shard: None, plan, None).arrays
+    here = {name: array.to_numpy() if on_workers(array) else array for name, array in arrays.items()}
+    for device in (*_gpu_of(solved_on), devices.find(graph.device)):
+        direct = Direct(device)
+        plan = _planned(graph, direct, here, needs)
+        if not shortfall(plan, None):
+            break
+    plan = fitted(plan, None)
+    pieces = Beside(graph, {name: device.asarray(array) for name, array in here.items()})
+    return direct.run(make(plan), lambda shard: pieces, plan, None).arrays
 
 
-def _planned(graph: Graph | PlacedGraph, runner: Executor) -> Plan:
-    """Return the plan of a certificate: a pass over the edges, and some vectors of all vertices."""
+def _gpu_of(solved_on: Sequence[DeviceSpec]) -> list[devices.Device]:
+    """Return the GPU of this machine on which a result was computed, if it was on one alone."""
+    if len(solved_on) != 1 or solved_on[0].kind != "cuda":
+        return []
+    try:
+        return [devices.find(solved_on[0].name)]
+    except (DeviceError, InputError):  # a result of another machine, or of a worker
+        return []
+
+
+def _planned(graph: Graph | PlacedGraph, runner: Executor, arrays: Mapping[str, Any], needs: Needs) -> Plan:
+    """Return the plan of a certificate: a pass over the edges, the vectors of all vertices, and what it takes beside.
+
+    Vectors that are on one device already are no part of it.
+    """
+    specs = specs_holding(runner, graph, *(("csc.weights", "csr.weights", "weights") if needs.weights else ()))
+    a_weight = graph.weights_dtype.itemsize if needs.weights and graph.weights_dtype is not None else 0
+    moved = [a for a in arrays.values() if runner.place is None or devices.of(a).name != runner.place.name]
+    a_vertex = needs.a_vertex + sum(np.dtype(array.dtype).itemsize for array in moved)
 
     def peak(own: int, edges: int) -> int:
-        return A_VERTEX * graph.n + AN_EDGE * min(edges, AT_A_TIME[specs[0].kind])
+        return compressed_bytes(own, edges, a_weight) + a_vertex * graph.n
 
-    specs = specs_holding(runner, graph)
     ranges, edges, peaks = shares(graph.n, graph.m, specs, None, cut_of(runner, graph), peak)
-    made = Plan(
+    return Plan(
         algorithm="verify",
         method="certificate",
         n=graph.n,
@@ -138,4 +179,3 @@ def _planned(graph: Graph | PlacedGraph, runner: Executor) -> Plan:
         seconds=(graph.n + max(edges)) / rates_of(specs[0]).search,
         detail=Detail(),
     )
-    return fitted(made, None)

@@ -3,8 +3,8 @@
 Each label is the least vertex of its component, and its own. Two searches within the labels, along the edges and
 against them, show that each label's vertex reaches all that have the label and is reached by them. Then labels without
 edges from others are taken off one after the other, as A. B. Kahn, "Topological sorting of large networks", 1962, sorts
-vertices: if none is left, no cycle leads through two labels. All that reads the edges four times, on one core of the
-host.
+vertices: if none is left, no cycle leads through two labels. All that reads the edges four times, on all cores of the
+host: searches level by level, which take as long as their longest path where that is long.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from ... import device as devices
 from ...dtypes import offset_type
 from ...errors import VerificationError
 from ...graph import Graph, PlacedGraph
-from ...kernels import strong as strong_kernels
+from ...kernels import certificates as certificate_kernels
 from ...results import solved_graph
-from .run import Faults, refuse
+from .run import as_int32, refuse
 
 #: Bytes for each vertex.
 A_VERTEX = 48
@@ -38,30 +38,29 @@ def verify(result: Any, given: Any) -> None:
     graph = graph.to_graph() if isinstance(graph, PlacedGraph) else graph
     edges = 0 if graph.device == "cpu" else 2 * (4 * graph.m + offset_type(graph.m).itemsize * (graph.n + 1))
     with devices.allocating("verify()", A_VERTEX * graph.n + edges, host):
-        _check(result, graph, strong_kernels.on(host))
+        _check(result, graph, certificate_kernels.on(host))
 
 
-def _check(result: Any, graph: Graph, kernels: strong_kernels.Operations) -> None:
-    n, labels = graph.n, devices.to_host(result.labels)
-    faults, numbers = Faults(tuple(RULES), n), np.arange(n, dtype=np.int32)
-    inside = (labels >= 0) & (labels <= numbers)
-    labels = np.where(inside, labels, numbers)
-    faults.add("label", np.flatnonzero(~inside | (labels[labels] != labels)))
-    refuse(RULES, faults.least, n)  # the rest takes labels as right
+def _check(result: Any, graph: Graph, kernels: certificate_kernels.Operations) -> None:
+    n, labels = graph.n, as_int32(devices.to_host(result.labels), np)
+    least, roots = np.full(len(RULES), n, np.int32), np.zeros(1, np.int32)
+    kernels.check_labels(labels, 0, n, least[:1], roots)
+    refuse(RULES, least, n)  # the rest takes labels as right
     by_source, by_target = ([devices.to_host(part) for part in graph.layout(order)] for order in ("csr", "csc"))
     found = np.empty(n, np.uint8)
-    for rule, (indptr, indices) in (("reached", by_source), ("reaching", by_target)):
+    for rule, (indptr, indices) in enumerate((by_source, by_target), 1):
         kernels.reach_within(indptr, indices, labels, found)
-        faults.add(rule, np.flatnonzero(found == 0))
-    starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(labels, minlength=n), out=starts[1:])
-    members = labels.argsort(kind="stable").astype(np.int32)
+        least[rule] = _first_unmarked(found)
     indptr, indices = by_source
-    kernels.peel(indptr, indices, labels, members, starts, found)
-    faults.add("cycle", np.flatnonzero(found[labels] == 0))
-    refuse(RULES, faults.least, n)
-    count = int((labels == numbers).sum())
+    kernels.peel(indptr, indices, labels, found)
+    least[3] = _first_unmarked(found[labels])
+    refuse(RULES, least, n)
+    count = int(roots[0])
     if count != result.count:
         raise VerificationError(
             f"the rule 'count' is broken: there are {count} components, not {result.count}", rule="count"
         )
+
+
+def _first_unmarked(marks: np.ndarray) -> int:
+    return len(marks) if marks.all() else int(marks.argmin())

@@ -871,7 +871,7 @@ class DistancesResult(MatrixResult):
         question = certificate.Question(
             (source,), self.solved.limit, -1, unit, unreached, unit or graph.nonnegative, rounding
         )
-        certificate.verify(graph, question, {"distances": row})
+        certificate.verify(graph, question, {"distances": row}, self.plan.devices)
         if whole:
             return
         for name, expected in kept_of(devices.to_host(row), source, self._wanted).items():

@@ -337,7 +337,7 @@ class SsspResult(Result):
         roots = tuple(source for source in self.sources if known.nonnegative or self.distances[source] == 0)
         question = certificate.Question(roots, *limits, False, unreached, known.nonnegative)
         vectors = {name: array for name, array in self.arrays.items() if name != "nearest"}
-        certificate.verify(known, question, vectors)
+        certificate.verify(known, question, vectors, self.plan.devices)
 
 
 def _window(graph: Graph | PlacedGraph) -> float:

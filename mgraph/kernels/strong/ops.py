@@ -5,7 +5,7 @@ from typing import Protocol
 from ...arrays import Array
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"complete", "peel", "reach_within", "trim"})
+HOST_ONLY = frozenset({"complete", "trim"})
 
 
 class Operations(Protocol):
@@ -78,17 +78,5 @@ class Operations(Protocol):
 
         Their `numbers` descend from 2^32 - 2 in the order in which a search completes the components.
         `numbers` is uint32, `stack` int32, `cursors` of the type of `indptr`, `lowered` uint8, all of shape (n,).
-        """
-        ...
-
-    def reach_within(self, indptr: Array, indices: Array, labels: Array, found: Array) -> None:
-        """Mark in `found`, uint8 of shape (n,), what each label's vertex reaches by edges within the label."""
-        ...
-
-    def peel(self, indptr: Array, indices: Array, labels: Array, members: Array, starts: Array, found: Array) -> None:
-        """Mark in `found` the labels that no cycle of labels reaches, each at its own vertex.
-
-        `members`, int32 of shape (n,), are the vertices in the order of their labels; those of the label l stand
-        between `starts[l]` and `starts[l + 1]`. `starts` is int64 of shape (n + 1,).
         """
         ...

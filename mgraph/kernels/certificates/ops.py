@@ -1,0 +1,174 @@
+"""Operations of certificates; ``kernels/certificates.cu`` has the rules of the edges."""
+
+from typing import Protocol
+
+from ...arrays import Array
+
+#: Operations that only a CPU has.
+HOST_ONLY = frozenset({"peel", "reach_within", "spread"})
+
+
+class Operations(Protocol):
+    """The operations of both twins.
+
+    ``indptr`` (int32 or int64, shape (rows + 1,)) and ``indices`` (int32) are edges by one end, row i those of the
+    vertex `first` + i. The rows are sources if `by_source`, else targets.
+
+    `distances` (int32, int64, float32 or float64) and `predecessors` (int32, or None) have the shape (n,) and may hold
+    anything; `unreached` and `most` are numbers of the type of `distances`, for integers `most` is int64. `weights`,
+    of the shape of `indices`, are int32 or int64, or floats if the distances are; None where each is 1. `starts` are
+    marks, uint8 of shape (n,), of the sources. `proven` and `tight` are marks of the vertices from `first` on for which
+    the operation answers, of shape (rows,), or (n,) by source.
+
+    ``least[k]``, int32, is lowered to the least vertex that breaks the k-th of the rules that an operation names.
+    """
+
+    def check_vertices(
+        self,
+        distances: Array,
+        predecessors: Array | None,
+        starts: Array,
+        first: int,
+        last: int,
+        unreached: float,
+        most: float,
+        least: Array,
+    ) -> None:
+        """Check the rules "source", "limit" and "tree" at the vertices `first` to `last`."""
+        ...
+
+    def check_nearer(
+        self, distances: Array, predecessors: Array, starts: Array, first: int, last: int, least: Array
+    ) -> None:
+        """Check that predecessors are nearer than the vertices `first` to `last`; the rule "tree" holds."""
+        ...
+
+    def climb(self, predecessors: Array, starts: Array, above: Array) -> None:
+        """Write each vertex's predecessor to `above`, int32 of shape (n,); itself for sources and unreached vertices.
+
+        The rule "tree" holds.
+        """
+        ...
+
+    def double(self, above: Array, active: Array) -> None:
+        """Write to `above` what is above the vertex above; set ``active[0]``, int32, to 1 if anything changes."""
+        ...
+
+    def check_roots(
+        self, predecessors: Array, above: Array, starts: Array, first: int, last: int, least: Array
+    ) -> None:
+        """Check the rule "cycle" at some vertices: what is `above` them after as many doublings is a source."""
+        ...
+
+    def check_edges(
+        self,
+        indptr: Array,
+        indices: Array,
+        weights: Array | None,
+        first: int,
+        by_source: bool,
+        distances: Array,
+        predecessors: Array | None,
+        unreached: float,
+        most: float,
+        nonnegative: bool,
+        ulps: int,
+        rounding: float,
+        proven: Array,
+        tight: Array,
+        least: Array,
+    ) -> None:
+        """Check the rules "reached" and "edge".
+
+        Mark in `proven` vertices with a tight edge from their predecessor; without predecessors, those with one from a
+        nearer vertex, and in `tight`, which nothing else needs, those with any. Floats may differ by `ulps` units in
+        the last place of a sum, 0 or 1, and by the relative error `rounding`.
+        """
+        ...
+
+    def check_marks(
+        self,
+        distances: Array,
+        starts: Array,
+        first: int,
+        last: int,
+        unreached: float,
+        proven: Array,
+        least: Array,
+    ) -> None:
+        """Check that the reached vertices from `first` to `last`, but for sources, have marks in `proven`."""
+        ...
+
+    def list_ties(
+        self,
+        indptr: Array,
+        indices: Array,
+        weights: Array | None,
+        first: int,
+        by_source: bool,
+        distances: Array,
+        unreached: float,
+        nonnegative: bool,
+        ulps: int,
+        rounding: float,
+        proven: Array,
+        count: Array,
+        src: Array,
+        dst: Array,
+    ) -> None:
+        """Write the tight edges to vertices without a mark in `proven`, in any order, as many as there is room for.
+
+        Add their number to ``count[0]``, int64.
+        """
+        ...
+
+    def spread(self, src: Array, dst: Array, marks: Array) -> int:
+        """Mark in `marks`, int32 of shape (n,), what edges lead to from marked vertices; return how many are new."""
+        ...
+
+    def check_labels(self, labels: Array, first: int, last: int, least: Array, roots: Array) -> None:
+        """Check the rule "label" at the vertices `first` to `last`; add to ``roots[0]``, int32, those with their own.
+
+        `labels` are int32 of shape (n,) and may hold anything.
+        """
+        ...
+
+    def join_first(self, indptr: Array, indices: Array, first: int, parent: Array) -> None:
+        """Unite the trees of each row's vertex and its first two neighbours in the forest `parent`, int32 (n,).
+
+        No vertex's parent is greater than itself, and the least vertex of a tree is its root.
+        """
+        ...
+
+    def flatten(self, parent: Array) -> None:
+        """Set every vertex's parent to its root."""
+        ...
+
+    def join(self, other: Array, parent: Array) -> None:
+        """Unite the trees of each vertex and the vertex that `other`, of the same kind, has for it."""
+        ...
+
+    def mark_joined(self, labels: Array, parent: Array, codes: Array) -> None:
+        """Write each vertex's label l to `codes`, int32 of shape (n,): ~l where their trees differ.
+
+        The forest is flat, and the rule "label" holds.
+        """
+        ...
+
+    def check_across(
+        self, indptr: Array, indices: Array, first: int, codes: Array, parent: Array, least: Array
+    ) -> None:
+        """Check the rule "edge", and unite the trees of the ends of edges unless the labels of both have a tree."""
+        ...
+
+    def check_joined(self, labels: Array, parent: Array, first: int, last: int, least: Array) -> None:
+        """Check the rule "connected" at the vertices `first` to `last` of a flat forest."""
+        ...
+
+    def reach_within(self, indptr: Array, indices: Array, labels: Array, found: Array) -> None:
+        """Mark in `found`, uint8 of shape (n,), what each label's vertex reaches by edges within the label."""
+        ...
+
+    def peel(self, indptr: Array, indices: Array, labels: Array, found: Array) -> None:
+        """Mark in `found` the labels that no cycle of labels reaches, each at its own vertex."""
+        ...
