@@ -26,13 +26,13 @@ def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | G
     if hasattr(values, "to_numpy"):  # a vector on workers, or a column of pandas
         values = values.to_numpy()
     scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
-    if scalar or not isinstance(values, Sequence | np.ndarray):
+    if scalar or not isinstance(values, (list, tuple, np.ndarray, Sequence)):  # the abstract type takes longest
         raise InputError(*advice, argument=name, value=values, expected="a sequence of vertices")
     if not len(values):
         raise InputError(argument=name, value=values, expected="a sequence of one vertex or more")
     if not n:
         raise InputError(argument=name, value=values[0], expected="a vertex, and the graph has none")
-    return tuple(_checked_vertex(name, value, n) for value in values)
+    return tuple([_checked_vertex(name, value, n) for value in values])
 
 
 def _checked_vertex(name: str, value: Any, n: int) -> int:

@@ -58,21 +58,25 @@ def name_of(dtype: np.dtype) -> str:
     return dtype.name
 
 
+@functools.cache
 def infinity(dtype: np.dtype) -> float | int:
     """Return the value that means "no edge" and "unreachable" in input and results of `dtype`."""
     return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
+@functools.cache
 def kernel_infinity(dtype: np.dtype) -> float | int:
     """Return the value that means infinity in kernels that compute in `dtype`."""
     return float("inf") if dtype.kind == "f" else 2 ** (8 * dtype.itemsize - 2) - 1
 
 
+@functools.cache
 def band(dtype: np.dtype) -> int:
     """Return the largest magnitude of a weight in an integer `dtype`."""
     return 2 ** (8 * dtype.itemsize - 4)
 
 
+@functools.cache
 def distance_range(dtype: np.dtype, nonnegative: bool) -> tuple[int, int]:
     """Return the least and the greatest distance in an integer `dtype`, for every method.
 
@@ -108,13 +112,12 @@ def distance_dtype(
         For another type, or an integer type for weights that are floats.
     """
     if asked is not None:
-        known = one_of([name_of(dtype) for dtype in types])
         try:
             dtype = np.dtype(asked).newbyteorder("=")
         except Exception as error:  # TypeError, for some texts also SyntaxError, UnicodeEncodeError and others
-            raise InputError(argument="dtype", value=asked, expected=known) from error
+            raise InputError(argument="dtype", value=asked, expected=one_of(list(map(name_of, types)))) from error
         if dtype not in types:
-            raise InputError(argument="dtype", value=dtype.name, expected=known)
+            raise InputError(argument="dtype", value=dtype.name, expected=one_of(list(map(name_of, types))))
         if weights is not None and weights.kind == "f" and dtype.kind == "i":
             raise InputError(
                 Given("dtype", dtype.name),

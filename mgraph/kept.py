@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 
-def cache_folder() -> Path | None:
-    """Return the folder of mgraph's figures; None if the user has no home directory and names no folder."""
-    return folder_of(os.environ.get("XDG_CACHE_HOME"), os.environ.get("HOME"))
-
-
 @functools.cache
-def folder_of(named: str | None, _home: str | None) -> Path | None:
-    """Return the folder for these variables of the environment; cached, as making a path takes as long as a plan.
+def cache_folder() -> Path | None:
+    """Return the folder of mgraph's figures; None if the user has no home directory and names no folder.
 
-    A path that is not absolute is ignored, as the XDG Base Directory Specification says.
+    The environment is read once: that takes as long as a plan. A path that is not absolute is ignored, as the XDG Base
+    Directory Specification says.
     """
+    named = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(named) if named and os.path.isabs(named) else Path.home() / ".cache") / "mgraph"
     except RuntimeError:  # no home directory

@@ -69,6 +69,7 @@ def optional(package: str, caller: str) -> Any:
         ) from error
 
 
+@functools.cache
 def installed(package: str) -> bool:
     """Return whether a package that mgraph does not require is there, without importing it."""
     return importlib.util.find_spec(package) is not None

@@ -107,7 +107,9 @@ class Result:
     def __post_init__(self) -> None:
         """Refuse arrays of vertices of another shape or type, as kernels take vertices from them."""
         arrays = self.arrays
-        for name in {*self.VERTICES} & {*arrays}:
+        for name in self.VERTICES:
+            if name not in arrays:
+                continue
             array, (main, first) = arrays[name], next(iter(arrays.items()))
             if array.shape != first.shape or array.dtype.kind not in "iu":
                 found = f"{array.dtype} of shape {tuple(array.shape)}"
@@ -138,8 +140,7 @@ class Result:
         >>> {name: array.shape for name, array in result.arrays.items()}
         {'distances': (6,), 'predecessors': (6,)}
         """
-        named = {name: getattr(self, name) for name in self.ARRAYS}
-        return {name: array for name, array in named.items() if array is not None}
+        return {name: array for name in self.ARRAYS if (array := getattr(self, name)) is not None}
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         name, array = self._main()

@@ -27,9 +27,11 @@ import pytest
 from hypothesis import settings
 
 from mgraph import __version__, device
+from mgraph.device import memory
 from mgraph.kept import cache_folder
 from mgraph.limits import cores
-from mgraph.planning import probe
+from mgraph.planning import probe, remembered
+from mgraph.planning.rates import forget
 
 ROOT = Path(__file__).parents[1]
 
@@ -85,6 +87,8 @@ def pytest_configure(config):
     cache = tempfile.TemporaryDirectory(prefix="mgraph-cache-")
     config.add_cleanup(cache.cleanup)
     os.environ["XDG_CACHE_HOME"] = cache.name
+    # Tests change what plans depend on, and what is free, between one call and the next.
+    memory.RECENT, remembered.MOST = 0, 0
     if not device.gpu_count():
         fork_workers()
     # Nor may the machine's speed or load change which plan is chosen.
@@ -133,6 +137,15 @@ def pytest_collection_modifyitems(config, items):
         chosen = [item for item in items if not lacking.isdisjoint((item.nodeid, item.nodeid.partition("::")[0]))]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
+
+
+@pytest.fixture
+def cache_home(monkeypatch, tmp_path):
+    """The folder in which the user's caches are, which is empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    forget()
+    yield tmp_path
+    forget()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -716,8 +716,7 @@ def test_files_without_a_list(content, code, says, tmp_path):
 # The other commands
 
 
-def test_calibrate(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_calibrate(monkeypatch, cache_home):
     monkeypatch.setattr("mgraph.calibrate.SIZES", {"cpu": (64, 128)})
     monkeypatch.setattr("mgraph.calibrate.SCALE", {"cpu": 8})
     before = plan("apsp", 4096, devices="cpu").seconds
@@ -729,7 +728,7 @@ def test_calibrate(monkeypatch, tmp_path):
     assert plan("apsp", 4096, devices="cpu").seconds != before
     again = facts("calibrate", "--device", "cpu")["relaxations"]
     assert 0.2 < again / figures["relaxations"] < 5
-    (tmp_path / "mgraph" / "rates.json").write_text("not JSON")
+    (cache_home / "mgraph" / "rates.json").write_text("not JSON")
     with pytest.warns(UserWarning, match="is ignored"):
         keep("another", rates("cpu", "another"))  # an unreadable file is replaced
     assert rates("cpu", model).pivots == rates("cpu", "unheard of").pivots  # which nothing scales
@@ -747,10 +746,9 @@ KEPT = dataclasses.asdict(rates("cpu", "unheard of"))
         json.dumps({"a": KEPT | {"labelled": dict.fromkeys(KEPT["labelled"], 0.0)}}),
     ],
 )
-def test_malformed_rates_are_ignored_with_one_warning(monkeypatch, tmp_path, text):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (tmp_path / "mgraph").mkdir()
-    (tmp_path / "mgraph" / "rates.json").write_text(text, encoding="latin-1")
+def test_malformed_rates_are_ignored_with_one_warning(cache_home, text):
+    (cache_home / "mgraph").mkdir()
+    (cache_home / "mgraph" / "rates.json").write_text(text, encoding="latin-1")
     with pytest.warns(UserWarning, match=r"rates\.json is ignored") as caught:
         assert rates("cpu", "a") == rates("cpu", "unheard of")
         assert plan("apsp", 100, devices="cpu").seconds > 0

@@ -466,7 +466,7 @@ HALF = """
         calls[name](made(40, 100))  # compiled
         graph.csr()
         pairs = dict(naive="naive", apsp="blocked")
-        plan = ("apsp", graph.n, None) if name in pairs else ("sssp", graph.n, graph.m)
+        plan = ("apsp" if name in pairs else "sssp", graph.n, graph.m)
         [need] = mgraph.plan(*plan, "cpu", method=pairs.get(name, "auto")).peak_bytes
         leave(need / 2)
         tracemalloc.start()

@@ -15,16 +15,20 @@ from mgraph.planner import plan
 from mgraph.planning import probe
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.probe import SAME, Speed
-from mgraph.planning.rates import DEFAULT, keep, rates
+from mgraph.planning.rates import DEFAULT, forget, keep, rates
 
 MODEL = device.HostDevice().model()
 
 
+def speed(model, cores):
+    """Return the relative speed of a CPU, by the user's cache folder."""
+    return probe.speed_in(model, cores, kept.cache_folder())
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(cache_home):
     """The user's cache folder, which is empty."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "mgraph"
+    return cache_home / "mgraph"
 
 
 @pytest.fixture
@@ -38,11 +42,11 @@ def measurements(monkeypatch):
 
 def test_a_machine_is_measured_once_for_each_number_of_cores(folder, measurements):
     cores = os.cpu_count()
-    assert probe.speed("a CPU", 1) == probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5)
-    probe.speed_in.cache_clear()  # as in another process
-    assert probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
-    probe.speed("another CPU", 1)
-    assert probe.speed("a CPU", cores) == probe.speed("a CPU", cores + 100)  # than there are
+    assert speed("a CPU", 1) == speed("a CPU", 1) == Speed(0.5, 0.5, 0.5)
+    forget()  # as in another process
+    assert speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
+    speed("another CPU", 1)
+    assert speed("a CPU", cores) == speed("a CPU", cores + 100)  # than there are
     assert sorted(json.loads((folder / "probe.json").read_text())) == sorted(
         {"a CPU, 1 cores", "another CPU, 1 cores", f"a CPU, {cores} cores"}
     )
@@ -72,8 +76,8 @@ def test_a_machine_is_measured_once_for_each_number_of_cores(folder, measurement
 def test_a_broken_file_is_measured_again(folder, measurements, content):
     folder.mkdir()
     (folder / "probe.json").write_text(content.replace("NOW", str(time.time())))
-    probe.speed_in.cache_clear()
-    assert probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
+    forget()
+    assert speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
     [own] = json.loads((folder / "probe.json").read_text()).values()
     assert own["speed"] == [0.5, 0.5, 0.5] and 0 <= time.time() - own["measured"] < 60
 
@@ -83,8 +87,8 @@ def test_a_measurement_counts_for_a_day(folder, measurements, monkeypatch):
     now = time.time()
     for hours, count in ((0, 1), (23, 1), (25, 2), (47, 2)):
         monkeypatch.setattr(time, "time", lambda hours=hours: now + 3600 * hours)
-        probe.speed_in.cache_clear()
-        probe.speed("a CPU", 1)
+        forget()
+        speed("a CPU", 1)
         assert len(measurements) == count
 
 
@@ -94,13 +98,12 @@ def no_home(monkeypatch):
 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", fail)
-    kept.folder_of.cache_clear()
-    probe.speed_in.cache_clear()
+    forget()
 
 
 def test_a_cache_folder_that_is_not_absolute_is_ignored(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
-    assert kept.cache_folder() == Path.home() / ".cache" / "mgraph"
+    assert kept.cache_folder.__wrapped__() == Path.home() / ".cache" / "mgraph"
 
 
 def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
@@ -112,7 +115,7 @@ def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
             keep("a CPU", DEFAULT["cpu"])
         with pytest.raises(InputError, match="no home directory"):
             calibrate("cpu")  # immediately, not after the whole measurement
-    kept.folder_of.cache_clear()
+    forget()
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -135,18 +138,18 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
 def test_a_folder_that_cannot_be_written_to(folder, measurements):
     folder.write_text("a file")
-    probe.speed_in.cache_clear()
-    assert probe.speed("a CPU", 1) == probe.speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
+    forget()
+    assert speed("a CPU", 1) == speed("a CPU", 1) == Speed(0.5, 0.5, 0.5) and measurements == [1]
 
 
 def test_disturbances_of_a_measurement_are_bounded(folder, monkeypatch):
     monkeypatch.setattr(probe, "measured", lambda cores: Speed(1.0, 1e30, probe.REFERENCE.reads))
-    probe.speed_in.cache_clear()
-    assert probe.speed("a CPU", 1) == Speed(0.1, 10.0, 1.0)
+    forget()
+    assert speed("a CPU", 1) == Speed(0.1, 10.0, 1.0)
 
 
 def test_rates_of_this_machine_are_scaled(folder, measurements):
-    probe.speed_in.cache_clear()
+    forget()
     own, builtin = rates("cpu", MODEL), DEFAULT["cpu"]
     for name in ("minplus", "labelled"):
         assert getattr(own, name) == {kind: rate / 2 for kind, rate in getattr(builtin, name).items()}

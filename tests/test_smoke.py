@@ -419,8 +419,7 @@ def test_plan_and_info():
     assert ok("info")["versions"]["python"] == ".".join(map(str, sys.version_info[:3]))
 
 
-def test_calibrate(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_calibrate(monkeypatch, cache_home):
     monkeypatch.setattr("mgraph.calibrate.SIZES", {"cpu": (64, 128)})
     monkeypatch.setattr("mgraph.calibrate.SCALE", {"cpu": 6})
     assert ok("calibrate", "--device", "cpu")["search"] > 0

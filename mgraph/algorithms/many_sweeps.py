@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
-from ..dtypes import NO_PREDECESSOR, infinity
+from ..dtypes import NO_PREDECESSOR, infinity, name_of
 from ..graph import Compressed, Graph
 from ..graph.potentials import edge_lengths, reached_part
 from ..graph.vertex_range import VertexRange
@@ -216,12 +216,12 @@ def sweeps_seconds(
     stored = 0 if measures else sources * targets
     if spec.kind == "cuda":
         deep = max(0.0, passed - _SHALLOW * n)
-        read = sources * ((each - deep) / _READS + deep / _DEEP) / rates.minplus[dtype.name]
+        read = sources * ((each - deep) / _READS + deep / _DEEP) / rates.minplus[name_of(dtype)]
         return fill.height * _LEVEL + fill.climb * _CLIMB + read + _MOVED * stored * dtype.itemsize / rates.memory
     # A core takes up to LANES sources at a time. From fewer than LEAST, the other lanes are passed in vain.
     rounds, lanes = -(-sources // (LANES * spec.cores)), min(LANES, max(sources, LEAST))
     read = rounds * LANES * (lanes + _FETCH) / (LANES + _FETCH) * each
-    return read / (_ENTRIES * rates.minplus[dtype.name]) + stored * _STORED / (rates.memory * spec.cores)
+    return read / (_ENTRIES * rates.minplus[name_of(dtype)]) + stored * _STORED / (rates.memory * spec.cores)
 
 
 def batch_of(spec: DeviceSpec, measured: bool) -> int:

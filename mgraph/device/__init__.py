@@ -11,7 +11,7 @@ from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks
 from .diagnosis import gpu_problem
 from .host import HostDevice
 from .lookup import find, imported, of
-from .memory import allocating, check_free_memory
+from .memory import allocating, check_free_memory, host_reading
 from .profile import Recorder
 from .rows import SLOTS, RowStream, rows_at
 from .transfer import all_on, to_host, zeroed
@@ -43,6 +43,7 @@ __all__ = [
     "find",
     "gpu_count",
     "gpu_problem",
+    "host_reading",
     "imported",
     "launched_blocks",
     "nccl",

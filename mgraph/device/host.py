@@ -19,6 +19,9 @@ from .clock import clock
 from .profile import Recorder
 from .transfer import to_host
 
+#: The host is always current.
+_ALWAYS = contextlib.nullcontext()
+
 
 class HostDevice:
     """The CPU: NumPy arrays, and kernels compiled by Numba."""
@@ -97,7 +100,7 @@ class HostDevice:
 
     def active(self) -> contextlib.AbstractContextManager[Any]:
         """Return a context without effect: the host is always current."""
-        return contextlib.nullcontext()
+        return _ALWAYS
 
     @contextlib.contextmanager
     def limited(self, blocks: int) -> Iterator[None]:

@@ -11,8 +11,10 @@ from .graph import Graph
 from .placed import PlacedGraph
 
 
-def outline(value: Any) -> tuple[int, str]:
-    """Return the number of vertices and the device of a graph or sparse matrix, without reading its edges.
+def outline(value: Any) -> tuple[int, str, int]:
+    """Return the vertices, the device and the stored edges of a graph or sparse matrix, without reading these.
+
+    A graph that was made of a distance matrix counts no edges.
 
     Raises
     ------
@@ -20,9 +22,9 @@ def outline(value: Any) -> tuple[int, str]:
         If the matrix is not square.
     """
     if isinstance(value, Graph | PlacedGraph):
-        return value.n, value.device
+        return value.n, value.device, value.m if value.dense is None else 0
     check_square(value.shape)
-    return int(value.shape[0]), devices.of(getattr(value, "data", None)).name
+    return int(value.shape[0]), devices.of(getattr(value, "data", None)).name, int(value.nnz)
 
 
 def as_graph(value: Any, *, copy: bool = False) -> Graph:

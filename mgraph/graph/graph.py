@@ -618,7 +618,8 @@ class Graph(Keeping):
         >>> mgraph.Graph.from_edges([0, 1], [1, 1], directed=False).m
         3
         """
-        return len(self.layout("csr")[1])
+        indices = self._views.get(("csr.indices", self._home.name))
+        return len(self.layout("csr")[1] if indices is None else indices)
 
     @property
     def weighted(self) -> bool:
@@ -1110,6 +1111,9 @@ class Graph(Keeping):
         return Views((key, value) for key, value in (self._views | self._weight_views).items() if key in names)
 
     def _view(self, name: str, device: devices.Device) -> Array:
+        found = self._views.get((name, device.name))
+        if found is not None:
+            return found
         order, _, part = name.partition(".")
         if order == "csc" and not self.directed:
             order, name = "csr", f"csr.{part}"

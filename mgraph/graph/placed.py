@@ -1,6 +1,5 @@
 """A graph whose edges lie on workers, as calls see it: the placement of a `mgraph.DistributedGraph`, without Dask."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from .graph import Graph
 from .views import Views
 
 
-class PlacedGraph(ABC):
+class PlacedGraph:
     """A graph whose edges lie on workers: the facts that calls ask for, kept where the calls are made.
 
     Attributes
@@ -70,26 +69,26 @@ class PlacedGraph(ABC):
         return self._numbers.kept(name, devices.find("cpu"), make)
 
     @property
-    @abstractmethod
     def placed(self) -> Any:
         """The ranges of vertices of the workers, and the number of edges into each: `mgraph.planning.cut.Placed`."""
+        raise NotImplementedError
 
-    @abstractmethod
     def executor(self, vectors: Mapping[str, Any] | None = None) -> Any:
         """Return the executor that runs programs where the edges lie.
 
         With `vectors`, by name, a shard's piece is a `Beside`. Those on workers must lie beside the edges. Of the
         others each worker is sent its own part.
         """
+        raise NotImplementedError
 
-    @abstractmethod
     def seen(self, look: Callable[[Any, Any], Any]) -> Any:
         """Return what a function makes of the edges into the first worker's vertices, ``(indptr, indices)``, there."""
+        raise NotImplementedError
 
-    @abstractmethod
     def to_graph(self) -> Graph:
         """Return the graph with all edges in this process's memory."""
+        raise NotImplementedError
 
-    @abstractmethod
     def held(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the bytes that each worker's device keeps of the graph under some names."""
+        raise NotImplementedError

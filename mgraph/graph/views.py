@@ -103,13 +103,17 @@ class Keeping:
         >>> degrees.tolist(), [kept.name for kept in graph.cached()]
         ([2, 1, 0], ['degrees'])
         """
+        views = self._weight_views if weights else self._views
+        found = views.get((name, device.name), _ABSENT)
+        if found is not _ABSENT:
+            return found
 
         def logged() -> Any:
             made = make()
             _log.debug("%r keeps %s on %s", self, name, device.name)
             return made
 
-        return (self._weight_views if weights else self._views).kept(name, device, logged)
+        return views.kept(name, device, logged)
 
     def held(self, device: devices.Device, *names: str) -> int:
         """Return the bytes of the arrays kept under these names on a device.
@@ -132,7 +136,13 @@ class Keeping:
         >>> graph.held(mgraph.device.find("cpu"), "csr.indptr", "csr.indices")
         28
         """
-        return sum(views.nbytes(name, device.name) for views in (self._views, self._weight_views) for name in names)
+        total, place = 0, device.name
+        for views in (self._views, self._weight_views):
+            for name in names:
+                value = views.get((name, place))
+                if value is not None:
+                    total += _nbytes(value)
+        return total
 
     def cached(self) -> list[Kept]:
         """Return the arrays that calls have derived from the graph and keep with it: names, devices and bytes.
@@ -203,5 +213,6 @@ def handed_out(array: Array) -> Array:
 
 
 def _nbytes(value: Any) -> int:
-    arrays = value if isinstance(value, tuple) else (value,)
-    return sum(int(getattr(array, "nbytes", 0)) for array in arrays)
+    if isinstance(value, tuple):
+        return sum(map(_nbytes, value))
+    return int(getattr(value, "nbytes", 0))

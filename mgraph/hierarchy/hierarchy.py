@@ -9,7 +9,7 @@ import numpy as np
 from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_reduce
 from ..arrays import Array, distinct
-from ..dtypes import distance_dtype
+from ..dtypes import distance_dtype, name_of
 from ..errors import FormatError, Given, InputError, parts_of
 from ..graph import Compressed, Graph, as_graph
 from ..graph.checks import checked_vertex_array, checked_weights
@@ -632,7 +632,7 @@ def found_fill(graph: Graph, dtype: np.dtype) -> Fill:
 
 def _name(dtype: np.dtype) -> str:
     """Return the name under which a graph keeps its hierarchy."""
-    return f"hierarchy of {dtype}"
+    return f"hierarchy of {name_of(dtype)}"
 
 
 def _weights(graph: Graph) -> np.ndarray | None:

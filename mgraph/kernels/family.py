@@ -16,7 +16,7 @@ import importlib
 import os
 import threading
 from types import ModuleType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from ..device import Device, Recorder
 from ..device.clock import clock
@@ -51,16 +51,19 @@ class Family(Generic[Operations]):
 
     def on(self, device: Device) -> Operations:
         """Return the operations on a device; the device's recorder, if there is one, times each call."""
-        found: Any = _guarded(self.package) if device.kind == "cpu" else _module(self.package, device.kind)
-        return cast(Operations, found if device.recorder is None else _Recorded(found, device.recorder))
+        module: Any = _guarded(self.package) if device.kind == "cpu" else _module(self.package, device.kind)
+        operations: Any = module if device.recorder is None else _Recorded(module, device.recorder)
+        found: Operations = operations
+        return found
 
     def of_kind(self, kind: str) -> Operations:
         """Return the constants and sizes for a kind of device, ``"cpu"`` or ``"cuda"``; none need be present."""
-        return cast(Operations, _module(self.package, kind))
+        operations: Operations = _module(self.package, kind)
+        return operations
 
 
 @functools.cache
-def _module(package: str, kind: str) -> ModuleType:
+def _module(package: str, kind: str) -> Any:
     """Return a family's module for a kind of device."""
     if kind == "cuda":
         return importlib.import_module(f"{package}.cuda")
@@ -82,6 +85,7 @@ class _Guarded:
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._module, name)
         if not callable(attribute):
+            setattr(self, name, attribute)
             return attribute
 
         def call(*arguments: Any) -> Any:

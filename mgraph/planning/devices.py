@@ -1,5 +1,6 @@
 """Descriptions of devices for the planner: memory, cores, model."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from .. import limits
 from ..arguments import checked_bytes, checked_choice, checked_integer, size_in_words
 from ..errors import InputError
 from . import rates as known
@@ -79,14 +79,20 @@ def neighbours_in_words(spec: DeviceSpec) -> str:
     return f" beside {', '.join(listed)}" if listed else ""
 
 
-def spec_of(device: devices.Device) -> DeviceSpec:
-    """Return the description of a device of this machine."""
-    cores = limits.cores() if device.kind == "cpu" else 1
-    described = DeviceSpec(device.name, device.kind, device.available_memory(), cores, device.model())
+def spec_of(device: devices.Device, recent: bool = False) -> DeviceSpec:
+    """Return the description of a device of this machine; if `recent`, the host's may be from a moment ago."""
     if device.kind == "cpu":
-        return described
+        memory, cores, _ = devices.host_reading(device, recent)
+        return DeviceSpec(device.name, "cpu", memory, cores, device.model())
     with device.active():
-        return replace(described, processors=devices.cuda_attribute("MultiProcessorCount"))
+        processors = devices.cuda_attribute("MultiProcessorCount")
+    return DeviceSpec(device.name, "cuda", device.available_memory(), 1, device.model(), processors)
+
+
+@functools.lru_cache(256)
+def holding(spec: DeviceSpec, held: int) -> DeviceSpec:
+    """Return the description of a device that holds some bytes of a graph."""
+    return replace(spec, held=held)
 
 
 def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:

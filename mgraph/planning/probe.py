@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kept import cache_folder, write_json
+from ..kept import write_json
 
 #: The file of the speeds of CPUs, in the cache folder, and the seconds after which a measurement expires.
 FILE = "probe.json"
@@ -67,14 +67,13 @@ REFERENCE = Speed(arithmetic=2.9e9, memory=45e9, reads=350e6)
 SAME = Speed(1.0, 1.0, 1.0)
 
 
-def speed(model: str, cores: int) -> Speed:
-    """Return the speed of a core of this machine's CPU relative to the reference, if `cores` cores are busy."""
-    return speed_in(model, min(cores, os.cpu_count() or 1), cache_folder())
-
-
 @functools.cache
 def speed_in(model: str, cores: int, folder: Path | None) -> Speed:
-    """Return the relative speed as kept in a folder, measured and kept there if it is missing; cached."""
+    """Return the speed of a core of this machine's CPU relative to the reference, if `cores` cores are busy.
+
+    It is the one kept in a folder; if it is missing, it is measured and kept there.
+    """
+    cores = min(cores, os.cpu_count() or 1)
     if folder is None:
         return _relative(measured(cores))
     known, name = kept(folder), f"{model}, {cores} cores"

@@ -127,22 +127,41 @@ EXCHANGE = {"solo": 0.0, "cuda": 60e-6, "cpu": 2e-3}
 SHORT = {"cuda": 1 << 24, "cpu": 1 << 16}
 
 
+#: How many times the rates may have changed in this process.
+changes = 0
+
 #: The file of the rates of calibrated devices, in the cache folder.
 FILE = "rates.json"
 
 
+@functools.cache
 def rates(kind: str, model: str, cores: int = 1) -> Rates:
     """Return the rates of a device: those measured on its model, else published ones, else those of its kind.
 
-    The latter are scaled to this machine's CPU, if it is the model.
+    The latter are scaled to this machine's CPU, if it is the model. They are cached until others are kept.
     """
     known = _kept(cache_folder()).get(model) or PUBLISHED.get(model)
     return known or _scaled(DEFAULT[kind], speed(kind, model, cores))
 
 
+@functools.cache
 def speed(kind: str, model: str, cores: int) -> probe.Speed:
-    """Return the speed of a device relative to the built-in rates; 1 for all but this machine's CPU."""
-    return probe.speed(model, cores) if kind == "cpu" and model == devices.HostDevice().model() else probe.SAME
+    """Return the speed of a device relative to the built-in rates; 1 for all but this machine's CPU; cached."""
+    own = kind == "cpu" and model == devices.HostDevice().model()
+    return probe.speed_in(model, cores, cache_folder()) if own else probe.SAME
+
+
+def forget() -> None:
+    """Read and measure again what is known of devices, as another process would."""
+    for known in (rates, speed, _kept, probe.speed_in, cache_folder):
+        known.cache_clear()
+    count_change()
+
+
+def count_change() -> None:
+    """Count that the rates may have changed."""
+    global changes
+    changes += 1
 
 
 def _scaled(known: Rates, speed: probe.Speed) -> Rates:
@@ -176,6 +195,8 @@ def keep(model: str, measured: Rates) -> Path:
     everything[model] = dataclasses.asdict(measured)
     write_json(path, everything)
     _kept.cache_clear()
+    rates.cache_clear()
+    count_change()
     return path
 
 

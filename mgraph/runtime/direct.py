@@ -15,12 +15,21 @@ from .spans import Spans
 
 
 class Direct:
-    """One device, in this process."""
+    """One device, in this process.
 
-    def __init__(self, device: devices.Device) -> None:
+    Parameters
+    ----------
+    device : Device
+        The device.
+    small : bool
+        Whether calls need so little memory that what the host had free a moment ago is good enough.
+    """
+
+    def __init__(self, device: devices.Device, small: bool = False) -> None:
         self.place: devices.Device | None = device
         self.device = device
-        self.specs: tuple[DeviceSpec, ...] = (spec_of(device),)
+        self.specs: tuple[DeviceSpec, ...] = (spec_of(device, recent=small),)
+        self._clock = clock()
 
     def run(
         self,
@@ -53,21 +62,18 @@ class Direct:
                     shard.writer.stop()
                     shard.writer.wait()
             spans.end()
-            timings = {
-                "load": self._seconds(begun, loaded),
-                "solve": self._seconds(loaded, shard.solved),
-                "collect": self._seconds(shard.solved, collected),
-                "compile": collected[1] - begun[1],
-            }
+            timings, between = {"compile": collected[1] - begun[1]}, self.device.seconds_between
+            for name, start, end in (
+                ("load", begun, loaded),
+                ("solve", loaded, shard.solved),
+                ("collect", shard.solved, collected),
+            ):
+                timings[name] = max(0.0, between(start[0], end[0]) - (end[1] - start[1]))
         return Outcome(arrays, timings)
 
     def moment(self) -> tuple[devices.Mark, float]:
         """Return a mark after the work so far, and the seconds spent compiling and loading kernels."""
-        return self.device.mark(), clock().seconds()
-
-    def _seconds(self, start: tuple[devices.Mark, float], end: tuple[devices.Mark, float]) -> float:
-        """Return the seconds between two moments, without those spent compiling and loading kernels."""
-        return max(0.0, self.device.seconds_between(start[0], end[0]) - (end[1] - start[1]))
+        return self.device.mark(), self._clock.seconds()
 
 
 class _Shard:
@@ -81,10 +87,11 @@ class _Shard:
         Writes a checkpoint.
     """
 
+    solved: tuple[devices.Mark, float]
+
     def __init__(self, program: Any, plan: Plan, piece: Any, there: Direct, reports: bool) -> None:
         self._program, self._span, self._there, self._reports = program, plan.span, there, reports
         self.comm, self.state = Solo(), program.load(0, piece, there.device)
-        self.solved = there.moment()
         self.writer: Writer | None = None
 
     def fingerprint(self) -> int:

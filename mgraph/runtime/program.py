@@ -6,12 +6,12 @@ input, and `mgraph.runtime.dask.resident.Resident` where the input lies on worke
 span of supersteps at a time; progress is reported between spans.
 """
 
-import contextlib
+import functools
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from .. import device as devices
 from ..arrays import Array
@@ -21,6 +21,9 @@ from ..planning.fit import overrun
 from ..planning.plan import MANY, Plan
 from .checkpoints import Checkpoints
 from .communicator import Communicator
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -103,9 +106,9 @@ def advance(
     first: int,
     span: int,
     comm: Communicator,
-    begin: Callable[[int], None] = lambda k: None,
+    begin: Callable[[int], None] | None = None,
 ) -> tuple[int, bool]:
-    """Run up to `span` supersteps from number `first` on; ``begin(k)`` is called before number ``k``.
+    """Run up to `span` supersteps from number `first` on; ``begin(k)``, if given, is called before number ``k``.
 
     Returns
     -------
@@ -116,7 +119,8 @@ def advance(
     """
     k = first
     while k < first + span:
-        begin(k)
+        if begin is not None:
+            begin(k)
         ran = program.step(state, k, first + span - k, comm)
         if ran == 0:
             return k, True
@@ -126,10 +130,11 @@ def advance(
 
 def log_plan(plan: Plan) -> None:
     """Log the plan that an executor begins to run: a line at INFO, all of it at DEBUG."""
-    if _log.isEnabledFor(logging.INFO):
-        several = len(plan.devices) >= MANY
-        where = f"{len(plan.devices)} devices" if several else ", ".join(spec.name for spec in plan.devices)
-        _log.info("%s: method %s on %s, predicted %.3g s", plan.algorithm, plan.method, where, plan.seconds)
+    if not _log.isEnabledFor(logging.INFO):
+        return
+    several = len(plan.devices) >= MANY
+    where = f"{len(plan.devices)} devices" if several else ", ".join(spec.name for spec in plan.devices)
+    _log.info("%s: method %s on %s, predicted %.3g s", plan.algorithm, plan.method, where, plan.seconds)
     if _log.isEnabledFor(logging.DEBUG):
         _log.debug("the plan:\n%s", plan.explain())
 
@@ -192,8 +197,7 @@ class Pace:
         return Standing(k, plan.steps, rate, left)
 
 
-@contextlib.contextmanager
-def memory_errors(call: str, plan: Plan | None = None) -> Iterator[None]:
+class memory_errors:
     """Turn a MemoryError of the block, or of a decorated function, into a MemoryLimitError with the numbers.
 
     Parameters
@@ -203,9 +207,23 @@ def memory_errors(call: str, plan: Plan | None = None) -> Iterator[None]:
     plan : Plan, optional
         The plan that is being run; None while the input is prepared.
     """
-    try:
-        yield
-    except MemoryLimitError:
-        raise
-    except MemoryError as error:
-        raise MemoryLimitError(overrun(call, plan, error)) from error
+
+    def __init__(self, call: str, plan: Plan | None = None) -> None:
+        self._call, self._plan = call, plan
+
+    def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
+        """Return a function whose calls are such blocks."""
+
+        @functools.wraps(function)
+        def call(*args: P.args, **options: P.kwargs) -> T:
+            with self:
+                return function(*args, **options)
+
+        return call
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
+        if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
+            raise MemoryLimitError(overrun(self._call, self._plan, error)) from error

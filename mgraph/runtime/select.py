@@ -3,7 +3,6 @@
 import itertools
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..errors import Given, InputError
 from ..graph import Graph, PlacedGraph, StoredMatrix
 from ..graph.vertex_range import Part, incoming, range_of
 from ..planning.cut import Placed
-from ..planning.devices import DeviceSpec
+from ..planning.devices import DeviceSpec, holding
 from ..planning.plan import Plan
 from .direct import Direct
 from .program import Executor
@@ -26,8 +25,26 @@ _log = logging.getLogger(__name__)
 REPEATED = 2
 
 
+#: Elements of the largest array of a call that is small.
+SMALL = 1 << 18
+
+
+def is_small(n: int, m: int, rows: int = 0) -> bool:
+    """Return whether a call needs so little memory that it hardly matters what is free.
+
+    It reads n vertices and m edges, and computes n numbers for each of them, or for each of `rows` sources.
+    """
+    return m <= SMALL and n * max(n, rows) <= SMALL
+
+
 def executor(
-    device: str | None, client: Any, home: str, worker_timeout: Any = None, wait_for_workers: Any = None
+    device: str | None,
+    client: Any,
+    home: str,
+    worker_timeout: Any = None,
+    wait_for_workers: Any = None,
+    *,
+    small: bool = False,
 ) -> Executor:
     """Return where to run: on `device`, or on the workers of `client`.
 
@@ -43,13 +60,15 @@ def executor(
         Seconds that a worker of `client` may be silent.
     wait_for_workers : int, optional
         Number of workers of `client` to wait for.
+    small : bool
+        Whether the call is small: then what the host had free a moment ago is good enough.
     """
     if client is not None:
         from .dask import Cluster
 
         return Cluster(client, device, worker_timeout, wait_for_workers=wait_for_workers)
     check_without_client(worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
-    return Direct(devices.find(home if device is None and home != "cpu" else device))
+    return Direct(devices.find(home if device is None and home != "cpu" else device), small)
 
 
 def near_workers(
@@ -86,13 +105,22 @@ def near_workers(
 
 
 def runner_of(
-    graph: Graph | PlacedGraph, device: str | None, client: Any, worker_timeout: Any, wait_for_workers: Any
+    graph: Graph | PlacedGraph,
+    device: str | None,
+    client: Any,
+    worker_timeout: Any,
+    wait_for_workers: Any,
+    rows: int = 0,
 ) -> Executor:
-    """Return where to run a call on a graph: where it lies if that is on workers, else as `executor` chooses."""
+    """Return where to run a call on a graph: where it lies if that is on workers, else as `executor` chooses.
+
+    `rows` is the number of the call's sources, if it computes a row for each.
+    """
     if not isinstance(graph, PlacedGraph):
         if client is not None:
             _hint(graph)
-        return executor(device, client, graph.device, worker_timeout, wait_for_workers)
+        small = is_small(graph.n, graph.m if graph.dense is None else 0, rows)
+        return executor(device, client, graph.device, worker_timeout, wait_for_workers, small=small)
     _check_left_out(graph, device, client, worker_timeout, wait_for_workers)
     found: Executor = graph.executor()
     return found
@@ -103,7 +131,8 @@ def runner_of_vector(
 ) -> Executor:
     """Return where to run a call on a vector, which programs take by name: where it lies, if that is on workers."""
     if not placed_vector(vector):
-        return executor(device, client, devices.of(vector).name, worker_timeout, wait_for_workers)
+        home, small = devices.of(vector).name, is_small(1, 0, len(vector))
+        return executor(device, client, home, worker_timeout, wait_for_workers, small=small)
     _check_left_out(vector, device, client, worker_timeout, wait_for_workers)
     from .dask import beside
 
@@ -145,11 +174,11 @@ def specs_holding(
     """
     if isinstance(graph, PlacedGraph):
         sizes = graph.held((*orders, *kept))
-        return tuple(replace(spec, held=size) for spec, size in zip(runner.specs, sizes, strict=True))
+        return tuple(map(holding, runner.specs, sizes))
     if runner.place is None:
         return runner.specs
     held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
-    return tuple(replace(spec, held=held) for spec in runner.specs)
+    return tuple(holding(spec, held) for spec in runner.specs)
 
 
 def cut_of(runner: Executor, graph: Graph | PlacedGraph) -> np.ndarray | Placed | None:

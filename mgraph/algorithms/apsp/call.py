@@ -46,6 +46,7 @@ from ...runtime.select import (
     checked_memory_limit,
     checked_span,
     executor,
+    is_small,
     near_workers,
     runner_of,
     specs_holding,
@@ -173,7 +174,7 @@ def apsp(
     """
     matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
     given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
-    n, home = outline(given)
+    n, home, entries = outline(given)
     predecessors, intermediate = (
         checked_flag("predecessors", predecessors),
         checked_flag("intermediate", intermediate),
@@ -196,7 +197,8 @@ def apsp(
         # One worker has all edges already; of several, each gathers them.
         specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
     else:
-        runner = near or executor(device, client, home, worker_timeout, wait_for_workers)
+        small = is_small(n, entries)
+        runner = near or executor(device, client, home, worker_timeout, wait_for_workers, small=small)
         specs = runner.specs
     memory_limit = checked_memory_limit(memory_limit, runner)
     planned = partial(
@@ -212,15 +214,15 @@ def apsp(
     )
     narrowest = isinstance(dtype, str) and dtype == "auto"
     narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
-    if not (isinstance(given, Graph) and given.dense is not None):
-        # Refuse a call that does not fit before its edges are sorted. This plan cannot be the final one: the sign of
-        # the weights, the components and the types to choose from are known only afterwards.
-        planned(m=getattr(given, "nnz", None) or 0, dtype=dtype if not narrowest else "int16" if narrow else None)
+    parted = method == "auto" and runner.place is not None and n > GROUP
+    if not isinstance(given, Graph) or (given.dense is None and parted):
+        # Refuse a call that does not fit before its edges are sorted, or searched for components. This plan cannot be
+        # the final one: the sign of the weights and the types to choose from are known only afterwards.
+        planned(m=entries, dtype=dtype if not narrowest else "int16" if narrow else None)
     graph = given if isinstance(given, PlacedGraph) else as_graph(given)
     _check_weights(graph, method)
     order = None
     sizes: tuple[int, ...] = ()
-    parted = method == "auto" and runner.place is not None and n > GROUP
     if parted and isinstance(graph, Graph) and graph.dense is None:
         counts, order = components(graph)
         sizes = tuple(counts.tolist())

@@ -14,6 +14,7 @@ from ...planning.devices import DeviceSpec
 from ...planning.fit import refusal, shortfall
 from ...planning.kernels import check_block
 from ...planning.plan import Alternative, Plan
+from ...planning.remembered import remembered
 from . import candidates
 from .detail import COMPONENTS_FIRST
 from .request import Request
@@ -39,6 +40,7 @@ ONLY_IF_NAMED = ("naive", "squaring")
 SEARCHES = ("sssp", "johnson")
 
 
+@remembered
 def planned(
     n: int,
     m: int,

@@ -43,7 +43,7 @@ class Request:
     gathered: bool = False
     weight_bytes: int = 0
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """The kind of the devices."""
         return self.specs[0].kind

@@ -23,7 +23,7 @@ from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...results import MOST_BYTES, Result
 from ...runtime.program import memory_errors
-from ...runtime.select import checked_memory_limit, executor
+from ...runtime.select import checked_memory_limit, executor, is_small
 from ..apsp.call import apsp, check_counting
 from .plan import planned
 from .program import NO_CYCLE, AllPairs
@@ -135,7 +135,8 @@ def apsp_batch(
     predecessors = checked_flag("predecessors", predecessors)
     given = batch_of(graphs, lengths, edge_index, batch, weights)
     types = _types(given, dtype)
-    runner = executor(device, None, given.home.name)
+    small = is_small(given.side, given.m, given.side * given.count)
+    runner = executor(device, None, given.home.name, small=small)
     limit = checked_memory_limit(memory_limit, runner)
     plan_of = partial(
         planned,

@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from ...dtypes import name_of
 from ...planning.devices import DeviceSpec
 from ...planning.fit import fitted
 from ...planning.plan import Plan
+from ...planning.remembered import remembered
 from .detail import BatchDetail
 
 
+@remembered
 def planned(
     count: int,
     side: int,
@@ -35,7 +38,7 @@ def planned(
         method="floyd-warshall" if weighted else "bitmaps",
         n=count,
         m=m,
-        dtype=dtype.name,
+        dtype=name_of(dtype),
         predecessors=predecessors,
         ranges=((0, count),),
         devices=specs,

@@ -133,21 +133,21 @@ def bfs(
         method = wanted.method("bfs", method, searches.METHODS)
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
 
-    def quads_needed(place: devices.Device) -> int:
-        needed = bfs_kernels.on(place).quads_needed
-        return int(graph.kept("quads needed", place, lambda: needed(graph.layout("csr")[0])))
-
+    n, m, place = graph.n, graph.m, runner.place
+    quads = None
+    if place is not None and searches.prepared_for(method, n, m, 1) == "quads":
+        quads = graph.kept("quads needed", place, lambda: _quads_needed(graph, place))
     most_memory = checked_memory_limit(memory_limit, runner)
     plan = searches.planned(
-        graph.n,
-        graph.m,
+        n,
+        m,
         specs_holding(runner, graph, "heads", "quads"),
         method=method,
         predecessors=predecessors,
         memory_limit=most_memory,
         span=checked_span(span, progress),
         directed=graph.directed,
-        quads=None if runner.place is None else partial(quads_needed, runner.place),
+        quads=quads,
         indptr=cut_of(runner, graph),
         shape=shape_beside(graph, runner.specs),
     )
@@ -159,6 +159,11 @@ def bfs(
     results = at_home(graph, outcome.arrays)
     solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)
     return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)
+
+
+def _quads_needed(graph: Any, place: devices.Device) -> int:
+    """Return the number of quads that a device prepares for a graph."""
+    return int(bfs_kernels.on(place).quads_needed(graph.layout("csr")[0]))
 
 
 @with_common_parts

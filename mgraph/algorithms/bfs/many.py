@@ -99,7 +99,7 @@ def bfs_many(
     start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
+    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers, len(start))
     most_memory = checked_memory_limit(memory_limit, runner)
     plan = searches.planned_for_many(
         graph.n,

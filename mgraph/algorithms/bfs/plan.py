@@ -1,6 +1,5 @@
 """Plans of breadth-first searches, from one source or set of sources, and from many sources at a time."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from ...planning.kernels import check_method
 from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
+from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from ..many_levels import levels_seconds
 from .detail import SearchDetail, SearchesDetail
@@ -60,7 +60,7 @@ METHODS = ("hybrid", "frontier", "pull", *BY_LEVEL)
 DEPTH = 20
 
 
-def _prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
+def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
     """Return what a search prepares once for a graph, as in `SearchDetail`.
 
     Heads speed up pulling in graphs of high degree. Quads speed up thin levels in graphs of low degree; they pay only
@@ -71,6 +71,7 @@ def _prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
     return "quads" if method in ("auto", "hybrid", "frontier") and shards == 1 else None
 
 
+@remembered
 def planned(
     n: int,
     m: int,
@@ -81,7 +82,7 @@ def planned(
     span: int | None = None,
     directed: bool = True,
     indptr: Any = None,
-    quads: int | Callable[[], int] | None = None,
+    quads: int | None = None,
     memory_limit: int | None = None,
     shape: Shape | None = None,
     network: float | None = None,
@@ -89,7 +90,7 @@ def planned(
 ) -> Plan:
     """Plan a search from one source, or from a set of them, level by level.
 
-    `quads` is the graph's number of quads, or a function that counts them, which is called only if they are prepared.
+    `quads` is the graph's number of quads, which counts if `prepared_for` says that they are prepared.
     """
     kind, shape = specs[0].kind, shape or Shape()
     checked_choice("method", method, ("auto", *METHODS))
@@ -100,10 +101,9 @@ def planned(
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     offset = offset_type(m).itemsize
-    prepared = _prepared_for(method, n, m, len(specs))
-    if quads is None or prepared != "quads":
+    prepared = prepared_for(method, n, m, len(specs))
+    if quads is None:
         quads = n if kind == "cuda" else 0
-    kept = quads() if callable(quads) else quads
     by_target, by_source = _lists(method, predecessors)
 
     def peak(own: int, own_edges: int) -> int:
@@ -115,7 +115,7 @@ def planned(
         lists = own_edges * 4 + (own + 1) * offset
         if not shared:
             lists += own_edges * 4 + (n + 1) * offset
-        once = {"heads": 4 * own, "quads": 16 * kept, None: 0}
+        once = {"heads": 4 * own, "quads": 16 * quads, None: 0}
         state = 8 * n + _bitmaps(n, own) + hubs + 4 * len(specs) * (1 + listed) + once[prepared]
         return lists + state + found
 
@@ -289,6 +289,7 @@ def list_capacity(n: int, shards: int, kind: str) -> int:
     return min(bitmap // LISTS, SHORT[kind]) // 4 - 1
 
 
+@remembered
 def planned_for_many(
     n: int,
     m: int,

@@ -29,6 +29,7 @@ from ...runtime.select import (
     checked_memory_limit,
     checked_span,
     executor,
+    is_small,
     near_workers,
     runner_of,
     specs_holding,
@@ -105,18 +106,19 @@ def transitive_closure(
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
     given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
-    n, home = outline(given)
+    n, home, entries = outline(given)
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
         runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
         # One worker has all edges already; of several, each gathers them.
         specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
     else:
-        runner = near or executor(device, client, home, worker_timeout, wait_for_workers)
+        small = is_small(n, entries)
+        runner = near or executor(device, client, home, worker_timeout, wait_for_workers, small=small)
         specs = runner.specs
     limit = checked_memory_limit(memory_limit, runner)
     planned = partial(closure_plan.planned, n, specs=specs, span=span, memory_limit=limit)
-    planned(m=getattr(given, "nnz", None) or 0)  # refuse a call that does not fit before its edges are sorted
+    planned(m=entries)  # refuse a call that does not fit before its edges are sorted
     graph = given if isinstance(given, PlacedGraph) else as_graph(given)
     m = 0 if graph.dense is not None else graph.m
     plan = planned(m=m, gathered=isinstance(graph, PlacedGraph), directed=graph.directed)

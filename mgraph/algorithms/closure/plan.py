@@ -15,6 +15,7 @@ from ...planning.fit import fitted
 from ...planning.kernels import Shapes, check_block, padded
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE
+from ...planning.remembered import remembered
 
 #: Rate of the product of bits in pairs times pivots a second, of a GPU and of a CPU's core; and seconds that a round
 #: takes for its pivots.
@@ -36,6 +37,7 @@ class ClosureDetail(MatrixDetail):
         return rows, tuple((first // 32, -(-last // 32)) for first, last in columns)
 
 
+@remembered
 def planned(
     n: int,
     m: int,

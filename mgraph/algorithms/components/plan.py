@@ -16,6 +16,7 @@ from ...planning.kernels import check_method
 from ...planning.network import Exchanged, traffic
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
+from ...planning.remembered import remembered
 from ...planning.shape import Shape
 
 #: Up to this number of edges one core of a CPU is as fast as all, whose threads take time to wake up.
@@ -41,6 +42,7 @@ class ComponentsDetail(Detail):
     values: ClassVar[str] = "labels"
 
 
+@remembered
 def planned(
     n: int,
     m: int,

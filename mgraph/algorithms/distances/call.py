@@ -249,7 +249,9 @@ def distances(
         options |= {"device": device, "client": client, "memory_limit": memory_limit, "span": span}
         options |= {"progress": progress, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
         return _written(given, graph, starts, ends, shape, computed, out, overwrite, ids, options)
-    runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
+    width = given.n if ends is None else len(ends)
+    rows = -(-len(starts) * width // max(1, given.n))  # of n elements
+    runner = runner_of(given, device, client, worker_timeout, wait_for_workers, rows)
     bounds = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
     asked = wanted, most, method, computed, predecessors, progress, reverse, {"reduce": reduce, **bounds}
     plan, outcome = _solved(given, runner, starts, *asked, kept)

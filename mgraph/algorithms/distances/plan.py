@@ -9,13 +9,14 @@ import numpy as np
 
 from ... import device as devices
 from ...arguments import checked_choice, checked_reduce
-from ...dtypes import DISTANCE_TYPES, distance_dtype
+from ...dtypes import DISTANCE_TYPES, distance_dtype, name_of
 from ...errors import Given, InputError, MemoryLimitError
 from ...hierarchy.structure import Fill
 from ...planning.cut import Ranges, fitting_rows, sources_of, span_of
 from ...planning.devices import DeviceSpec, rates_of, spec_of, usable
 from ...planning.fit import fitted, refusal, shortfall
 from ...planning.plan import Alternative, Plan
+from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from ..apsp import plan as all_pairs
 from ..many_levels import counts_bytes, counts_seconds, levels_bytes, levels_seconds, words_for
@@ -188,7 +189,7 @@ class _Request:
             method=method,
             n=self.n,
             m=self.m,
-            dtype=self.dtype.name,
+            dtype=name_of(self.dtype),
             predecessors=self.predecessors,
             ranges=dealt.ranges,
             devices=self.specs,
@@ -208,6 +209,7 @@ class _Request:
         )
 
 
+@remembered
 def planned(
     n: int,
     m: int,
@@ -440,7 +442,7 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     if request.kind == "cpu":
         best = sources_of(best, LANES * specs[0].cores, seconds)
     dealt = request.dealt(best, LEAST, peak)
-    host, ordered = spec_of(devices.find("cpu")), preparation.fill is not None
+    host, ordered = spec_of(devices.find("cpu"), recent=True), preparation.fill is not None
     return request.plan(
         "hierarchy",
         dealt,

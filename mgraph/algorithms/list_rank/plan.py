@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...arguments import checked_choice, checked_integer, warn_caller
-from ...dtypes import MAX_ELEMENTS
+from ...dtypes import MAX_ELEMENTS, name_of
 from ...errors import Given, InputError, RenamedWarning, Words
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import even_ranges, fitting_rows, span_of
@@ -15,6 +15,7 @@ from ...planning.devices import DeviceSpec, rates_of, speed_of
 from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
+from ...planning.remembered import remembered
 from .rounds import rounds
 
 #: Elements ranked a second by a GPU, of lists of many millions, and by a CPU's core; by Wyllie's method, elements a
@@ -74,6 +75,7 @@ class ListDetail(Detail):
             yield Given("method", "splitter48"), " takes least (each device has the whole list)"
 
 
+@remembered
 def planned(
     n: int,
     m: int | None,
@@ -154,7 +156,7 @@ def planned(
         algorithm="list_rank",
         method=method,
         n=n,
-        dtype=dtype.name,
+        dtype=name_of(dtype),
         ranges=ranges,
         devices=specs,
         steps=steps,

@@ -11,6 +11,7 @@ from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
 from ...planning.rates import EXCHANGE
+from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from .keys import WEIGHTS_AT_A_TIME, WORK_BYTES
 
@@ -44,6 +45,7 @@ class ForestDetail(Detail):
     values: ClassVar[str] = "edges"
 
 
+@remembered
 def planned(
     n: int,
     m: int,

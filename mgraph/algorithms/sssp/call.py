@@ -12,7 +12,7 @@ from ... import device as devices
 from ...arguments import checked_choice, checked_flag, checked_limit, checked_vertices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...dtypes import distance_dtype, infinity
+from ...dtypes import distance_dtype, infinity, name_of
 from ...errors import Given, InputError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.checks import check_room
@@ -152,7 +152,7 @@ def sssp(
     plan = single_source_plan.planned(
         graph.n,
         graph.m,
-        specs_holding(runner, graph, f"lengths.{computed}"),
+        specs_holding(runner, graph, f"lengths.{name_of(computed)}"),
         method=method,
         dtype=computed,
         predecessors=predecessors,
@@ -166,8 +166,8 @@ def sssp(
     width = float("inf")
     if plan.method == "nearfar":
         width = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
-        if [spec.kind for spec in plan.devices] == ["cpu"]:
-            width = alone_width(graph.n, graph.m, width, computed)
+        if len(plan.devices) == 1 and plan.devices[0].kind == "cpu":
+            width = alone_width(plan.n, plan.m, width, computed)
     request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
     missed = negative_cycles.may_be_missed(graph, computed)

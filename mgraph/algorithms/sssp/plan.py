@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...arguments import checked_choice
-from ...dtypes import DISTANCE_TYPES, distance_dtype, offset_type
+from ...dtypes import DISTANCE_TYPES, distance_dtype, name_of, offset_type
 from ...kernels import sssp as sssp_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
@@ -14,6 +14,7 @@ from ...planning.fit import fitted
 from ...planning.network import Exchanged, gathered, traffic
 from ...planning.plan import Detail, Plan
 from ...planning.rates import DEFAULT, EXCHANGE
+from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from ..one_source import reads
 from .lists import list_length
@@ -43,6 +44,7 @@ _WIDE, _FALLS = 3, 2
 TYPES = tuple(dtype for dtype in DISTANCE_TYPES if dtype.itemsize >= 4)
 
 
+@remembered
 def planned(
     n: int,
     m: int,
@@ -89,7 +91,7 @@ def planned(
         method=method,
         n=n,
         m=m,
-        dtype=dtype.name,
+        dtype=name_of(dtype),
         predecessors=predecessors,
         ranges=ranges,
         devices=specs,

@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array, bits_of, members_of
-from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity
+from ...arrays import Array, bits_of, filled, members_of
+from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, name_of
 from ...graph import Compressed
 from ...graph.potentials import edge_lengths
 from ...graph.vertex_range import Part
@@ -284,8 +284,8 @@ class FromOneSource(Resumable):
         indptr, indices = piece.layout("csr", device)
         sssp_kernels.on(device).compile_ahead(indptr, dtype, masked)
         make = partial(_lengths, piece, dtype, device)
-        edges = Compressed(indptr, indices, piece.kept(f"lengths.{dtype}", device, make, weights=True))
-        distances = xp.full(self.plan.n, kernel_infinity(dtype), dtype)
+        edges = Compressed(indptr, indices, piece.kept(f"lengths.{name_of(dtype)}", device, make, weights=True))
+        distances = filled(self.plan.n, kernel_infinity(dtype), dtype, xp)
         search = Relaxation(
             *(device, edges, distances, _seeds(request, device), self.plan.ranges, shard),
             masked=masked,
@@ -312,7 +312,7 @@ class FromOneSource(Resumable):
             not search.finished
             or (dtype.kind == "i" and int(distances.min()) < distance_range(dtype, nonnegative=False)[0])
         )
-        results = {"rounds": np.full(1, state.rounds), "doubt": np.full(1, doubt)}
+        results = {"rounds": np.array([state.rounds]), "doubt": np.array([doubt])}
         if doubt:
             return results | {"distances": distances[first:last]}
         if not request.negative:
@@ -414,7 +414,7 @@ class FromOneSource(Resumable):
 def _seeds(request: Request, device: devices.Device) -> Array:
     """Return the sources on a device; a single one is written there, without waiting for a copy from the host."""
     if len(request.sources) == 1:
-        return device.xp.full(1, request.sources[0], np.int32)
+        return filled(1, request.sources[0], np.int32, device.xp)
     return device.asarray(np.array(request.sources, np.int32))
 
 

@@ -30,6 +30,9 @@ from .ops import DIGIT_BITS
 _LANES = 64
 _SLICES = 32
 
+#: Vertices and edges of all searches together up to which one core takes them: to start others takes as long.
+_FEW = 1 << 14
+
 _MASK = (1 << DIGIT_BITS) - 1
 
 _NONE = -9999  # no predecessor
@@ -178,7 +181,8 @@ def one_by_one(D, sources, edges, window, end):
     infinity, n = _infinity(D.dtype), D.shape[1]
     bounds = Bounds(min(window, infinity), _before(end, D.dtype), -1)
     rows = iter(range(len(D)))  # each core takes the next one
-    cores = min(len(D), numba.get_num_threads())
+    few = len(D) * (n + len(edges[1])) <= _FEW
+    cores = 1 if few else min(len(D), numba.get_num_threads())
 
     def search(_):
         near, far = np.empty((2, 2 * n), np.int32)
