@@ -24,6 +24,8 @@ def all_on(device: Device, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Return arrays, by name, as arrays of a device; large ones are copied to the host at the same time."""
     if device.kind != "cpu":
         return {name: device.asarray(array) for name, array in arrays.items()}
+    if set(map(type, arrays.values())) <= {np.ndarray}:
+        return dict(arrays)
     begun = {name: _begun(array) for name, array in arrays.items()}
     for copy in itertools.chain.from_iterable(copies for _, copies in begun.values()):
         copy.result()
