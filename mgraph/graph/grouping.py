@@ -65,18 +65,42 @@ def extremes(numbers: Any) -> tuple[Any, Any]:
     return low, high
 
 
-def ascending(indptr: np.ndarray, indices: np.ndarray, n: int) -> bool:
-    """Return whether the columns of each row ascend, or repeat, and are in [0, n); `indptr` is right."""
+def ascending(indptr: np.ndarray, indices: np.ndarray, n: int, strictly: bool = False) -> bool:
+    """Return whether the columns of each row ascend and are in [0, n); unless `strictly`, they may repeat.
+
+    `indptr` is right.
+    """
     if len(indices) < MANY:
-        falls = np.flatnonzero(indices[1:] < indices[:-1]) + 1
+        falls = np.flatnonzero((np.less_equal if strictly else np.less)(indices[1:], indices[:-1])) + 1
         begins = np.zeros(len(indices) + 1, bool)
         begins[indptr] = True
         in_range = not len(indices) or (int(indices.min()) >= 0 and int(indices.max()) < n)
         return in_range and bool(begins[falls].all())
     fault = np.zeros(1, np.int32)
     words = np.promote_types(indptr.dtype, indices.dtype)
-    grouping_kernels.on(devices.find("cpu")).ascending(usable(indptr, words), usable(indices, words), n, fault)
+    grouping_kernels.on(devices.find("cpu")).ascending(
+        usable(indptr, words), usable(indices, words), n, strictly, fault
+    )
     return not fault[0]
+
+
+def balanced(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:
+    """Return whether each edge above the diagonal is one below it, as often and with the same bits as its weight.
+
+    If not, the answer is True nevertheless with a probability of about ``2**-128``: the sums of two hashes of 64 bits,
+    whose keys are drawn at each call, are compared instead of the edges [1]_.
+
+    References
+    ----------
+    .. [1] D. Clarke, S. Devadas, M. van Dijk, B. Gassend and G. E. Suh, "Incremental multiset hash functions and their
+       application to memory integrity checking", ASIACRYPT 2003: MSet-Add-Hash.
+    """
+    keys = np.random.default_rng().integers(0, 1 << 64, 3, np.uint64)
+    sums = np.zeros((CHUNKS * thread_count(), 2), np.uint64)
+    grouping_kernels.on(devices.find("cpu")).imbalance(
+        usable(indptr, indptr.dtype), usable(indices, WORD), _bits(weights), keys, sums
+    )
+    return not sums.sum(0).any()
 
 
 def usable(array: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -32,10 +32,19 @@ def check_structure(matrix: Any) -> None:
 
 
 def stored_rows(matrix: Any, copy: bool) -> tuple[Compressed | None, bool]:
-    """Return the edges of a matrix in CSR, of a checked structure, each row sorted, and whether none is negative.
+    """Return `kept_rows` of a matrix in CSR of a checked structure; None and False for another format or on a GPU."""
+    indptr = getattr(matrix, "indptr", None)
+    if getattr(matrix, "format", None) != "csr" or not isinstance(indptr, np.ndarray):
+        return None, False
+    m = int(indptr[-1])
+    return kept_rows(Compressed(indptr, matrix.indices[:m], matrix.data[:m]), matrix.shape[0], copy)
 
-    They are None if some edges have to be left out, or if it is in another format or on a GPU. Without `copy`, arrays
-    of the types of a graph are the matrix's own if the rows are sorted.
+
+def kept_rows(edges: Compressed, n: int, copy: bool) -> tuple[Compressed | None, bool]:
+    """Return the edges of a graph of n vertices as it keeps them, each row sorted, and whether none is negative.
+
+    They are None if some edges have to be left out, or an index is not in [0, n). `indptr` has been checked. Without
+    `copy`, arrays of the types of a graph are the edges' own if the rows are sorted.
 
     Raises
     ------
@@ -44,25 +53,22 @@ def stored_rows(matrix: Any, copy: bool) -> tuple[Compressed | None, bool]:
     MemoryLimitError
         If arrays have to be copied or sorted, and do not fit the free memory.
     """
-    indptr, n = getattr(matrix, "indptr", None), matrix.shape[0]
-    if getattr(matrix, "format", None) != "csr" or not isinstance(indptr, np.ndarray):
-        return None, False
-    m = int(indptr[-1])
-    indices, data = matrix.indices[:m], matrix.data[:m]
+    indptr, indices, data = edges
+    m = len(indices)
     in_order = ascending(indptr, indices, n)
     if not in_order and not (m and 0 <= (ends := extremes(indices))[0] and ends[1] < n):
         return None, False
-    wanted, offsets = weight_dtype(np.dtype(data.dtype)), offset_type(m)
+    wanted, offsets = None if data is None else weight_dtype(np.dtype(data.dtype)), offset_type(m)
     parts = [(indptr, offsets), (indices, _INDEX), *([] if wanted is None else [(data, wanted)])]
     needed = sum(array.size * dtype.itemsize if copy else copied_bytes(array, dtype) for array, dtype in parts)
     if needed:
-        devices.check_free_memory(f"a copy of a matrix of {m:,} entries", needed, devices.of(data))
-    weights = checked_weights(data, m, copy=False)
+        devices.check_free_memory(f"a copy of a matrix of {m:,} entries", needed, devices.of(indices))
+    weights = None if data is None else checked_weights(data, m, copy=False)
     least, greatest = (0, 0) if weights is None or not m else extremes(weights)
     if greatest == np.inf:
         return None, False
     if not in_order:
-        check_memory(n, m, devices.of(data))
+        check_memory(n, m, devices.of(indices))
         weights = None if weights is None else usable(weights, weights.dtype)
         return sorted_rows(Compressed(indptr, indices, weights), n), least >= 0
     taken = copied if copy else usable

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from ..dtypes import offset_type
+from ..graph.grouping import extremes, usable
 
-def rows_of(starts: np.ndarray, entries: int, n: int, name: str) -> np.ndarray:
-    """Return the row of each entry, int32, given where each of n rows begins and the last one ends.
+
+def starts_of(starts: np.ndarray, entries: int, n: int, name: str) -> np.ndarray:
+    """Return where each of n rows begins and the last one ends, in the type of a graph.
 
     Raises
     ------
@@ -17,11 +20,14 @@ def rows_of(starts: np.ndarray, entries: int, n: int, name: str) -> np.ndarray:
         raise ValueError(f"{name} does not begin with 0, or decreases")
     if int(starts[-1]) != entries:
         raise ValueError(f"{name} ends with {starts[-1]}, and there are {entries} entries")
-    return np.repeat(np.arange(n, dtype=np.int32), np.diff(starts).astype(np.int64))
+    return starts.astype(offset_type(entries), copy=False)
 
 
 def within(indices: np.ndarray, n: int) -> np.ndarray:
     """Return indices as int32, or raise ValueError unless all are in [0, n)."""
-    if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < n):
-        raise ValueError(f"there is an index outside of 0 to {n - 1}: {int(indices.min())} or {int(indices.max())}")
-    return indices.astype(np.int32, copy=False)
+    if not len(indices):
+        return indices.astype(np.int32)
+    least, greatest = extremes(indices)
+    if not (least >= 0 and greatest < n):
+        raise ValueError(f"there is an index outside of 0 to {n - 1}: {least} or {greatest}")
+    return usable(indices, np.dtype(np.int32))

@@ -1,8 +1,16 @@
-"""The options and the result of a format's reader."""
+"""The options and the result of a format's reader: a list of edges, or compressed rows."""
 
 from typing import NamedTuple
 
 import numpy as np
+
+from .. import device as devices
+from ..graph import Compressed, Graph
+from ..graph.checks import vertex_count
+from ..graph.compressed import rows_of
+from ..graph.ids import checked_ids
+from ..graph.sparse import kept_rows
+from .ids import packed
 
 
 class Options(NamedTuple):
@@ -42,3 +50,78 @@ class Content(NamedTuple):
     directed: bool
     base: int
     ids: np.ndarray | None = None
+
+    def unweighted(self) -> "Content":
+        """Return the edges without weights."""
+        return self._replace(weights=None)
+
+    def packed(self) -> tuple[np.ndarray, "Content"]:
+        """Return the ids in use, ascending, and the edges between their places."""
+        used, src, dst = packed(self.src, self.dst)
+        return used, self._replace(src=src, dst=dst)
+
+    def graph(self, n: int | None, directed: bool, ids: np.ndarray | None) -> Graph:
+        """Return the graph of the edges, with this number of vertices, or raise InputError."""
+        return Graph.from_edges(self.src, self.dst, self.weights, n, directed, ids=ids)
+
+
+class Rows(NamedTuple):
+    """The content of a file that has edges row by row: a graph keeps them so, and need not sort them.
+
+    Attributes
+    ----------
+    edges : Compressed
+        The edges from each vertex, checked: where rows begin, and that the vertices are in [0, n). Those of a row are
+        in any order, with weights of any type, or None.
+    n : int
+        The number of vertices.
+    directed : bool
+        Whether edges have one direction. If not, each is in the rows of both of its ends, as in a graph.
+    base : int
+        The first vertex id in the file.
+    """
+
+    edges: Compressed
+    n: int
+    directed: bool
+    base: int
+    ids: None = None
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The edges' weights."""
+        return self.edges.weights
+
+    def unweighted(self) -> "Rows":
+        """Return the edges without weights."""
+        return self._replace(edges=self.edges._replace(weights=None))
+
+    def packed(self) -> tuple[np.ndarray, "Rows"]:
+        """Return the vertices in use, ascending, and the edges between their places; rows keep their order."""
+        indptr, indices, weights = self.edges
+        in_use = indptr[1:] > indptr[:-1]
+        in_use[indices] = True
+        used, places = np.flatnonzero(in_use), in_use.cumsum(dtype=np.int32) - np.int32(1)
+        rows = np.append(indptr[:-1][in_use], indptr[-1:])  # as the rows that are left out are empty
+        return used, self._replace(edges=Compressed(rows, places[indices], weights), n=len(used))
+
+    def graph(self, n: int | None, directed: bool, ids: np.ndarray | None) -> Graph:
+        """Return the graph of the edges, with this number of vertices, or raise InputError."""
+        n = vertex_count(n, self.n - 1)
+        edges = self.edges if n == self.n else self.edges._replace(indptr=_with_empty_rows(self.edges.indptr, n))
+        if directed or not self.directed:
+            csr, nonnegative = kept_rows(edges, n, copy=False)
+            if csr is not None:
+                ids = None if ids is None else checked_ids(ids, n)
+                return Graph(n, csr=csr, directed=directed, ids=ids, nonnegative=nonnegative)
+        # Edges of infinite weight are left out, or each edge is to have both directions.
+        src = rows_of(edges.indptr, len(edges.indices), np)
+        return Graph.from_edges(src, edges.indices, edges.weights, n, directed, ids=ids)
+
+
+def _with_empty_rows(indptr: np.ndarray, n: int) -> np.ndarray:
+    """Return where n rows begin, and the last one ends, of which those after the given ones are empty."""
+    devices.check_free_memory(f"a graph of {n:,} vertices", indptr.itemsize * (n + 1), devices.find("cpu"))
+    longer = np.full(n + 1, indptr[-1])
+    longer[: len(indptr)] = indptr
+    return longer

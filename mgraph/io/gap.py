@@ -16,37 +16,34 @@ from typing import IO
 import numpy as np
 
 from .. import device as devices
-from ..dtypes import MAX_VERTICES
+from ..dtypes import MAX_VERTICES, offset_type
 from ..errors import FormatError, InputError
-from ..graph import Graph
+from ..graph import Graph, grouping
 from ..graph.compressed import Compressed
-from .compressed_rows import rows_of, within
-from .content import Content, Options
+from .compressed_rows import starts_of, within
+from .content import Options, Rows
 from .npy import Header, read_elements
-from .stream import PIECE, require, size_known
-from .symmetric import once
+from .stream import PIECE, require, size_known, take_pieces
+from .symmetric import undirected
 
 _HEADER = struct.Struct("<Bqq")
 _OFFSET, _NUMBER = np.dtype("<i8"), np.dtype("<i4")
-
-#: Bytes for each entry, in addition to those of the file, until the graph is built.
-_BYTES_AN_ENTRY = 24
 
 #: Entries that are written at a time.
 _ENTRIES = 1 << 20
 
 
-def read_sg(path: Path, stream: BufferedReader, options: Options) -> Content:
+def read_sg(path: Path, stream: BufferedReader, options: Options) -> Rows:
     """Return the edges of a .sg file."""
     return _content(path, stream, options, 1)
 
 
-def read_wsg(path: Path, stream: BufferedReader, options: Options) -> Content:
+def read_wsg(path: Path, stream: BufferedReader, options: Options) -> Rows:
     """Return the edges of a .wsg file."""
     return _content(path, stream, options, 2)
 
 
-def _content(path: Path, stream: BufferedReader, options: Options, width: int) -> Content:
+def _content(path: Path, stream: BufferedReader, options: Options, width: int) -> Rows:
     """Return the edges of a file whose entries have `width` numbers.
 
     Raises
@@ -75,29 +72,43 @@ def _content(path: Path, stream: BufferedReader, options: Options, width: int) -
             f"{path} has {there} bytes, and a graph of {n} vertices and {m} entries has {whole}: is it complete"
             f"{', and without weights' if width == 1 else ', and with int32 weights'}?"
         )
-    require(path, part + _BYTES_AN_ENTRY * m, f"a graph of {m:,} entries")
+    many = m >= grouping.MANY
+    threads = grouping.thread_count() if there and many else 1
+    room = threads * PIECE + (0 if many else 2 * m)  # buffers, and truth values that tell whether few are in order
+    require(path, part + offset_type(m).itemsize * (n + 1) + room, f"a graph of {m:,} entries")
     offsets = read_elements(path, stream, Header(_OFFSET, False, (n + 1,), 0), "offsets", last=False)
-    shape = (m, width)
-    entries = read_elements(path, stream, Header(_NUMBER, False, shape, 0), "neighbours", last=not directed)
-    if directed:
-        _pass_over(path, stream, part)
+    columns = _columns(path, stream, m, width, threads)
+    if not there:
+        _pass_over(path, stream, part if directed else 0)
     try:
-        src, dst = rows_of(offsets, m, n, "the list of offsets"), within(np.ascontiguousarray(entries[:, 0]), n)
+        indptr, indices = starts_of(offsets, m, n, "the list of offsets"), within(columns[0], n)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from error
-    weights = np.ascontiguousarray(entries[:, 1]) if width == 2 else None
-    if not directed and not options.directed:
-        src, dst, weights = once(path, src, dst, weights, n, 0)
-    return Content(src, dst, weights, n, bool(directed), 0)
+    rows = Rows(Compressed(indptr, indices, columns[1] if width == 2 else None), n, bool(directed), 0)
+    return rows if directed or options.directed else undirected(path, rows)
+
+
+def _columns(path: Path, stream: BufferedReader, m: int, width: int, threads: int) -> list[np.ndarray]:
+    """Return the neighbours, and of entries of two numbers the weights."""
+    columns = [np.empty(m, np.int32) for _ in range(width)]
+    entry = _NUMBER.itemsize * width
+
+    def take(place: int, piece: memoryview) -> None:
+        numbers = np.frombuffer(piece, _NUMBER).reshape(-1, width)
+        for column, its in zip(columns, numbers.T, strict=True):
+            column[place // entry :][: len(its)] = its
+
+    there = take_pieces(stream, entry * m, threads, take)
+    if there < entry * m:
+        raise FormatError(f"{path}: it ends after {there} of the {entry * m} bytes of its entries: is it complete?")
+    return columns
 
 
 def _pass_over(path: Path, stream: BufferedReader, size: int) -> None:
     """Read the edges into each vertex, which say nothing new; or raise FormatError unless they end the file."""
-    left = size
-    while left and (piece := stream.read(min(PIECE, left))):
-        left -= len(piece)
-    if left or stream.read(1):
-        what = f"ends {left} bytes before" if left else "goes on after"
+    passed = take_pieces(stream, size, 1, lambda place, piece: None)
+    if passed < size or stream.read(1):
+        what = f"ends {size - passed} bytes before" if passed < size else "goes on after"
         raise FormatError(f"{path}: it {what} the end of the edges into each vertex: is it complete?")
 
 

@@ -22,12 +22,12 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from .. import device as devices
-from ..dtypes import MAX_VERTICES
+from ..dtypes import MAX_VERTICES, offset_type
 from ..errors import FormatError, InputError
-from ..graph import Graph
-from .content import Content, Options
+from ..graph import Compressed, Graph
+from .content import Options, Rows
 from .stream import Text, check_text, require
-from .symmetric import once
+from .symmetric import undirected
 
 _HEADER = re.compile(rb"([0-9]{1,18})[ \t]+([0-9]{1,18})(?:[ \t]+([01]{1,3})(?:[ \t]+([0-9]{1,9}))?)?")
 
@@ -75,8 +75,8 @@ class Header(NamedTuple):
     loops: bool = False
 
 
-def read_metis(path: Path, stream: BufferedReader, options: Options) -> Content:
-    """Return the edges of a METIS file, each once, or all entries if they have directions or the caller wants that.
+def read_metis(path: Path, stream: BufferedReader, options: Options) -> Rows:
+    """Return the edges of a METIS file.
 
     Raises
     ------
@@ -101,12 +101,11 @@ def read_metis(path: Path, stream: BufferedReader, options: Options) -> Content:
     if options.directed:
         return found
     try:
-        src, dst, weights = once(path, *found[:3], found.n or 0, 1)
+        return undirected(path, found)
     except FormatError:
         if options.directed is None and found.directed:
             return found
         raise
-    return found._replace(src=src, dst=dst, weights=weights, directed=False)
 
 
 def _headers(start: str, line: bytes) -> list[Header]:
@@ -137,7 +136,7 @@ def _take(readings: list["_Lines"], block: bytes) -> int:
     return count
 
 
-def _found(readings: list["_Lines"], directed: bool | None) -> Content:
+def _found(readings: list["_Lines"], directed: bool | None) -> Rows:
     """Return what the reading holds whose numbers are as many as the first line says."""
     for lines in readings[:-1]:
         with contextlib.suppress(FormatError):
@@ -239,7 +238,7 @@ class _Lines:
         """Return the error for a line of the block."""
         return FormatError(f"{self._path}, line {self._line + line}: {why}")
 
-    def content(self, directed: bool | None) -> Content:
+    def content(self, directed: bool | None) -> Rows:
         """Return all entries; they have directions if the first line counts them.
 
         Of a loop that is listed twice there is one entry, unless the caller wants a directed graph.
@@ -267,18 +266,22 @@ class _Lines:
                 f"{self._path}: the first line says that there are {edges} edges, each on two lines, and there are "
                 f"{self._count} neighbours"
             )
-        found = Content(src, dst, weights, n, counted, 1)
-        return found if directed or self._count != 2 * edges else self._without_second_loops(found, loops)
+        if not directed and self._count == 2 * edges:
+            src, dst, weights = self._without_second_loops(src, dst, weights, loops)
+        indptr = np.zeros(n + 1, offset_type(len(src)))
+        np.cumsum(np.bincount(src, minlength=n), out=indptr[1:])
+        return Rows(Compressed(indptr, dst, weights), n, counted, 1)
 
-    def _without_second_loops(self, found: Content, loops: np.ndarray) -> Content:
+    def _without_second_loops(
+        self, src: np.ndarray, dst: np.ndarray, weights: np.ndarray | None, loops: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Return entries without one of each two that are the ends of a loop."""
-        src, dst, weights = found[:3]
         order = loops[np.lexsort([column[loops] for column in (weights, src) if column is not None])]
         one, other = order[::2], order[1::2]
         if not all(np.array_equal(column[one], column[other]) for column in (src, weights) if column is not None):
             raise FormatError(f"{self._path}: some loops are listed twice, and some are not")
         rest = np.delete(np.arange(len(src)), other)
-        return found._replace(src=src[rest], dst=dst[rest], weights=None if weights is None else weights[rest])
+        return src[rest], dst[rest], None if weights is None else weights[rest]
 
 
 def write_metis(file: IO[bytes], graph: Graph, path: Path) -> None:

@@ -15,8 +15,10 @@ import numpy as np
 
 from ..dtypes import MAX_VERTICES
 from ..errors import FormatError, MgraphError
-from .compressed_rows import rows_of, within
-from .content import Content, Options
+from ..graph import Compressed
+from ..graph.compressed import rows_of
+from .compressed_rows import starts_of, within
+from .content import Content, Options, Rows
 from .npy import Header, read_elements, read_header
 from .stream import held, require
 
@@ -41,7 +43,7 @@ _MATRIX = "a matrix that scipy.sparse.save_npz wrote"
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
+def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content | Rows:
     """Return the stored entries of a sparse matrix as edges from row to column; truth values give no weights.
 
     Raises
@@ -52,8 +54,11 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content:
         If they exceed the free memory.
     """
     with _checked(path, stream, _MATRIX) as archive:
-        n = _order(path, archive)
-        src, dst, data = _entries(path, archive, n)
+        n, form = _order(path, archive), _form(path, archive)
+        if form == "csr":
+            indptr, indices, data = _compressed(archive, n)
+            return Rows(Compressed(indptr, indices, None if data.dtype.kind == "b" else data), n, True, 0)
+        src, dst, data = _entries(path, archive, n, form)
     return Content(src, dst, None if data.dtype.kind == "b" else data, n, True, 0)
 
 
@@ -198,45 +203,51 @@ def _order(path: Path, archive: _Archive) -> int:
     return shape[0]
 
 
-def _entries(path: Path, archive: _Archive, n: int) -> Entries:
-    """Return rows, columns and values."""
+def _form(path: Path, archive: _Archive) -> str:
+    """Return the name of the matrix's format."""
     if "_is_array" in archive:
         archive.small("_is_array", "b", 0)  # ignore SciPy's array/matrix flag
     name = archive.small("format", "SU", 0)
-    format = name.item() if name.dtype.kind == "U" else name.item().decode("ascii")
-    if format in ("csr", "csc"):
-        entries = _compressed(n, *archive.arrays(indptr=("iu", 1), indices=("iu", 1), data=("biuf", 1)))
-    elif format == "bsr":
+    form = str(name.item() if name.dtype.kind == "U" else name.item().decode("ascii"))
+    if form not in ("csr", "csc", "bsr", "coo", "dia"):
+        raise _invalid(path, f"the format {form[:60]!r} is not one of csr, csc, bsr, coo, dia")
+    return form
+
+
+def _entries(path: Path, archive: _Archive, n: int, form: str) -> Entries:
+    """Return rows, columns and values of a matrix in a format other than CSR."""
+    if form == "csc":
+        columns, rows, values = _compressed(archive, n)
+        return rows, rows_of(columns, len(rows), np), values
+    if form == "bsr":
         entries = _blocks(n, *archive.arrays(indptr=("iu", 1), indices=("iu", 1), data=("biuf", 3)))
-    elif format == "dia":
+    elif form == "dia":
         entries = _diagonals(n, *archive.arrays(offsets=("iu", 1), data=("biuf", 2)))
-    elif format == "coo" and "coords" in archive:
+    elif "coords" in archive:
         coords, data = archive.arrays(coords=("iu", 2), data=("biuf", 1))
         if len(coords) != 2:
             raise _invalid(path, f"'coords' has the shape {coords.shape}")
         entries = coords[0], coords[1], data
-    elif format == "coo":
+    else:
         row, col, data = archive.arrays(row=("iu", 1), col=("iu", 1), data=("biuf", 1))
         entries = row, col, data
-    else:
-        raise _invalid(path, f"the format {format[:60]!r} is not one of csr, csc, bsr, coo, dia")
     rows, columns, values = entries
     if not len(rows) == len(columns) == len(values):
         raise _invalid(path, f"it has {len(rows)} rows, {len(columns)} columns and {len(values)} values")
-    src, dst = within(rows, n), within(columns, n)
-    return (dst, src, values) if format == "csc" else (src, dst, values)
+    return within(rows, n), within(columns, n), values
 
 
-def _rows(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n: int) -> np.ndarray:
-    """Return the row of each index, or raise ValueError if there are more or fewer values than indices."""
+def _compressed(archive: _Archive, n: int) -> Entries:
+    """Return where rows begin, and the columns and values in them; of compressed columns, those of the transposed."""
+    indptr, indices, data = archive.arrays(indptr=("iu", 1), indices=("iu", 1), data=("biuf", 1))
+    return _starts(indptr, indices, data, n), within(indices, n), data
+
+
+def _starts(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n: int) -> np.ndarray:
+    """Return where rows begin, or raise ValueError if there are more or fewer values than indices."""
     if len(indices) != len(data):
         raise ValueError(f"there are {len(indices)} indices and {len(data)} values")
-    return rows_of(indptr, len(indices), n, "'indptr'")
-
-
-def _compressed(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> Entries:
-    """Return the entries of compressed rows; of compressed columns, those of the transposed matrix."""
-    return _rows(indptr, indices, data, n), indices, data
+    return starts_of(indptr, len(indices), n, "'indptr'")
 
 
 def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> Entries:
@@ -244,7 +255,7 @@ def _blocks(n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -
     _, high, wide = data.shape
     if not high or not wide or n % high or n % wide:
         raise ValueError(f"blocks of {high} x {wide} do not divide a matrix of {n} x {n}")
-    top = _rows(indptr, indices, data, n // high) * np.int32(high)
+    top = rows_of(_starts(indptr, indices, data, n // high), len(indices), np) * np.int32(high)
     left = within(indices, n // wide) * np.int32(wide)
     rows = top[:, None, None] + np.arange(high, dtype=np.int32)[:, None]
     columns = left[:, None, None] + np.arange(wide, dtype=np.int32)

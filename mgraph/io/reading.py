@@ -17,7 +17,7 @@ from ..arrays import Array
 from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded, parts_of
 from ..graph import Graph
 from .columns import read_parquet
-from .content import Content, Options
+from .content import Content, Options, Rows
 from .dimacs import read_gr
 from .edge_files import Request, edges_of_files
 from .edge_list import read_edges, read_numbers
@@ -26,7 +26,7 @@ from .formats import ATTRIBUTED, FORMATS, TABLES, check_edge_list, check_suffix,
 from .gap import read_sg, read_wsg
 from .graph6 import read_graph6
 from .graphalytics import read_graphalytics
-from .ids import in_use, packed
+from .ids import in_use
 from .matrix_market import BANNER, read_mtx
 from .metis import read_metis
 from .networkx_files import read_gml
@@ -45,7 +45,7 @@ WASTED_IDS = 300
 #: Bytes from which a file's format is guessed.
 _HEAD = 1 << 12
 
-_READERS: dict[str, Callable[[Path, BufferedReader, Options], Content]] = {
+_READERS: dict[str, Callable[[Path, BufferedReader, Options], Content | Rows]] = {
     "edges": read_edges,
     "gr": read_gr,
     "mtx": read_mtx,
@@ -274,31 +274,26 @@ def _guess(path: Path, head: bytes) -> str:
     return format or "edges"
 
 
-def _graph(path: Path, content: Content, options: Options) -> Graph:
+def _graph(path: Path, content: Content | Rows, options: Options) -> Graph:
     n, directed, weighted, relabel, _ = options
-    src, dst, weights, known, implied, base, ids = content
-    if weighted and weights is None:
+    known, ids = content.n, content.ids
+    if weighted and content.weights is None:
         raise FormatError(f"{path} holds no weights: leave out ", Given("weighted", True))
     if known is not None and n is not None and n < known and not relabel:
         raise FormatError(f"{path} says that it has {known} vertices, more than ", Given("n", n))
+    if weighted is False:
+        content = content.unweighted()
     if relabel:
-        used, src, dst = packed(src, dst)
+        used, content = content.packed()
         if n is not None and n != len(used):
             raise FormatError(f"{path} holds {len(used)} distinct vertex ids, not ", Given("n", n))
-        n, ids = len(used), used + base if ids is None else ids[used]
+        n, ids = len(used), used + content.base if ids is None else ids[used]
     elif n is None:
         n = known
-        if n is None:
-            _warn_of_sparse_ids(path, src, dst)
+        if isinstance(content, Content) and n is None:
+            _warn_of_sparse_ids(path, content.src, content.dst)
     try:
-        return Graph.from_edges(
-            src,
-            dst,
-            None if weighted is False else weights,
-            n,
-            implied if directed is None else directed,
-            ids=ids,
-        )
+        return content.graph(n, content.directed if directed is None else directed, ids)
     except InputError as error:
         raise FormatError(f"{path}: ", *parts_of(error)) from error
 

@@ -283,6 +283,47 @@ def size_known(stream: BufferedReader) -> int:
     return os.fstat(stream.fileno()).st_size if plain else 0
 
 
+def take_pieces(stream: BufferedReader, size: int, threads: int, take: Callable[[int, memoryview], object]) -> int:
+    """Read the next bytes of a stream, and return how many there are: `size`, or fewer at its end.
+
+    Parameters
+    ----------
+    stream : file
+        The stream, which is after these bytes then.
+    size : int
+        The number of bytes.
+    threads : int
+        The number of threads that read, if `size_known` of the stream: each its own pieces, into its own buffer.
+    take : callable
+        Is given where each piece of `PIECE` bytes begins, and the piece, whose memory is used again afterwards.
+    """
+    threads, start = (threads, stream.tell()) if size_known(stream) else (1, 0)
+    ends = [size]
+
+    def read(part: memoryview, place: int) -> int:
+        return os.preadv(stream.fileno(), [part], start + place) if threads > 1 else stream.readinto(part)
+
+    def share(first: int) -> None:
+        buffer = memoryview(bytearray(min(PIECE, size)))
+        for begin in range(first * PIECE, size, threads * PIECE):
+            piece, filled = buffer[: size - begin], 0
+            while filled < len(piece) and (more := read(piece[filled:], begin + filled)):
+                filled += more
+            if filled < len(piece):
+                ends.append(begin + filled)
+                break
+            take(begin, piece)
+
+    if threads > 1:
+        from ..device.numba.sharing import on_all_cores
+
+        on_all_cores(share, range(threads), threads)
+        stream.seek(start + size)
+    else:
+        share(0)
+    return min(ends)
+
+
 def skip_byte_order_mark(stream: BufferedReader) -> None:
     """Go to the first character of a text."""
     if stream.peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK):

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from .. import lazy
-from ..dtypes import MAX_VERTICES
+from ..dtypes import MAX_VERTICES, offset_type
 from ..errors import FormatError, InputError, MgraphError
+from ..graph import Compressed
 from .compressed_rows import within
-from .content import Content, Options
+from .content import Options, Rows
 from .stream import require
 
 #: Bytes for each edge until the graph is built.
@@ -32,7 +33,7 @@ def is_part(path: Path) -> bool:
     return isinstance(path, Path) and path.suffix == ".graph" and path.with_suffix(".properties").is_file()
 
 
-def read_webgraph(path: Path, stream: BufferedReader, options: Options) -> Content:
+def read_webgraph(path: Path, stream: BufferedReader, options: Options) -> Rows:
     """Return the edges of a graph that WebGraph has compressed, given its .graph or .properties file.
 
     Raises
@@ -70,4 +71,6 @@ def read_webgraph(path: Path, stream: BufferedReader, options: Options) -> Conte
         raise FormatError(f"{path} is not a graph that webgraph can read: {reason}{missing}") from error
     if not len(degrees) == n or not degrees.sum() == len(dst) == m:
         raise FormatError(f"{path}: {m} edges are expected, and the successors of {len(degrees)} vertices are others")
-    return Content(np.repeat(np.arange(n, dtype=np.int32), degrees), dst, None, n, True, 0)
+    indptr = np.zeros(n + 1, offset_type(m))
+    np.cumsum(degrees, out=indptr[1:])
+    return Rows(Compressed(indptr, dst, None), n, True, 0)

@@ -56,8 +56,8 @@ def _extremes(numbers, floats):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def ascending(indptr, indices, n, fault):
-    """Set fault[0] unless the columns of each row ascend, or repeat, and are in [0, n)."""
+def ascending(indptr, indices, n, strictly, fault):
+    """Set fault[0] unless the columns of each row ascend and are in [0, n); unless `strictly`, they may repeat."""
     rows = len(indptr) - 1
     for part in prange((rows + _ROWS - 1) // _ROWS):
         wrong = False
@@ -66,9 +66,53 @@ def ascending(indptr, indices, n, fault):
             if begin < end:
                 wrong |= indices[begin] < 0 or indices[end - np.uint64(1)] >= n
                 for e in range(begin + np.uint64(1), end):
-                    wrong |= indices[e] < indices[e - np.uint64(1)]
+                    before = indices[e - np.uint64(1)]
+                    wrong |= indices[e] < before or (strictly and indices[e] == before)
         if wrong:
             fault[0] = 1
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def imbalance(indptr, indices, values, keys, sums):
+    """Add to each part's two sums the hashes of its edges above the diagonal, and subtract those of edges below it."""
+    edges = len(indices)
+    each = (edges + len(sums) - 1) // len(sums)
+    for part in prange(len(sums)):
+        begin = min(edges, part * each)
+        end = min(edges, begin + each)
+        row = _row_of(indptr, begin)
+        while begin < end:
+            stop = min(end, indptr[row + 1])
+            _add_hashes(np.uint64(row), np.uint64(begin), np.uint64(stop), indices, values, keys, sums[part])
+            begin = stop
+            row += 1
+
+
+@njit(nogil=True, cache=True)
+def _add_hashes(row, begin, end, indices, values, keys, sums):
+    """Add to the sums the hashes of some edges of a row, or subtract them, or neither for an edge to the row itself."""
+    zero = np.uint64(0)
+    first, second = zero, zero
+    for e in range(begin, end):
+        column = np.uint64(indices[e])
+        ends = min(row, column) << np.uint64(32) | max(row, column)
+        bits = np.uint64(values[e]) if len(values) else zero
+        # Masks in place of branches, which would be guessed wrong half of the time.
+        above, below = zero - np.uint64(column > row), zero - np.uint64(column < row)
+        base = _mixed(ends + keys[0])
+        one, other = _mixed(base + bits + keys[1]), _mixed(base + bits + bits + keys[2])
+        first += (one & above) - (one & below)
+        second += (other & above) - (other & below)
+    sums[0] += first
+    sums[1] += second
+
+
+@njit(nogil=True, cache=True)
+def _mixed(bits):
+    """Return 64 bits of which each depends on all of those given, by the last step of the generator SplitMix64."""
+    bits = (bits ^ bits >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ bits >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return bits ^ bits >> np.uint64(31)
 
 
 @njit(parallel=True, nogil=True, cache=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from ...arrays import Array
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"threads", "extremes", "ascending", "count", "place", "place_reversed", "order"})
+HOST_ONLY = frozenset({"threads", "extremes", "ascending", "imbalance", "count", "place", "place_reversed", "order"})
 
 
 class Ranges(NamedTuple):
@@ -73,10 +73,27 @@ class Operations(Protocol):
         """
         ...
 
-    def ascending(self, indptr: Array, indices: Array, n: int, fault: Array) -> None:
-        """Set ``fault[0]`` unless the columns of each row ascend, or repeat, and are in [0, n).
+    def ascending(self, indptr: Array, indices: Array, n: int, strictly: bool, fault: Array) -> None:
+        """Set ``fault[0]`` unless the columns of each row ascend and are in [0, n); unless `strictly`, they may repeat.
 
         `indptr` and `indices` are of the same type, int32 or int64; `fault` is of int32, shape (1,).
+        """
+        ...
+
+    def imbalance(self, indptr: Array, indices: Array, values: Array, keys: Array, sums: Array) -> None:
+        """Add hashes of the edges above the diagonal, and subtract those of the edges below it.
+
+        An edge's hash depends on its lesser end, its greater end and its weight. So all sums together are zero, modulo
+        ``2**64``, if each edge above the diagonal is one below it too.
+
+        Parameters
+        ----------
+        indptr, indices, values : array
+            Edges in CSR, each vertex checked; `values` as in `Placed`.
+        keys : array of uint64, shape (3,)
+            Random numbers, which choose the hash.
+        sums : array of uint64 zeros, shape (parts, 2)
+            Receives the sums of two hashes for each part of the edges.
         """
         ...
 
