@@ -11,8 +11,10 @@ from scipy.sparse.csgraph import dijkstra, johnson
 import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
 from mgraph import device as devices
+from mgraph.algorithms import many_sources
 from mgraph.algorithms.distances import keepers
 from mgraph.algorithms.distances.plan import planned
+from mgraph.graph import potentials
 from mgraph.planning.shape import Shape, shape_of
 from tests.test_sources import as_floats, as_scipy, graphs
 
@@ -764,3 +766,38 @@ def test_a_radius_that_no_float_holds():
     for each in (graph, mgraph.Hierarchy(graph, order=range(4), device="cpu")):
         found = mgraph.distances(each, [0], reduce=("within", [10**400]), device="cpu")
         assert found.within.tolist() == [[4]]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+def test_a_second_call_encodes_no_weights_again(dtype, directed, monkeypatch):
+    random = np.random.default_rng(4)
+    weights = random.integers(1, 9, 300).astype(dtype)
+    graph = mgraph.Graph.from_edges(*random.integers(0, 50, (2, 300)), weights, 50, directed)
+    calls = [({"device": "cpu", "method": "sssp"}, range(k)) for k in (1, 50)]  # apart, and together
+    first = [mgraph.distances(graph, list(sources), **asked).distances for asked, sources in calls]
+    assert np.array_equal(first[1], mgraph.apsp(graph, method="sssp", device="cpu").distances)
+    monkeypatch.setattr(many_sources, "edge_lengths", lambda *_: pytest.fail("encoded"))
+    monkeypatch.setattr(many_sources, "_transposed", lambda *_: pytest.fail("transposed"))
+    for (asked, sources), expected in zip(calls, first, strict=True):
+        assert np.array_equal(mgraph.distances(graph, list(sources), **asked).distances, expected)
+    assert {each.name for each in graph.cached()} <= {"csc.indptr", "csc.indices", "csc.weights"}
+
+
+def test_weights_that_are_encoded_are_not_taken_as_they_are():
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([-0.0, 2, 3]))
+    for _ in range(2):
+        found = mgraph.distances(graph, [0], method="sssp", device="cpu").distances
+        assert found.tolist() == [[0, 0, 2, 5]] and not np.signbit(found).any()
+
+
+def test_potentials_are_computed_once_for_a_graph(monkeypatch):
+    graph = mgraph.Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [3.0, -2.0, 1.0, 4.0])
+    first = mgraph.distances(graph, [0], method="johnson", device="cpu").distances
+    assert first.tolist() == [[0, 3, 1]] and ("potentials", 24) in {(each.name, each.nbytes) for each in graph.cached()}
+    relaxed, runs = potentials._relaxed, []
+    monkeypatch.setattr(potentials, "_relaxed", lambda graph: runs.append(graph) or relaxed(graph))
+    assert mgraph.distances(graph, [0], method="johnson", device="cpu").distances.tolist() == first.tolist()
+    assert mgraph.apsp(graph, method="johnson", device="cpu").distances[0].tolist() == [0, 3, 1] and not runs
+    heavier = graph.with_weights([3.0, -4.0, 2.0, 5.0])  # 0 to 1, 0 to 2, 1 to 2, 2 to 0
+    assert mgraph.distances(heavier, [0], method="johnson", device="cpu").distances.tolist() == [[0, 3, -4]]

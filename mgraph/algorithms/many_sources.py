@@ -12,6 +12,7 @@ to the potentials, not to the distance, so float32 is searched in float64.
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from .. import lazy
 from ..arrays import Array
 from ..dtypes import infinity, kernel_infinity, offset_type
 from ..graph import Compressed, Graph
-from ..graph.potentials import edge_lengths, potentials, reached_part
+from ..graph.potentials import edge_lengths, own_lengths, potentials, reached_part
 from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode
 from ..kernels import sssp_many as sssp_many_kernels
@@ -58,16 +59,39 @@ class Network(NamedTuple):
         ``(indptr, indices)`` of the edges by source; None if they are the same as by target.
     potentials : array of float64, shape (n,), or None
         Johnson's potentials, which shift the weights; None if no weight is negative.
+    graph : Graph or None
+        The graph itself, which keeps what searches derive from it; None where that is not for another call.
     """
 
     incoming: Compressed
     outgoing: tuple[Array, Array] | None
     potentials: Array | None
+    graph: Graph | None = None
+
+    def lengths(self, order: str, dtype: np.dtype, device: devices.Device) -> Array | None:
+        """Return the edges' lengths in an order if they are the graph's own weights, else None."""
+        if self.graph is None or self.potentials is not None:
+            return None
+        return own_lengths(self.graph, order, dtype, device)
+
+    def once(self, name: str, device: devices.Device, make: Callable[[], float]) -> float:
+        """Return a number that depends on the lengths, which the graph keeps under a name."""
+        if self.graph is None:
+            return make()
+        shifted = "" if self.potentials is None else ", shifted"
+        number: float = self.graph.kept(f"{name}{shifted}", device, make, weights=True)
+        return number
 
 
-def network(graph: Graph, potentials: Array | None = None) -> Network:
-    """Return a graph as the piece of each shard of a program that searches from many sources."""
-    return Network(graph.compressed("csc"), graph.layout("csr") if graph.directed else None, potentials)
+def network(graph: Graph, potentials: Array | None = None, place: devices.Device | None = None) -> Network:
+    """Return a graph as the piece of each shard of a program that searches from many sources.
+
+    The edges are those that the graph keeps on `place`, where that is the device of the only shard.
+    """
+    if place is None:
+        return Network(graph.compressed("csc"), graph.layout("csr") if graph.directed else None, potentials)
+    incoming = Compressed(*graph.layout("csc", place), graph.compressed("csc").weights)
+    return Network(incoming, graph.layout("csr", place) if graph.directed else None, potentials, graph)
 
 
 def gathered_network(
@@ -133,31 +157,32 @@ class Searches:
         #: Johnson's potentials, or None.
         self.h = None if piece.potentials is None else device.asarray(piece.potentials)
         #: The edges by target; no weight is negative.
-        self.by_target = (
-            indptr,
-            indices,
-            edge_lengths(Compressed(indptr, indices, piece.incoming.weights), self.h, computed, device),
-        )
+        lengths = piece.lengths("csc", computed, device)
+        if lengths is None:
+            lengths = edge_lengths(Compressed(indptr, indices, piece.incoming.weights), self.h, computed, device)
+        self.by_target = indptr, indices, lengths
         self._kernels = sssp_many_kernels.on(device)
         end = beyond(limit if computed == dtype else _greatest_rounding_to(limit, dtype), computed)
         self._end = kernel_infinity(computed) if self.h is not None else end
-        self._search = self._one_by_one(piece.outgoing) if apart else self._together(piece.outgoing, batch)
+        self._search = self._one_by_one(piece) if apart else self._together(piece, batch)
         self._shifted = None if computed == dtype else xp.empty((batch, self.n), computed)
 
-    def _together(self, outgoing: tuple[Array, Array] | None, batch: int) -> Callable[[Array, Array], None]:
+    def _together(self, piece: Network, batch: int) -> Callable[[Array, Array], None]:
         """Return the search from sources that share reads of edges: it writes the distances from them to rows."""
         kernels, end, (indptr, indices, weights) = self._kernels, self._end, self.by_target
-        by_source = (indptr, indices) if outgoing is None else tuple(map(self.device.asarray, outgoing))
-        edges, window = kernels.layout(by_source, self.by_target), _window(weights)
+        by_source = (indptr, indices) if piece.outgoing is None else tuple(map(self.device.asarray, piece.outgoing))
+        window = piece.once(f"window of {weights.dtype}", self.device, partial(_window, weights))
+        edges = kernels.layout(by_source, self.by_target)
         work = kernels.workspace(self.device.xp, self.n, batch, np.dtype(weights.dtype))
         return lambda D, sources: kernels.distances(D, sources, edges, window, end, work)
 
-    def _one_by_one(self, outgoing: tuple[Array, Array] | None) -> Callable[[Array, Array], None]:
+    def _one_by_one(self, piece: Network) -> Callable[[Array, Array], None]:
         """Return the search from each source by itself."""
         kernels, end, weights = self._kernels, self._end, self.by_target[2]
-        edges = self.by_target if outgoing is None else _transposed(self.by_target)
-        with np.errstate(over="ignore"):  # an infinite mean makes the window as wide as can be
-            mean = float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
+        edges, lengths = self.by_target, piece.lengths("csr", weights.dtype, self.device)
+        if piece.outgoing is not None:
+            edges = _transposed(edges) if lengths is None else (*piece.outgoing, lengths)
+        mean = piece.once(f"mean of {weights.dtype}", self.device, partial(_mean, weights))
         window = near_width(self.n, len(weights), mean, weights.dtype)
         return lambda D, sources: kernels.one_by_one(D, sources, edges, window, end)
 
@@ -187,6 +212,12 @@ class Searches:
         decode(D, P, self.device, self.h is None, lowered=False)
         if self.h is not None and self.limit < float("inf"):  # a path within the limit may pass vertices beyond it
             D[D > self.limit] = infinity(np.dtype(D.dtype))
+
+
+def _mean(weights: Array) -> float:
+    """Return the mean weight, 0 without any; an infinite one makes a window as wide as can be."""
+    with np.errstate(over="ignore"):
+        return float(weights.mean(dtype=np.float64)) if len(weights) else 0.0
 
 
 def _transposed(edges: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:

@@ -14,6 +14,8 @@ from .cuda import cuda_device, is_cupy
 
 def to_host(array: Array) -> np.ndarray:
     """Return `array` as a NumPy array; without a copy if it is one already."""
+    if not is_cupy(array):
+        return np.asarray(array)
     result, copies = _begun(array)
     for copy in copies:
         copy.result()

@@ -7,6 +7,7 @@ multiples of a power of two. They are relaxed as integers of a few words: most w
 from 1e-300 to 1e300 need forty. Without rounding, relaxation settles if and only if no cycle is negative.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -121,6 +122,34 @@ def _exact(weights: np.ndarray, n: int) -> _Exact:
 def vertex_on_cycle(graph: Graph) -> int:
     """Return a vertex on a cycle of negative weight, or -1 if there is none."""
     return next(iter(_relaxed(graph)[1]), -1)
+
+
+def kept_potentials(graph: Graph) -> np.ndarray:
+    """Return the `potentials` of a graph, which keeps them: not to be changed."""
+    h: np.ndarray = graph.kept("potentials", devices.find("cpu"), partial(potentials, graph), weights=True)
+    return h
+
+
+def own_lengths(graph: Graph, order: str, dtype: np.dtype, device: devices.Device) -> Array | None:
+    """Return the graph's own weights if encoding changes none of them, as is usual, which the graph remembers; or None.
+
+    Parameters
+    ----------
+    order : {"csr", "csc"}
+        The order of the edges.
+    dtype, device
+        Those of the lengths.
+    """
+    edges = graph.compressed(order)
+    weights = edges.weights
+    if weights is None or weights.dtype != dtype or devices.of(weights) is not device:
+        return None
+
+    def encoded() -> bool:
+        bits = f"i{dtype.itemsize}"
+        return bool((weights.view(bits) == edge_lengths(edges, None, dtype, device).view(bits)).all())
+
+    return weights if graph.kept("weights are lengths", device, encoded, weights=True) else None
 
 
 def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device: devices.Device) -> Array:

@@ -29,7 +29,7 @@ from ...errors import (
     VerificationError,
 )
 from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, check_weights, outline
-from ...graph.potentials import potentials
+from ...graph.potentials import kept_potentials
 from ...matrices.at_once import AtOnce
 from ...matrices.distance_matrix import gathered_part, parts
 from ...matrices.floyd_warshall import FloydWarshall
@@ -366,7 +366,7 @@ def _solved(
     elif plan.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
         # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
-        searched = network(graph, potentials(graph) if shifts else None)
+        searched = network(graph, kept_potentials(graph) if shifts else None, runner.place)
         prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
         program, piece = FromEverySource(plan, "file" if plan.disk_bytes else "cpu"), lambda _: searched
     elif plan.detail.groups:

@@ -30,7 +30,7 @@ from ...errors import Given, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights
 from ...graph.checks import checked_vertex_array
 from ...graph.ids import places_among
-from ...graph.potentials import potentials, reached_part
+from ...graph.potentials import kept_potentials, reached_part
 from ...hierarchy import Hierarchy
 from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_fill, prepared
 from ...hierarchy.prepared import Prepared
@@ -511,7 +511,7 @@ def _piece(
         piece = piece.reversed if reverse else piece
         return with_predecessors(piece, graph, reverse, rounding) if plan.predecessors else piece
     graph = graph.reversed() if reverse else graph
-    return network(graph, potentials(graph) if _shifts(graph, plan) else None)
+    return network(graph, kept_potentials(graph) if _shifts(graph, plan) else None, place)
 
 
 def _shifts(graph: Graph | PlacedGraph, plan: Plan) -> bool:
