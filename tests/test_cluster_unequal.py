@@ -88,8 +88,8 @@ def test_a_worker_without_memory_to_spare_is_left_out(client, monkeypatch):
     """Unless none has any to spare."""
     look, poor = worker.look, [worker_of.address for worker_of in client.cluster.workers.values()][:1]
 
-    def looked(device):
-        sight = look(device)
+    def looked(device, token):
+        sight = look(device, token)
         memory = 0 if get_worker().address in poor else sight.cpu.memory
         return sight._replace(cpu=replace(sight.cpu, memory=memory))
 

@@ -85,6 +85,10 @@ class Device(Protocol):
         """Return whether an array on the host lies in memory that `copy` moves at full speed."""
         ...
 
+    def locked(self, array: np.ndarray) -> contextlib.AbstractContextManager[None]:
+        """Return a context in which `copy` moves an array on the host at full speed, if that can be had."""
+        ...
+
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix to or from the host, in the order of the current stream."""
         ...

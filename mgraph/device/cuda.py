@@ -123,6 +123,21 @@ class CudaDevice:
         with self.active():
             return all(self.xp.cuda.runtime.pointerGetAttributes(end).type == _HOST_MEMORY for end in (first, last))
 
+    @contextlib.contextmanager
+    def locked(self, array: np.ndarray) -> Iterator[None]:
+        """Lock an array's pages for the block, so that `copy` moves it at full speed, if they can be locked."""
+        runtime, place = self.xp.cuda.runtime, _address(array)
+        with self.active():
+            try:
+                runtime.hostRegister(place, array.nbytes, 0)
+            except runtime.CUDARuntimeError:  # too much is locked already, or the pages are of a kind that cannot be
+                yield
+                return
+            try:
+                yield
+            finally:
+                runtime.hostUnregister(place)
+
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix to or from the host, in the order of the current stream.
 

@@ -86,6 +86,10 @@ class HostDevice:
         """Return False: no device copies to it."""
         return False
 
+    def locked(self, array: np.ndarray) -> contextlib.AbstractContextManager[None]:
+        """Return a context without effect: no device copies the array."""
+        return contextlib.nullcontext()
+
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix."""
         np.copyto(target, source)

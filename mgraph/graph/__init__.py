@@ -10,7 +10,7 @@ from .compressed import Compressed, Edges
 from .given import as_any_graph, as_graph, outline
 from .graph import Graph
 from .placed import PlacedGraph
-from .stored import StoredMatrix, bands, in_memory
+from .stored import StoredMatrix, bands, in_memory, in_turn
 from .sums import check_sums, check_weights, sums_are_exact
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "check_sums",
     "check_weights",
     "in_memory",
+    "in_turn",
     "outline",
     "sums_are_exact",
 ]

@@ -98,6 +98,16 @@ def in_memory(matrix: Array) -> Array:
     return np.asarray(matrix) if isinstance(matrix, StoredMatrix) else matrix
 
 
+def in_turn(matrix: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield which rows of a matrix come next, in any order, and these in memory until the next are taken."""
+    read = getattr(matrix.source, "in_turn", None) if isinstance(matrix, StoredMatrix) else None
+    if read is not None:
+        yield from read(matrix._rows, matrix._columns)
+        return
+    for some in bands(matrix):
+        yield some, in_memory(matrix[some])
+
+
 def bands(matrix: Array) -> Iterator[slice]:
     """Yield the rows of a matrix to convert at a time, or to read if it is stored."""
     if isinstance(matrix, StoredMatrix):

@@ -13,7 +13,7 @@ from .. import device as devices
 from .. import errors
 from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
-from ..graph import Compressed, Graph, StoredMatrix, bands, in_memory
+from ..graph import Compressed, Graph, StoredMatrix, in_turn
 from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode, encode
 from ..kernels import minplus as minplus_kernels
@@ -122,18 +122,24 @@ def fill(
 
 
 def _fill_from(matrix: Array, D: Array, corner: tuple[int, int], device: devices.Device, result: str) -> None:
-    """Write a matrix to `D`: at once if it is on the device or can be copied as it is, else some rows at a time."""
-    diagonal = corner[0] - corner[1]
-    if devices.of(matrix) is device and not isinstance(matrix, StoredMatrix):
+    """Write a matrix to `D`: at once if it is on the device, else as it is, or some rows at a time to convert them."""
+    diagonal, stored = corner[0] - corner[1], isinstance(matrix, StoredMatrix)
+    if devices.of(matrix) is device and not stored:
         encode(matrix, D, device, diagonal=diagonal, result=result)
-    elif isinstance(matrix, np.ndarray) and matrix.dtype == D.dtype and matrix.strides[1] == matrix.itemsize:
-        devices.fill(device, D, matrix)
+    elif matrix.dtype == D.dtype and (stored or (isinstance(matrix, np.ndarray) and _has_rows(matrix))):
+        for some, rows in in_turn(matrix) if stored else [(slice(None), matrix)]:
+            devices.fill(device, D[some], rows if _has_rows(rows) else np.ascontiguousarray(rows))
+            device.synchronize()  # the next rows may take their place
         _clip_diagonal(D, corner, device)
         encode(D, D, device, diagonal=diagonal, result=result)
     else:
-        for some in bands(matrix):
-            rows = device.asarray(in_memory(matrix[some]))
-            encode(rows, D[some], device, diagonal=diagonal + some.start, result=result)
+        for some, rows in in_turn(matrix):
+            encode(device.asarray(rows), D[some], device, diagonal=diagonal + some.start, result=result)
+
+
+def _has_rows(matrix: np.ndarray) -> bool:
+    """Return whether each row of a matrix is contiguous."""
+    return matrix.strides[1] == matrix.itemsize
 
 
 def _clip_diagonal(D: Array, corner: tuple[int, int], device: devices.Device) -> None:

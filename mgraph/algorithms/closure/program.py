@@ -8,7 +8,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...dtypes import infinity
-from ...graph import bands, in_memory
+from ...graph import in_turn
 from ...kernels import closure as closure_kernels
 from ...kernels.minplus.ops import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty
@@ -97,8 +97,8 @@ def _fill(
     elif piece.dense is not None:
         own = xp.arange(start, end)
         row, column = own - corner[0], own - corner[1]
-        for some in bands(piece.dense):
-            lengths = device.asarray(in_memory(piece.dense[some]))
+        for some, part in in_turn(piece.dense):
+            lengths = device.asarray(part)
             present = xp.ascontiguousarray(lengths != infinity(np.dtype(lengths.dtype)))
             here = (some.start <= row) & (row < some.stop)
             # A diagonal element of a distance matrix is an edge only if it is negative.

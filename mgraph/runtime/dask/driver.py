@@ -14,7 +14,7 @@ import time
 import uuid
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -43,7 +43,7 @@ from ...version import __version__
 from ..checkpoints import Checkpoints, Order, Report
 from ..program import Outcome, Program, Progress, log_plan, memory_errors
 from ..spans import Spans
-from . import events, tasks, worker
+from . import events, shared, tasks, worker
 from .comm import Aborted, Unreachable
 from .matrix import DistributedMatrix
 from .pulse import LEASE
@@ -94,6 +94,8 @@ class Cluster:
     ----------
     specs : tuple of DeviceSpec
         Each worker's device.
+    readers : frozenset of str
+        The addresses of the workers that read large arrays from this process's memory, as they are on its host.
     place : None
         Pieces of the input are sent, so they are prepared where the input is.
 
@@ -150,7 +152,7 @@ class Cluster:
 
     def _see(self, wanted: tuple[str, ...] | None) -> None:
         """Look at the workers and their devices; at all workers unless their addresses are given."""
-        self._workers: dict[str, DeviceSpec] = _survey(self.client, self._device, self.timeout, wanted)
+        self._workers, self.readers = _survey(self.client, self._device, self.timeout, wanted)
         self.specs = tuple(self._workers.values())
         self.addresses = tuple(self._workers)
 
@@ -259,7 +261,7 @@ class Cluster:
             turn(Watch(client, addresses, self.timeout), name, plan),
         ):
             started = time.perf_counter()
-            with CallSession(client, addresses, self.timeout, plan, name) as session:
+            with CallSession(client, addresses, self.timeout, plan, name, self.readers) as session:
                 session.open()
                 session.load(program, self.specs[0].kind, piece)
                 spans = Spans(
@@ -304,9 +306,18 @@ def checked_client(client: Any) -> Client:
 class CallSession:
     """One call on the workers. As a context: leaves nothing of it there, and raises what went wrong."""
 
-    def __init__(self, client: Client, addresses: Sequence[str], timeout: float, plan: Plan, name: str) -> None:
+    def __init__(
+        self,
+        client: Client,
+        addresses: Sequence[str],
+        timeout: float,
+        plan: Plan,
+        name: str,
+        readers: Collection[str] = (),
+    ) -> None:
         self.client = client
         self._addresses = addresses
+        self._readers = readers
         self._plan = plan
         self._name = name
         self._watch = Watch(client, addresses, timeout, (client.id, name), plan.seconds)
@@ -338,34 +349,47 @@ class CallSession:
         _log.debug("opened session %s on %d workers", self._name, len(self._addresses))
 
     def load(self, program: Program, kind: str, piece: Callable[[int], Any]) -> None:
-        """Send each worker its piece, load the shards and connect them."""
-        for rank, address in enumerate(self._addresses):
-            blocks: list[Future] = []
-            self._tasks[address] = tasks.submit(
-                self.client,
-                address,
-                worker.load,
-                self._name,
-                rank,
-                self._addresses,
-                kind,
-                program,
-                # Not by a name, by which an error's traceback would keep the piece on its worker.
-                self._sent(piece(rank), address, blocks),
-                *blocks,
-                call=self._plan.algorithm,
-            )
-        tasks.results(self._watch, self._tasks)
+        """Send each worker its piece, or lend it, load the shards and connect them."""
+        with contextlib.ExitStack() as lending:
+            for rank, address in enumerate(self._addresses):
+                blocks: list[Future] = []
+                self._tasks[address] = tasks.submit(
+                    self.client,
+                    address,
+                    worker.load,
+                    self._name,
+                    rank,
+                    self._addresses,
+                    kind,
+                    program,
+                    # Not by a name, by which an error's traceback would keep the piece on its worker.
+                    self._sent(piece(rank), address, blocks, lending),
+                    *blocks,
+                    call=self._plan.algorithm,
+                )
+            tasks.results(self._watch, self._tasks)
 
-    def _sent(self, piece: Any, address: str, blocks: list[Future]) -> Future:
-        """Return a shard's piece on its worker; one that `stays` there may have been sent by an earlier call."""
+    def _sent(
+        self, piece: Any, address: str, blocks: list[Future], lending: contextlib.ExitStack
+    ) -> Future | shared.Parcel:
+        """Return a shard's piece on its worker, or what the worker needs to read it from here while it is lent.
+
+        One that `stays` there may have been sent by an earlier call.
+        """
+        readers = self._readers if address in self._readers else ()
         if not getattr(piece, "stays", False):
-            return self._watch.wait(scattered(self.client, address, _on_host(piece, address, blocks)))
+            piece = _on_host(piece, address, blocks)
+            found = shared.lent(piece, len(readers)) if readers else None
+            if found is None:
+                return self._watch.wait(scattered(self.client, address, piece))
+            parcel, lent = found
+            lending.callback(lent.close)
+            return parcel
         there = {key: sent for key, sent in _STAYING.get(piece, {}).items() if sent.status == "finished"}
         key = self.client.id, address
         if key not in there:
             # A copy, as workers of this process would keep the piece itself.
-            there[key] = self._watch.wait(scattered(self.client, address, copy.copy(piece)))
+            there[key] = moved(self._watch, self._name, address, readers, copy.copy(piece))
         _STAYING[piece] = there
         return there[key]
 
@@ -477,6 +501,18 @@ def matrix_of(
 def follows(error: BaseException) -> bool:
     """Whether an error of a task only shows that another shard or a worker failed."""
     return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
+
+
+def moved(watch: Watch, session: str, address: str, readers: Collection[str], piece: Any) -> Future:
+    """Return a piece on a worker that has a session; `readers` are those of a call, if the worker is one of them."""
+    found = shared.lent(piece, len(readers)) if readers else None
+    if found is None:
+        return watch.wait(scattered(watch.client, address, piece))
+    parcel, lent = found
+    with contextlib.closing(lent):
+        task = tasks.submit(watch.client, address, worker.received, session, parcel)
+        tasks.settle(watch, {address: task})
+    return task
 
 
 async def scattered(client: Client, address: str, part: Any) -> Future:
@@ -592,8 +628,10 @@ def _names(dask_scheduler: Scheduler) -> dict[str, Any]:
 
 def _survey(
     client: Client, device: str | None, timeout: float, wanted: tuple[str, ...] | None
-) -> dict[str, DeviceSpec]:
+) -> tuple[dict[str, DeviceSpec], frozenset[str]]:
     """Return the device that each worker will use, by address, in the order of the addresses.
+
+    And return the addresses of those that read arrays from this process's memory.
 
     Silent workers are left out. So are those without free memory, unless none has any. Of `wanted` none is left out.
     """
@@ -611,9 +649,10 @@ def _survey(
             watch.check()
         watch.addresses = tuple(addresses)
         try:
-            task = worker.meeting(device)
-            met = {address: tasks.submit(client, address, *task, key=tasks.key_of("", "meet")) for address in addresses}
-            answers = tasks.results(watch, met)
+            with shared.offered() as token:
+                task = worker.meeting(device, token)
+                met = {a: tasks.submit(client, a, *task, key=tasks.key_of("", "meet")) for a in addresses}
+                answers = tasks.results(watch, met)
             break
         except WorkerLostError:
             # It went away or fell silent before the call began, which does not matter.
@@ -625,8 +664,10 @@ def _survey(
             RuntimeWarning,
             stacklevel=2,
         )
-    found = devices_of(_acquainted(dict(zip(addresses, answers, strict=True))), device)
-    return found if wanted is not None else _spare(found)
+    sights = _acquainted(dict(zip(addresses, answers, strict=True)))
+    found = devices_of(sights, device)
+    found = found if wanted is not None else _spare(found)
+    return found, frozenset(address for address in found if sights[address].reads)
 
 
 def await_workers(client: Client, count: int, worker_timeout: float | str | None = None) -> None:

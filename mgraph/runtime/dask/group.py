@@ -26,7 +26,7 @@ from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from . import residents, tasks, worker
 from .comm import Aborted
-from .driver import Cluster, devices_of, matrix_of, scattered, takers
+from .driver import Cluster, devices_of, matrix_of, moved, takers
 from .matrix import DistributedMatrix
 from .watch import NOTICE, SILENT, Watch, check_own, connection, gave_up, lost, opened
 
@@ -65,6 +65,7 @@ class Group:
         self.timeout: float = cluster.timeout
         self.addresses: tuple[str, ...] = cluster.addresses
         self.specs: tuple[DeviceSpec, ...] = cluster.specs
+        self.readers: frozenset[str] = cluster.readers
         self.kind = self.specs[0].kind
         self.gone: WorkerLostError | None = None
         self.broken = False
@@ -142,10 +143,11 @@ class Group:
     def sent(self, rank: int, part: VertexRange | np.ndarray) -> Future:
         """Send a part of a graph or of a vector to a worker; return the future of it there."""
         here = part.on(devices.find("cpu")) if isinstance(part, VertexRange) else part
+        address = self.addresses[rank]
 
         def send(watch: Watch) -> Future:
             try:
-                return watch.wait(scattered(self.client, self.addresses[rank], here))
+                return moved(watch, self.session, address, self.readers if address in self.readers else (), here)
             except (CancelledError, KeyError, OSError):  # of many kinds where the worker is gone
                 watch.check(NOTICE)
                 raise

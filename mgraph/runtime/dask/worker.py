@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -47,6 +48,7 @@ from .blocks import OnDevice
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .interfaces import set_for_nccl
 from .pulse import LEASE, Pulse
+from .shared import Parcel, Token, readable, unpacked
 from .tasks import reported
 
 _log = logging.getLogger(__name__)
@@ -353,6 +355,8 @@ class Sight(NamedTuple):
         The unique id of its GPU.
     kept : tuple of (str, int)
         What its sessions keep between calls, in words, with its bytes.
+    reads : bool
+        Whether it reads arrays in the memory of the client that asks.
     """
 
     host: str
@@ -362,9 +366,10 @@ class Sight(NamedTuple):
     gpu: DeviceSpec | None
     identity: bytes
     kept: tuple[tuple[str, int], ...]
+    reads: bool = False
 
 
-def meet(version: str, device: str | None) -> object:
+def meet(version: str, device: str | None, token: object) -> object:
     """Task: return the worker's `Sight`, or what is wrong with its installation of mgraph.
 
     It is sent as source code (see `meeting`), so it uses no name of this module and runs on a worker without mgraph.
@@ -373,7 +378,7 @@ def meet(version: str, device: str | None) -> object:
     ----------
     version : str
         The client's version of mgraph.
-    device : str or None
+    device, token
         As for `look`.
 
     Returns
@@ -387,28 +392,36 @@ def meet(version: str, device: str | None) -> object:
     try:
         found = getattr(importlib.import_module("mgraph"), "__version__", "of no version")
         if found == version:
-            return importlib.import_module("mgraph.runtime.dask.worker").look(device)
+            return importlib.import_module("mgraph.runtime.dask.worker").look(device, token)
         problem = f"has mgraph {found}"
     except ImportError as error:
         problem = f"has no mgraph that can be imported ({error})"
     return problem, platform.python_version()
 
 
-def meeting(device: str | None) -> tuple[Any, ...]:
+def meeting(device: str | None, token: Token | None) -> tuple[Any, ...]:
     """Return `meet` as a task's function and arguments that every worker understands.
 
     Functions are pickled by name, for which the worker needs mgraph, or as byte code, for which it needs the same
     Python. Text needs neither.
     """
-    names = {"source": inspect.getsource(meet), "names": {}, "given": (__version__, device)}
+    names = {"source": inspect.getsource(meet), "names": {}, "given": (__version__, device, token)}
     return eval, "exec(source, names) or names['meet'](*given)", names
 
 
-def look(device: str | None) -> Sight:
-    """Return this worker's devices (GPUs only if `device` is not the CPU) and prepare it for sessions."""
+def look(device: str | None, token: Token | None) -> Sight:
+    """Return this worker's devices and prepare it for sessions.
+
+    Parameters
+    ----------
+    device : str or None
+        The kind of device; GPUs are looked for only if it is not the CPU.
+    token : Token or None
+        What to try to read in the memory of the client.
+    """
     worker = get_worker()
     on_loop(worker, _join(worker))
-    return sight_of(worker, device)
+    return sight_of(worker, device)._replace(reads=token is not None and readable(token))
 
 
 def sight_of(worker: Worker, device: str | None) -> Sight:
@@ -541,14 +554,29 @@ def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: 
     s = sessions(worker).find(session)
     s.rank, s.program, s.device = rank, program, devices.find(kind)
     with at_work(worker, s, "load"):
-        s.state = program.load(rank, _joined(piece, blocks), s.device)
-        s.device.synchronize()
+        with unpacked(piece, s.device, partial(_has_ended, worker, session, s)) as found:
+            s.state = program.load(rank, _joined(found, blocks), s.device)
+            s.device.synchronize()
         if len(addresses) == 1:
             s.comm = Solo()
             return
         s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
         if s.device.kind == "cuda":
             s.comm = sessions(worker).nccl(s, comm, addresses)
+
+
+@reported
+def received(session: str, parcel: Parcel) -> Any:
+    """Task: return a piece that the client lends, in this worker's memory."""
+    worker = get_worker()
+    s = sessions(worker).find(session)
+    with unpacked(parcel, devices.find("cpu"), partial(_has_ended, worker, session, s)) as found:
+        return found
+
+
+def _has_ended(worker: Worker, name: str, session: Session) -> bool:
+    """Return whether a session waits for nothing any more."""
+    return session.mailbox.aborted or sessions(worker).sessions.get(name) is not session
 
 
 def _joined(piece: Any, blocks: Sequence[Any]) -> Any:

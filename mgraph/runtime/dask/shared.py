@@ -1,0 +1,498 @@
+"""Arrays that a worker reads from the memory of a client on its host, instead of by messages.
+
+The client keeps a small buffer in shared memory for each worker, of some slots. The worker asks for a part of an array,
+threads of the client copy it into a free slot, and the worker copies it out, or to its GPU, while other slots are
+filled. So large arrays need no more memory than the buffer, and each byte is copied twice, at the speed of memory.
+
+The buffer has no name: it is a `memfd` [1]_. A worker opens it, and the two pipes that carry requests and replies, by
+the client's descriptors in ``/proc`` [2]_, for which the kernel asks that both processes are of one user. So nothing is
+left when the client ends, however it ends, and its end closes the pipes, which ends the worker's wait. Whether a worker
+can do all this is found out by asking: it says whether it reads a random `Token`. If it cannot, as on another
+host, in another container, of another user, or on a system without `memfd`, arrays go by messages.
+
+References
+----------
+.. [1] "memfd_create(2)", https://man7.org/linux/man-pages/man2/memfd_create.2.html.
+.. [2] "proc_pid_fd(5)", https://man7.org/linux/man-pages/man5/proc_pid_fd.5.html.
+"""
+
+import contextlib
+import io
+import mmap
+import os
+import pickle
+import secrets
+import select
+import struct
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from cloudpickle import CloudPickler
+
+from ... import device as devices
+from ... import limits
+from ...graph import StoredMatrix
+from .comm import Aborted
+
+#: The slots of a buffer, the most and the least bytes of one, and how many of them what is lent fills: to allocate the
+#: buffer takes time.
+SLOTS, SLOT, LEAST_SLOT, FILLED = 8, 1 << 22, 1 << 16, 256
+
+#: The part of the free memory that a client's buffers may take together.
+MOST_OF_MEMORY = 1 / 8
+
+#: The fewest bytes of arrays that are worth a buffer, and of an array that goes through it.
+WORTH, LARGE = 1 << 22, 1 << 16
+
+#: The most threads that copy into a worker's buffer, and out of it.
+COPYING = 4
+
+#: Seconds between two looks of a worker that waits at whether its session has ended.
+LOOK = 1.0
+
+#: A request: the number of an array, the first row and column and those after the last, and the slot to fill. A reply:
+#: the slot that is full.
+_REQUEST, _REPLY = struct.Struct("=6q"), struct.Struct("=q")
+
+#: The number of the array in a request, and of the slot in a reply, that ask to stop.
+_STOP = -1
+
+_NAME = "mgraph"
+
+
+class Opening(NamedTuple):
+    """A file that another process of this host may open: a descriptor of a process, and the file's identity."""
+
+    process: int
+    descriptor: int
+    device: int
+    inode: int
+
+    def opened(self, flags: int) -> int:
+        """Return a descriptor of the file; raise OSError if it cannot be opened, or is not the same file any more."""
+        # Without waiting, as the number might meanwhile be that of another process, or of another file.
+        found = os.open(f"/proc/{self.process}/fd/{self.descriptor}", flags | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            there = os.fstat(found)
+            if (there.st_dev, there.st_ino) != (self.device, self.inode):
+                raise FileNotFoundError("the shared memory of the client is gone")
+            os.set_blocking(found, True)
+        except BaseException:
+            os.close(found)
+            raise
+        return found
+
+
+def opening(descriptor: int) -> Opening:
+    """Return how another process opens a file of this one."""
+    there = os.fstat(descriptor)
+    return Opening(os.getpid(), descriptor, there.st_dev, there.st_ino)
+
+
+#: How a client's token is opened, by the values of an `Opening`, and its random bytes.
+Token = tuple[tuple[int, int, int, int], bytes]
+
+
+def readable(token: Token) -> bool:
+    """Return whether this process can read a token from the memory of another one."""
+    place, content = Opening(*token[0]), token[1]
+    if place.process == os.getpid():  # which has the client's arrays themselves
+        return False
+    with contextlib.suppress(OSError):
+        file = place.opened(os.O_RDWR)
+        try:
+            return os.pread(file, len(content), 0) == content
+        finally:
+            os.close(file)
+    return False
+
+
+@contextlib.contextmanager
+def offered() -> Iterator[Token | None]:
+    """Yield a token that workers may try to read during the block; None on a system without such memory.
+
+    It is of Python's own types, which a worker without mgraph can unpickle.
+    """
+    file = _memory(0)
+    if file is None:
+        yield None
+        return
+    try:
+        content = secrets.token_bytes(16)
+        os.pwrite(file, content, 0)
+        yield tuple(opening(file)), content  # type: ignore[misc]
+    finally:
+        os.close(file)
+
+
+def _memory(size: int) -> int | None:
+    """Return a descriptor of shared memory of some bytes; None if there is none, or not so much."""
+    if not hasattr(os, "memfd_create") or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        file = os.memfd_create(_NAME, os.MFD_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        os.fchmod(file, 0o600)
+        if size:
+            os.posix_fallocate(file, 0, size)  # else a write to it could end this process
+    except OSError:
+        os.close(file)
+        return None
+    return file
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """How a worker opens a buffer, and the pipes for requests and replies."""
+
+    memory: Opening
+    requests: Opening
+    replies: Opening
+    slot: int
+
+
+def _slots(memory: int, size: int) -> np.ndarray:
+    """Return the slots of a buffer as rows of bytes; the memory goes with the last array of it."""
+    pages = mmap.mmap(memory, SLOTS * size, mmap.MAP_SHARED | mmap.MAP_POPULATE)
+    return np.frombuffer(pages, np.uint8).reshape(SLOTS, size)
+
+
+def _no_slots() -> np.ndarray:
+    return np.empty((0, 0), np.uint8)
+
+
+def _part(slot: np.ndarray, dtype: np.dtype, rows: int, columns: int) -> np.ndarray:
+    """Return the part of an array that a slot has."""
+    return slot[: rows * columns * dtype.itemsize].view(dtype).reshape(rows, columns)
+
+
+class Lent:
+    """Arrays of this process that a worker reads; in threads, until `close`.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        Arrays of one or two dimensions, which must not change meanwhile.
+    size : int
+        Bytes of a slot.
+    threads : int
+        Number of threads that copy.
+
+    Raises
+    ------
+    OSError
+        If there is no shared memory left.
+    """
+
+    def __init__(self, arrays: Sequence[np.ndarray], size: int, threads: int) -> None:
+        self._arrays = [array.reshape(-1, 1) if array.ndim == 1 else array for array in arrays]
+        memory = _memory(SLOTS * size)
+        if memory is None:
+            raise OSError("there is no shared memory left")
+        self._files = [memory]
+        self._threads: list[threading.Thread] = []
+        try:
+            self._slots = _slots(memory, size)
+            requests, replies = os.pipe(), os.pipe()
+            self._files += [*requests, *replies]
+            # Both ends of each, so that the worker finds them when it begins.
+            self._asked, self._ask, self._reply = requests[0], requests[1], replies[1]
+            self.buffer = Buffer(opening(memory), opening(requests[1]), opening(replies[0]), size)
+            self._threads = [
+                threading.Thread(target=self._serve, name="mgraph-lend", daemon=True) for _ in range(threads)
+            ]
+            for thread in self._threads:
+                thread.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def _serve(self) -> None:
+        """Fill slots as the worker asks for."""
+        while True:
+            request = os.read(self._asked, _REQUEST.size)
+            number, top, left, bottom, right, slot = _REQUEST.unpack(request)
+            if number == _STOP:
+                os.write(self._ask, request)  # for the next thread
+                return
+            part = self._arrays[number][top:bottom, left:right]
+            np.copyto(_part(self._slots[slot], part.dtype, *part.shape), part)
+            os.write(self._reply, _REPLY.pack(slot))
+
+    def close(self) -> None:
+        """Lend no more; a worker that still waits is woken, and finds that it was aborted."""
+        files, self._files = self._files, []
+        if self._threads:
+            os.write(self._ask, _REQUEST.pack(_STOP, 0, 0, 0, 0, 0))
+        for thread in self._threads:
+            thread.join()
+        self._threads = []
+        for file in files:
+            os.close(file)
+        self._slots = _no_slots()
+
+
+class Borrowed:
+    """The arrays that a client lends to this worker, as a context: they can be read while it is entered.
+
+    Parameters
+    ----------
+    buffer : Buffer
+        Where the client fills slots.
+    device : Device
+        The device to which matrices are copied, which may be faster from slots that it knows.
+    ended : callable
+        Returns whether the call has ended, so that nothing more will come.
+    """
+
+    def __init__(self, buffer: Buffer, device: devices.Device, ended: Callable[[], bool]) -> None:
+        self._buffer, self._device, self._ended = buffer, device, ended
+        self._lock = threading.Lock()
+        self._exit = contextlib.ExitStack()
+
+    @property
+    def slot(self) -> int:
+        """Bytes of a slot."""
+        return self._buffer.slot
+
+    def __enter__(self) -> "Borrowed":
+        with contextlib.ExitStack() as opened:
+            files = []
+            places = zip(("memory", "requests", "replies"), (os.O_RDWR, os.O_WRONLY, os.O_RDONLY), strict=True)
+            for name, flags in places:
+                try:
+                    files.append(getattr(self._buffer, name).opened(flags))
+                except OSError as error:
+                    raise Aborted(f"the arrays of the client cannot be read any more: {error}") from error
+                opened.callback(os.close, files[-1])
+            memory, self._requests, self._replies = files
+            if os.fstat(memory).st_size < SLOTS * self._buffer.slot:
+                raise Aborted("the client's buffer is too small")
+            self._slots = _slots(memory, self._buffer.slot)
+            opened.callback(self._forget)
+            opened.enter_context(self._device.locked(self._slots))
+            self._exit = opened.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exit.close()
+
+    def _forget(self) -> None:
+        self._slots = _no_slots()
+
+    def parts(
+        self, number: int, dtype: np.dtype, rows: range, columns: range
+    ) -> Iterator[tuple[slice, slice, np.ndarray, Callable[[], None]]]:
+        """Yield the parts of a rectangle of an array as they come, in any order.
+
+        Yields
+        ------
+        tuple
+            The rows and the columns of the rectangle that the part has, its elements, and a function to call once they
+            have been copied: the slot is then filled again.
+        """
+        wide = max(1, min(len(columns), self._buffer.slot // dtype.itemsize))
+        high = max(1, self._buffer.slot // (wide * dtype.itemsize))
+        cuts = [
+            (slice(top, min(top + high, len(rows))), slice(left, min(left + wide, len(columns))))
+            for top in range(0, len(rows), high)
+            for left in range(0, len(columns), wide)
+        ]
+        left_over, asked = iter(cuts), {}
+
+        def ask(slot: int) -> None:
+            with self._lock:
+                cut = next(left_over, None)
+                if cut is not None:
+                    asked[slot] = cut
+            if cut is not None:
+                down, across = rows[cut[0]], columns[cut[1]]
+                self._ask(number, down.start, across.start, down.stop, across.stop, slot)
+
+        for slot in range(SLOTS):
+            ask(slot)
+        for _ in cuts:
+            slot = self._filled()
+            down, across = asked[slot]
+            elements = _part(self._slots[slot], dtype, down.stop - down.start, across.stop - across.start)
+            yield down, across, elements, lambda slot=slot: ask(slot)  # type: ignore[misc]
+
+    def _ask(self, *request: int) -> None:
+        try:
+            os.write(self._requests, _REQUEST.pack(*request))
+        except OSError as error:
+            raise _gone() from error
+
+    def _filled(self) -> int:
+        """Wait for a slot to be filled, and return its number."""
+        waiting = select.poll()
+        waiting.register(self._replies, select.POLLIN)
+        while not waiting.poll(LOOK * 1e3):
+            if self._ended():
+                raise _gone()
+        reply = os.read(self._replies, _REPLY.size)
+        if len(reply) < _REPLY.size:
+            raise _gone()
+        return int(_REPLY.unpack(reply)[0])
+
+    def whole(self, number: int, shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
+        """Return a copy of an array, made by several threads: most of the time goes to a new array's pages."""
+        found = np.empty(shape, dtype, order)  # type: ignore[call-overload]
+        target = found.reshape(-1, 1) if found.ndim == 1 else found
+
+        def take(place: tuple[slice, slice], elements: np.ndarray, taken: Callable[[], None]) -> None:
+            try:
+                np.copyto(target[place], elements)
+            finally:
+                taken()
+
+        with ThreadPoolExecutor(threads(), "mgraph-borrow") as pool:
+            every = range(target.shape[0]), range(target.shape[1])
+            copies = [pool.submit(take, part[:2], *part[2:]) for part in self.parts(number, dtype, *every)]
+        for copy in wait(copies).done:
+            copy.result()
+        return found
+
+
+def _gone() -> Aborted:
+    return Aborted("the client has stopped lending its arrays")
+
+
+def threads(among: int = 1) -> int:
+    """Return how many threads copy for each of some workers."""
+    return max(1, min(COPYING, limits.cores() // among))
+
+
+class LentArray(NamedTuple):
+    """What is known of a lent array: its shape, its type, the order of its elements, and whether rows come as needed.
+
+    The number of the array is its place in the parcel.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    order: str
+    stored: bool
+
+
+class Parcel(NamedTuple):
+    """A shard's piece as a worker is told of it: pickled without its large arrays, and where these come from."""
+
+    content: bytes
+    arrays: tuple[LentArray, ...]
+    buffer: Buffer
+
+
+class _Packer(CloudPickler):
+    """Pickles an object without its large arrays, which it lists."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self.arrays: list[np.ndarray] = []
+
+    def persistent_id(self, found: Any) -> int | None:
+        """Return the number of a large array, in place of which it is pickled; None of anything else."""
+        if not isinstance(found, np.ndarray) or not _is_large(found):
+            return None
+        number = next((i for i, array in enumerate(self.arrays) if array is found), len(self.arrays))
+        self.arrays[number:] = self.arrays[number:] or [found]
+        return number
+
+
+def _is_large(array: np.ndarray) -> bool:
+    plain = type(array) in (np.ndarray, np.memmap) and not array.dtype.hasobject
+    return plain and array.ndim in (1, 2) and array.nbytes >= LARGE
+
+
+class _Unpacker(pickle.Unpickler):
+    """Returns what a `_Packer` has pickled, with the arrays that a client lends."""
+
+    def __init__(self, parcel: Parcel, lender: Borrowed) -> None:
+        super().__init__(io.BytesIO(parcel.content))
+        self._arrays, self._lender = parcel.arrays, lender
+        self._loaded: dict[int, Any] = {}
+
+    def persistent_load(self, number: int) -> Any:
+        """Return an array by its number."""
+        if number not in self._loaded:
+            self._loaded[number] = self._load(number)
+        return self._loaded[number]
+
+    def _load(self, number: int) -> Any:
+        shape, dtype, order, stored = self._arrays[number]
+        if stored:
+            rows, columns = shape
+            matrix = BorrowedMatrix(self._lender, number, (rows, columns), dtype)
+            return StoredMatrix(matrix, slice(rows), slice(columns))
+        return self._lender.whole(number, shape, dtype, order)
+
+
+def lent(piece: Any, among: int) -> tuple[Parcel, Lent] | None:
+    """Lend a shard's piece to a worker, one of some; None if it has too few large arrays, or memory is short.
+
+    Matrices among the fields of the piece itself are stored ones for the worker: it copies their rows when it needs
+    them. It must do so before `Lent.close`.
+    """
+    file = io.BytesIO()
+    packer = _Packer(file)
+    packer.dump(piece)
+    total = sum(array.nbytes for array in packer.arrays)
+    if total < WORTH:
+        return None
+    most = int(limits.available_memory() * MOST_OF_MEMORY) // (SLOTS * among)
+    size = min(max(LEAST_SLOT, total // FILLED), SLOT, most) // LEAST_SLOT * LEAST_SLOT
+    if not size:
+        return None
+    own = {id(part) for part in piece if getattr(part, "ndim", 0) == 2} if isinstance(piece, tuple) else set()
+    arrays = tuple(
+        LentArray(array.shape, array.dtype, "F" if array.flags.fnc else "C", id(array) in own)
+        for array in packer.arrays
+    )
+    try:
+        lending = Lent(packer.arrays, size, threads(among))
+    except OSError:
+        return None
+    return Parcel(file.getvalue(), arrays, lending.buffer), lending
+
+
+@contextlib.contextmanager
+def unpacked(piece: Any, device: devices.Device, ended: Callable[[], bool]) -> Iterator[Any]:
+    """Yield a piece of which this worker may have been sent a parcel; its matrices can be read during the block."""
+    if not isinstance(piece, Parcel):
+        yield piece
+        return
+    with Borrowed(piece.buffer, device, ended) as lender:
+        yield _Unpacker(piece, lender).load()
+
+
+class BorrowedMatrix:
+    """A matrix of the client, of which rows come when they are needed: the source of a `StoredMatrix`."""
+
+    def __init__(self, lender: Borrowed, number: int, shape: tuple[int, int], dtype: np.dtype) -> None:
+        self._lender, self._number = lender, number
+        # Of a rectangle, as if it were the first rows and columns of a whole matrix.
+        self.shape, self.dtype = (max(shape), max(shape)), dtype
+
+    def __getitem__(self, key: tuple[slice, slice]) -> np.ndarray:
+        rows, columns = (range(part.start, part.stop) for part in key)
+        found = np.empty((len(rows), len(columns)), self.dtype)
+        for down, across, elements, taken in self._lender.parts(self._number, self.dtype, rows, columns):
+            np.copyto(found[down, across], elements)
+            taken()
+        return found
+
+    def in_turn(self, rows: range, columns: range) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield rows in memory, some at a time and in any order; they are overwritten when the next are taken."""
+        if len(columns) * self.dtype.itemsize > self._lender.slot:
+            for i, row in enumerate(rows):
+                yield slice(i, i + 1), self[slice(row, row + 1), slice(columns.start, columns.stop)]
+            return
+        for down, _, elements, taken in self._lender.parts(self._number, self.dtype, rows, columns):
+            yield down, elements
+            taken()
