@@ -1,0 +1,328 @@
+"""Arrays that workers of this host read from the client's memory: results, bounds, and what is left when a call ends.
+
+The tests let small arrays go that way, by small slots, so that every array comes in many parts.
+"""
+
+import _thread
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from test_cluster import (
+    client,  # noqa: F401  (a fixture)
+    kill_a_worker,
+    pytestmark,  # noqa: F401  (the mark works here too)
+    wait_until,
+)
+from test_recovery import mortals, nursed  # noqa: F401  (fixtures)
+
+import mgraph
+from mgraph import device, limits
+from mgraph.errors import InputError, WorkerLostError
+from mgraph.graph import in_turn
+from mgraph.runtime.dask import Cluster, shared
+from mgraph.runtime.dask.comm import Aborted
+
+if not hasattr(os, "memfd_create"):
+    pytest.skip("no system but Linux has such memory", allow_module_level=True)
+
+
+def open_here():
+    """Return what shows that arrays are lent or borrowed in this process: open memory, and threads."""
+    files = []
+    for each in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            files.append(os.readlink(f"/proc/self/fd/{each}"))
+    maps = open("/proc/self/maps").read()
+    threads = [each.name for each in threading.enumerate() if each.name.startswith(("mgraph-lend", "mgraph-borrow"))]
+    return [file for file in files if "memfd:mgraph" in file] + ["mapped"] * ("memfd:mgraph" in maps) + threads
+
+
+def check_nothing_is_left(there):
+    assert open_here() == []
+    wait_until(lambda: not any(there.run(open_here, on_error="ignore").values()), 20)
+
+
+@pytest.fixture
+def lending(monkeypatch):
+    """The piece of each array that was lent, by slots of a kilobyte."""
+    pieces = []
+    lent = shared.lent
+
+    def noted(piece, among):
+        found = lent(piece, among)
+        if found is not None:
+            pieces.append(piece)
+        return found
+
+    monkeypatch.setattr(shared, "lent", noted)
+    for name, value in {"WORTH": 1, "LARGE": 64, "LEAST_SLOT": 1 << 10}.items():
+        monkeypatch.setattr(shared, name, value)
+    return pieces
+
+
+@pytest.fixture
+def slowly(lending, monkeypatch):
+    """An event that is set once a worker has asked for an array; it gets a part every tenth of a second."""
+    asked, copy = threading.Event(), np.copyto
+
+    def copyto(*given):
+        if threading.current_thread().name == "mgraph-lend":
+            asked.set()
+            time.sleep(0.1)
+        copy(*given)
+
+    monkeypatch.setattr(shared.np, "copyto", copyto)
+    return asked
+
+
+def matrix(n=150, dtype=np.float32, seed=0):
+    rng = np.random.default_rng(seed)
+    missing = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+    return np.where(rng.random((n, n)) < 0.1, rng.integers(1, 50, (n, n)), missing).astype(dtype)
+
+
+GRAPH = mgraph.generate.weighted(mgraph.generate.rmat(9, 8, seed=3), (1, 99))
+
+
+def test_workers_of_this_host_are_found_by_asking(client):  # noqa: F811
+    there = Cluster(client, "cpu")
+    assert there.readers == set(there.addresses) and open_here() == []
+    with shared.offered() as token:
+        place, content = token
+        read = client.run(shared.readable, token)
+        assert set(read.values()) == {True}
+        others = [
+            (place, bytes(16)),
+            ((*place[:3], place[3] + 1), content),
+            ((place[0], place[1] + 1000, *place[2:]), content),
+            ((2**22 + 1, *place[1:]), content),
+        ]
+        for other in others:
+            assert not any(client.run(shared.readable, other).values())
+        assert not shared.readable(token)  # this process has the arrays themselves
+    assert not any(client.run(shared.readable, token).values())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("how", [np.ascontiguousarray, np.asfortranarray, lambda d: np.repeat(d, 2, 1)[:, ::2]])
+def test_a_matrix_gives_the_same_bits(client, lending, dtype, how):  # noqa: F811
+    d = how(matrix(dtype=dtype))
+    expected = mgraph.apsp(d, predecessors=True, block=32, device="cpu")
+    found = mgraph.apsp(d, predecessors=True, block=32, client=client, device="cpu")
+    assert len(lending) == 2 and sum(piece.dense.size for piece in lending) == d.size
+    for name, array in expected.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name].to_numpy(), array)
+    closed = mgraph.transitive_closure(d, client=client, device="cpu")
+    np.testing.assert_array_equal(closed.to_dense(), mgraph.transitive_closure(d, device="cpu").to_dense())
+    assert len(lending) > 2
+    check_nothing_is_left(client)
+
+
+def test_graphs_and_vectors_give_the_same_bits(client, lending):  # noqa: F811
+    calls = [
+        lambda graph, **where: mgraph.bfs(graph, 1, **where).distances,
+        lambda graph, **where: mgraph.sssp(graph, 1, **where).distances,
+        lambda graph, **where: mgraph.connected_components(graph, **where).labels,
+        lambda graph, **where: mgraph.distances(graph, [1, 2], **where),
+    ]
+    for number, call in enumerate(calls):
+        np.testing.assert_array_equal(
+            np.asarray(call(GRAPH, client=client, device="cpu")), np.asarray(call(GRAPH, device="cpu"))
+        )
+        assert len(lending) == 2 * (number + 1)
+    with mgraph.DistributedGraph.from_graph(GRAPH, client, device="cpu") as there:
+        assert len(lending) == 10
+        _, _, weights = GRAPH.csc()
+        longer = there.with_weights(weights * 3)
+        assert len(lending) == 12
+        for ours, theirs in zip(longer.to_graph().csr(), GRAPH.with_weights(weights * 3).csr(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    check_nothing_is_left(client)
+
+
+def test_other_workers_get_messages(client, lending, monkeypatch):  # noqa: F811
+    """Also where the memory is short, and where only some workers can read it."""
+    d, expected = matrix(), mgraph.apsp(matrix(), device="cpu").distances
+
+    def check(lent):
+        lending.clear()
+        np.testing.assert_array_equal(mgraph.apsp(d, client=client, device="cpu").distances.to_numpy(), expected)
+        assert len(lending) == lent
+
+    with monkeypatch.context() as patched:
+        patched.delattr(os, "memfd_create")
+        check(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(shared.limits, "available_memory", lambda: 1000)
+        check(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(shared, "_memory", lambda size, memory=shared._memory: None if size else memory(size))
+        check(0)
+    see = Cluster._see
+
+    def only_one(cluster, wanted):
+        see(cluster, wanted)
+        cluster.readers = frozenset(sorted(cluster.readers)[:1])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Cluster, "_see", only_one)
+        check(1)
+    check(2)
+    check_nothing_is_left(client)
+
+
+def test_a_buffer_has_a_bound(monkeypatch):
+    piece = [np.ones(1 << 24, np.uint8)]
+    most = shared.SLOTS * shared.SLOT
+    assert most <= 1 << 25
+    for free in (1 << 40, 1 << 27, 1 << 24):
+        monkeypatch.setattr(limits, "available_memory", lambda free=free: free)
+        for among in (1, 4):
+            found = shared.lent(piece, among)
+            if found is None:
+                assert free * shared.MOST_OF_MEMORY < among * shared.SLOTS * shared.LEAST_SLOT
+                continue
+            parcel, lent = found
+            with contextlib.closing(lent):
+                size = os.fstat(lent._files[0]).st_size
+                assert size == shared.SLOTS * parcel.buffer.slot <= min(most, free * shared.MOST_OF_MEMORY / among)
+                assert os.fstat(lent._files[0]).st_mode & 0o777 == 0o600
+    assert open_here() == []
+
+
+@pytest.mark.parametrize("shape", [(40, 70), (3, 5000), (700, 1), (99,), (5000,)])
+@pytest.mark.parametrize("dtype", [bool, np.int16, ">f4", np.complex128])
+def test_every_part_arrives(shape, dtype, lending):
+    """Of rows that are longer than a slot, too."""
+    rng = np.random.default_rng(1)
+    array = rng.integers(0, 2 if dtype is bool else 999, shape).astype(dtype)
+    small, cpu = np.arange(3), device.find("cpu")
+    parcel, lent = shared.lent((array, [array, small], {"larger": np.resize(array, 3 * array.size)}), 1)
+    with contextlib.closing(lent), shared.unpacked(parcel, cpu, lambda: False) as (found, (again, few), more):
+        assert again is found
+        np.testing.assert_array_equal(few, small)
+        np.testing.assert_array_equal(more["larger"], np.resize(array, 3 * array.size))
+        if array.ndim == 2:
+            whole = np.zeros(shape, dtype)
+            for rows, part in in_turn(found):
+                whole[rows] = part
+            del part
+            np.testing.assert_array_equal(whole, array)
+            rectangle = np.asarray(found[1:, shape[1] // 2 :])
+            np.testing.assert_array_equal(rectangle, array[1:, shape[1] // 2 :])
+        else:
+            assert found.flags.writeable and found.dtype == array.dtype
+            np.testing.assert_array_equal(found, array)
+    assert open_here() == []
+
+
+def test_what_is_lent_no_more_cannot_be_read(lending):
+    cpu, d = device.find("cpu"), matrix()
+    parcel, lent = shared.lent((d,), 1)
+    with shared.unpacked(parcel, cpu, lambda: True) as (found,):
+        lent.close()
+        with pytest.raises(Aborted):
+            np.asarray(found)
+    with pytest.raises(Aborted, match="cannot be read any more"), shared.unpacked(parcel, cpu, lambda: False):
+        pass
+    parcel, lent = shared.lent((d,), 1)
+    with contextlib.closing(lent):
+        # As of a client that is stopped, of which the call has been given up.
+        lent._asked, asked = os.open(os.devnull, os.O_RDONLY), lent._asked
+        for _ in lent._threads:
+            os.write(lent._ask, shared._REQUEST.pack(shared._STOP, 0, 0, 0, 0, 0))
+        for thread in lent._threads:
+            thread.join()
+        lent._asked, opened = asked, lent._asked
+        os.close(opened)
+        with shared.unpacked(parcel, cpu, lambda: True) as (found,), pytest.raises(Aborted):
+            np.asarray(found)
+    assert open_here() == []
+
+
+def test_nothing_is_left_of_a_call_that_fails(client, lending):  # noqa: F811
+    d = matrix()
+    d[3, 4] = np.nan
+    with pytest.raises(InputError, match=r"entry \(3, 4\)"):
+        mgraph.apsp(d, client=client, device="cpu")
+    d = np.full((150, 150), 2.0**29)
+    d[-1, 0] = 2.0**1000
+    with pytest.raises(mgraph.DistanceOverflowError):
+        mgraph.apsp(d, dtype="float32", client=client, device="cpu")
+    assert len(lending) == 2
+    check_nothing_is_left(client)
+
+
+def test_nothing_is_left_when_a_worker_is_killed(mortals, slowly):  # noqa: F811
+    d = matrix()
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(mgraph.apsp, d, client=mortals, device="cpu", retries=0)
+        assert slowly.wait(60)
+        kill_a_worker(mortals)
+        with pytest.raises(WorkerLostError):
+            call.result()
+    check_nothing_is_left(mortals)
+    wait_until(lambda: len(mortals.run(os.getpid, on_error="ignore")) == 2)
+
+
+def test_nothing_is_left_of_an_interrupted_call(client, slowly, monkeypatch):  # noqa: F811
+    def interrupt():
+        slowly.wait(60)
+        _thread.interrupt_main()
+
+    for call in (mgraph.apsp, mgraph.DistributedGraph.from_graph):
+        slowly.clear()
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        given = (matrix(), None) if call is mgraph.apsp else (GRAPH, client)
+        with pytest.raises(KeyboardInterrupt):
+            call(*given[:1], client=client, device="cpu")
+        thread.join()
+        check_nothing_is_left(client)
+
+
+KILLED = """
+import sys, time, threading
+import numpy as np
+from distributed import Client
+import mgraph
+from mgraph.runtime.dask import shared
+shared.WORTH, shared.LARGE, shared.LEAST_SLOT = 1, 64, 1 << 10
+copy = np.copyto
+def copyto(*given):
+    if threading.current_thread().name == "mgraph-lend":
+        print("lending", flush=True)
+        time.sleep(0.1)
+    copy(*given)
+np.copyto = copyto
+with Client(sys.argv[1]) as client:
+    mgraph.apsp(np.ones((150, 150), np.float32), client=client, device="cpu")
+"""
+
+
+def test_nothing_is_left_of_a_client_that_is_killed(client):  # noqa: F811
+    address = client.scheduler.address
+    killed = subprocess.Popen([sys.executable, "-c", KILLED, address], stdout=subprocess.PIPE, text=True)
+    try:
+        assert killed.stdout.readline() == "lending\n"
+        assert any(client.run(open_here).values())
+        shared_memory = set(os.listdir("/dev/shm"))
+        killed.send_signal(signal.SIGKILL)
+        killed.wait(60)
+    finally:
+        killed.kill()
+        killed.stdout.close()
+    check_nothing_is_left(client)
+    assert set(os.listdir("/dev/shm")) <= shared_memory
+    np.testing.assert_array_equal(
+        mgraph.apsp(matrix(), client=client, device="cpu").distances.to_numpy(),
+        mgraph.apsp(matrix(), device="cpu").distances,
+    )
