@@ -10,7 +10,7 @@ import pytest
 
 import mgraph
 from mgraph import device as devices
-from mgraph.device import CudaDevice, compile, copying, cuda, launched_blocks, lookup, rows
+from mgraph.device import CudaDevice, HostDevice, compile, copying, cuda, launched_blocks, lookup, rows
 from mgraph.errors import DeviceError, InputError
 from mgraph.generate import linked_list, list_graph, rmat
 from mgraph.graph import Compressed
@@ -62,6 +62,67 @@ def test_arrays_are_copied_at_the_same_time():
         for copy in copies:
             copy.result()
     assert all(np.array_equal(target, source) for source, target in zip(sources, targets, strict=True))
+
+
+class LateStream:
+    """A stream that does its work when it is waited for, as a GPU may; work must follow the event of the caller."""
+
+    def __init__(self, streams):
+        self.streams, self.work, self.ordered = streams, [], False
+
+    def __enter__(self):
+        self.streams.current = self
+
+    def __exit__(self, *_):
+        self.streams.current = None
+
+    def wait_event(self, event):
+        self.ordered = event is EVENT
+
+    def record(self):
+        return EVENT
+
+    def synchronize(self):
+        for target, source in self.work:
+            np.copyto(target, source)
+        self.work = []
+
+
+EVENT = object()
+
+
+class LateDevice(HostDevice):
+    """The host, with copies that are late."""
+
+    def __init__(self):
+        self.streams = threading.local()
+
+    def stream(self):
+        return LateStream(self.streams)
+
+    current_stream = stream
+
+    def copy(self, target, source):
+        stream = self.streams.current
+        assert stream.ordered and target.shape == source.shape and target.nbytes <= 1024
+        stream.work.append((target, source))
+
+
+@pytest.mark.parametrize("copies", [devices.copies_to_host, devices.copies_to_device])
+@pytest.mark.parametrize("shape", [(20_000,), (77, 300), (3, 5000)])
+def test_a_buffer_is_used_again_only_after_its_copy(shape, copies):
+    device, source = LateDevice(), np.random.default_rng(7).integers(0, 99, shape)
+    for _ in range(3):
+        target = np.full(shape, -7)
+        for copy in copies(device, target, source):
+            copy.result()
+        assert np.array_equal(target, source)
+
+
+def test_arrays_of_the_host_stay_as_they_are():
+    arrays = {"a": np.zeros(9000), "b": np.zeros((2, 3), bool)}
+    found = devices.all_on(devices.find("cpu"), arrays)
+    assert list(found) == ["a", "b"] and all(found[name] is array for name, array in arrays.items())
 
 
 def test_a_thread_keeps_its_buffer():

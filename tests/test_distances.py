@@ -778,7 +778,7 @@ def test_a_second_call_encodes_no_weights_again(dtype, directed, monkeypatch):
     first = [mgraph.distances(graph, list(sources), **asked).distances for asked, sources in calls]
     assert np.array_equal(first[1], mgraph.apsp(graph, method="sssp", device="cpu").distances)
     monkeypatch.setattr(many_sources, "edge_lengths", lambda *_: pytest.fail("encoded"))
-    monkeypatch.setattr(many_sources, "_transposed", lambda *_: pytest.fail("transposed"))
+    monkeypatch.setattr(many_sources, "lazy", SimpleNamespace(sparse=lambda: pytest.fail("transposed")))
     for (asked, sources), expected in zip(calls, first, strict=True):
         assert np.array_equal(mgraph.distances(graph, list(sources), **asked).distances, expected)
     assert {each.name for each in graph.cached()} <= {"csc.indptr", "csc.indices", "csc.weights"}
@@ -795,9 +795,9 @@ def test_potentials_are_computed_once_for_a_graph(monkeypatch):
     graph = mgraph.Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [3.0, -2.0, 1.0, 4.0])
     first = mgraph.distances(graph, [0], method="johnson", device="cpu").distances
     assert first.tolist() == [[0, 3, 1]] and ("potentials", 24) in {(each.name, each.nbytes) for each in graph.cached()}
-    relaxed, runs = potentials._relaxed, []
-    monkeypatch.setattr(potentials, "_relaxed", lambda graph: runs.append(graph) or relaxed(graph))
-    assert mgraph.distances(graph, [0], method="johnson", device="cpu").distances.tolist() == first.tolist()
-    assert mgraph.apsp(graph, method="johnson", device="cpu").distances[0].tolist() == [0, 3, 1] and not runs
+    with monkeypatch.context() as patches:
+        patches.setattr(potentials, "sssp_many_kernels", SimpleNamespace(on=lambda _: pytest.fail("relaxed")))
+        assert mgraph.distances(graph, [0], method="johnson", device="cpu").distances.tolist() == first.tolist()
+        assert mgraph.apsp(graph, method="johnson", device="cpu").distances[0].tolist() == [0, 3, 1]
     heavier = graph.with_weights([3.0, -4.0, 2.0, 5.0])  # 0 to 1, 0 to 2, 1 to 2, 2 to 0
     assert mgraph.distances(heavier, [0], method="johnson", device="cpu").distances.tolist() == [[0, 3, -4]]

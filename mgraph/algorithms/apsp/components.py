@@ -1,6 +1,7 @@
 """The components of a graph, and the groups of them that are solved separately."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,12 @@ class Group(NamedTuple):
 
 
 def components(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weak components' sizes, and the vertices component by component; the graph keeps them."""
+    found: tuple[np.ndarray, np.ndarray] = graph.kept("components", devices.find("cpu"), partial(_components, graph))
+    return found
+
+
+def _components(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Return the weak components' sizes, and the vertices component by component, ascending in each."""
     indptr, indices = (devices.to_host(array) for array in graph.layout("csr"))
     marks = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
