@@ -8,7 +8,8 @@ are many. Thus a long path costs no more than it does on one core.
 """
 
 import numpy as np
-from numba.extending import register_jitable
+from numba import types
+from numba.extending import overload, register_jitable
 
 from ...device.numba import prange
 from ...device.numba.atomics import compare_and_swap, fetch_and_add, fetch_and_min
@@ -22,6 +23,9 @@ _SAMPLED = 2  # edges of a vertex that `join_first` looks at
 _FEW = 1 << 12  # waiting vertices that one core searches from
 _FOUND = 256  # vertices that a core finds before it lists them for all
 _NONE = NO_PREDECESSOR
+
+# A relative and an absolute difference of floats that are each more than a unit in the last place.
+_NEAR, _TINY = np.float32(2.0**-22), np.float32(2.0**-125)
 
 
 @njit(nogil=True, cache=True)
@@ -111,21 +115,53 @@ def check_roots(predecessors, above, starts, first, last, least):
 
 
 @register_jitable
-def _sums(distances, before, weights, e, ulps, rounding):
-    """Return the least and the greatest sum to accept of a distance and the length of an edge."""
-    if rounding is None:
-        length = np.int64(1) if weights is None else np.int64(weights[e])
-        total = np.int64(before) + length
-        return total, total
-    kind = distances.dtype.type
-    total = before + (kind(1) if weights is None else kind(weights[e]))
-    low = high = total
-    if ulps:
-        low, high = np.nextafter(total, kind(-np.inf)), np.nextafter(total, kind(np.inf))
-    if rounding != 0 and np.isfinite(total):
-        margin = abs(total) * rounding
-        low, high = min(low, total - margin), max(high, total + margin)
-    return low, high
+def _sum(before, weights, e, rounding):
+    """Return the sum of a distance and the length of an edge, in the type of `rounding`."""
+    kind = type(rounding)
+    return kind(before) + (kind(1) if weights is None else kind(weights[e]))
+
+
+def _around(total, ulps, rounding):
+    """Return the least and the greatest number to accept for a sum."""
+
+
+@overload(_around)
+def _around_of(total, ulps, rounding):
+    if isinstance(total, types.Integer):
+        return lambda total, ulps, rounding: (total, total)
+
+    def around(total, ulps, rounding):
+        low = high = total
+        if ulps:
+            infinity = type(total)(np.inf)
+            low, high = np.nextafter(total, -infinity), np.nextafter(total, infinity)
+        if rounding != 0 and np.isfinite(total):
+            margin = abs(total) * rounding
+            low, high = min(low, total - margin), max(high, total + margin)
+        return low, high
+
+    return around
+
+
+def _is_sum(after, total, ulps, rounding):
+    """Return whether a distance is a sum."""
+
+
+@overload(_is_sum)
+def _is_sum_of(after, total, ulps, rounding):
+    if isinstance(total, types.Integer):
+        return lambda after, total, ulps, rounding: after == total
+
+    def is_sum(after, total, ulps, rounding):
+        if after == total:
+            return True
+        # Few distances are this near to a sum without being it, and the next number takes long to find.
+        if abs(after - total) > abs(total) * (_NEAR + 2 * rounding) + _TINY:
+            return False
+        low, high = _around(total, ulps, rounding)
+        return low <= after and after <= high
+
+    return is_sum
 
 
 def check_edges(
@@ -153,8 +189,8 @@ def check_edges(
 
 
 def _margin(distances, rounding):
-    """Return a relative error in the type of floats; None for integers, which are exact."""
-    return distances.dtype.type(rounding) if distances.dtype.kind == "f" else None
+    """Return a relative error in the type of sums."""
+    return distances.dtype.type(rounding) if distances.dtype.kind == "f" else np.int64(0)
 
 
 @unless(is_small)
@@ -188,13 +224,16 @@ def _check_edges(
                 before, after = distances[u], distances[v]
                 if before == unreached:
                     continue
-                low, high = _sums(distances, before, weights, k, ulps, rounding)
+                total = _sum(before, weights, k, rounding)
                 if after == unreached:
+                    high = _around(total, ulps, rounding)[1]
                     if high <= most and high < np.inf:
                         lost = min(lost, np.int64(v))
-                elif after > high:
-                    longer = min(longer, np.int64(v))
-                elif low <= after and (before <= after or not nonnegative):
+                    continue
+                if not _is_sum(after, total, ulps, rounding):
+                    if after > total:
+                        longer = min(longer, np.int64(v))
+                elif before <= after or not nonnegative:
                     place = v if by_source else np.uint32(row)
                     if predecessors is None:
                         tight[place] = 1
@@ -268,8 +307,8 @@ def _list_ties(
                 before, after = distances[u], distances[v]
                 if proven[v if by_source else row] or before == unreached or after == unreached or u == v:
                     continue
-                low, high = _sums(distances, before, weights, k, ulps, rounding)
-                if low <= after and after <= high and (before <= after or not nonnegative):
+                total = _sum(before, weights, k, rounding)
+                if _is_sum(after, total, ulps, rounding) and (before <= after or not nonnegative):
                     place = fetch_and_add(count, 0, 1)
                     if place < len(src):
                         src[place], dst[place] = u, v
