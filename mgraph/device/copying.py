@@ -28,8 +28,8 @@ _THREADS = ThreadPoolExecutor(COPIERS, "mgraph-copier")
 #: copies 1 to 3 MB.
 _LARGE = 1 << 22
 
-#: The fewest bytes of a piece, and the most: those of a thread's page-locked buffer. A piece takes each thread some
-#: 20 µs in which others wait for the interpreter.
+#: The fewest bytes of a piece, and the most: those of a thread's page-locked buffer. For each piece a thread takes the
+#: interpreter some times, and others wait.
 _LEAST, _STAGED = 1 << 20, 1 << 23
 
 #: Rows and columns of a matrix.
