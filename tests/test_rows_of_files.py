@@ -271,3 +271,21 @@ def test_large_files_are_not_grouped_again(tmp_path, monkeypatch):
     monkeypatch.setattr(grouping, "MANY", 1)
     monkeypatch.setattr(symmetric, "transposed", lambda *_: pytest.fail("the edges were grouped"))
     same(mgraph.read(tmp_path / "g.sg"), graph)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.usefixtures("many")
+@QUICK
+@given(graphs(), st.booleans(), st.sampled_from([np.int32, np.int64]), st.sampled_from([-1, 0, 1]))
+def test_whether_rows_are_in_order(threads, graph, strictly, index, beyond):
+    n, src, dst, _ = graph
+    order = np.argsort(src, kind="stable")
+    rows, columns = src[order], dst[order].astype(index)
+    indptr = np.searchsorted(rows, np.arange(n + 1)).astype(index)
+    if beyond and len(columns):
+        columns[len(columns) // 2] = n if beyond > 0 else -1
+    steps = columns[1:] - columns[:-1]
+    expected = (steps >= strictly)[rows[1:] == rows[:-1]].all() and ((columns >= 0) & (columns < n)).all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "thread_count", lambda: threads)
+        assert grouping.ascending(indptr, columns, n, strictly) == expected

@@ -76,12 +76,10 @@ def ascending(indptr: np.ndarray, indices: np.ndarray, n: int, strictly: bool = 
         begins[indptr] = True
         in_range = not len(indices) or (int(indices.min()) >= 0 and int(indices.max()) < n)
         return in_range and bool(begins[falls].all())
-    fault = np.zeros(1, np.int32)
-    words = np.promote_types(indptr.dtype, indices.dtype)
-    grouping_kernels.on(devices.find("cpu")).ascending(
-        usable(indptr, words), usable(indices, words), n, strictly, fault
-    )
-    return not fault[0]
+    indptr, indices = (usable(part, WORD if np.can_cast(part.dtype, WORD) else LONG) for part in (indptr, indices))
+    faults = np.empty(CHUNKS * thread_count(), bool)
+    grouping_kernels.on(devices.find("cpu")).ascending(indptr, indices, n, strictly, faults)
+    return not faults.any()
 
 
 def balanced(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:

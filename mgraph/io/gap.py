@@ -30,7 +30,7 @@ _HEADER = struct.Struct("<Bqq")
 _OFFSET, _NUMBER = np.dtype("<i8"), np.dtype("<i4")
 
 #: Entries that are written at a time.
-_ENTRIES = 1 << 20
+_ENTRIES = 1 << 17
 
 
 def read_sg(path: Path, stream: BufferedReader, options: Options) -> Rows:
@@ -151,9 +151,12 @@ def _write(file: IO[bytes], graph: Graph) -> None:
 
 
 def _pieces(edges: Compressed) -> Iterator[np.ndarray]:
-    """Yield what is written of compressed edges."""
+    """Yield what is written of compressed edges; each piece uses the memory of the one before."""
     yield devices.to_host(edges.indptr).astype(_OFFSET)
+    columns = [column for column in (edges.indices, edges.weights) if column is not None]
+    buffer = np.empty((min(_ENTRIES, len(edges.indices)), len(columns)), _NUMBER)
     for first in range(0, len(edges.indices), _ENTRIES):
-        some = slice(first, first + _ENTRIES)
-        columns = [edges.indices[some]] + ([] if edges.weights is None else [edges.weights[some]])
-        yield np.stack([devices.to_host(column).astype(_NUMBER) for column in columns], axis=1)
+        piece = buffer[: len(edges.indices) - first]
+        for place, column in enumerate(columns):
+            piece[:, place] = devices.to_host(column[first : first + _ENTRIES])
+        yield piece

@@ -22,8 +22,6 @@ from ...device.numba import numba, prange
 from ...device.numba.atomics import fetch_and_add
 from ...device.numba.caching import njit
 
-_ROWS = 1 << 12  # rows that a core checks at a time
-
 
 def threads():
     """Return the number of threads that the operations run on."""
@@ -56,20 +54,25 @@ def _extremes(numbers, floats):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def ascending(indptr, indices, n, strictly, fault):
-    """Set fault[0] unless the columns of each row ascend and are in [0, n); unless `strictly`, they may repeat."""
-    rows = len(indptr) - 1
-    for part in prange((rows + _ROWS - 1) // _ROWS):
+def ascending(indptr, indices, n, strictly, faults):
+    """Set a part's fault unless the columns of its rows ascend, or repeat if not `strictly`, and are in [0, n)."""
+    edges = len(indices)
+    each = (edges + len(faults) - 1) // len(faults)
+    for part in prange(len(faults)):
+        begin = min(edges, part * each)
+        end = min(edges, begin + each)
+        row = _row_of(indptr, begin)
         wrong = False
-        for row in range(part * _ROWS, min(rows, (part + 1) * _ROWS)):
-            begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
-            if begin < end:
-                wrong |= indices[begin] < 0 or indices[end - np.uint64(1)] >= n
-                for e in range(begin + np.uint64(1), end):
+        while begin < end:
+            stop = min(end, indptr[row + 1])
+            if begin < stop:
+                wrong |= indices[begin] < 0 or indices[stop - 1] >= n
+                for e in range(np.uint64(max(begin, indptr[row] + 1)), np.uint64(stop)):
                     before = indices[e - np.uint64(1)]
                     wrong |= indices[e] < before or (strictly and indices[e] == before)
-        if wrong:
-            fault[0] = 1
+            begin = stop
+            row += 1
+        faults[part] = wrong
 
 
 @njit(parallel=True, nogil=True, cache=True)

@@ -73,10 +73,11 @@ class Operations(Protocol):
         """
         ...
 
-    def ascending(self, indptr: Array, indices: Array, n: int, strictly: bool, fault: Array) -> None:
-        """Set ``fault[0]`` unless the columns of each row ascend and are in [0, n); unless `strictly`, they may repeat.
+    def ascending(self, indptr: Array, indices: Array, n: int, strictly: bool, faults: Array) -> None:
+        """Set each part's fault unless the columns of its rows ascend and are in [0, n).
 
-        `indptr` and `indices` are of the same type, int32 or int64; `fault` is of int32, shape (1,).
+        `indptr` and `indices` are of int32 or int64, and cut into parts of about as many edges. With `strictly`, no
+        column may repeat in a row. `faults` is of truth values, shape (parts,).
         """
         ...
 
