@@ -266,7 +266,7 @@ class _Lines:
                 f"{self._path}: the first line says that there are {edges} edges, each on two lines, and there are "
                 f"{self._count} neighbours"
             )
-        if not directed and self._count == 2 * edges:
+        if len(loops) and not directed and self._count == 2 * edges:
             src, dst, weights = self._without_second_loops(src, dst, weights, loops)
         indptr = np.zeros(n + 1, offset_type(len(src)))
         np.cumsum(np.bincount(src, minlength=n), out=indptr[1:])

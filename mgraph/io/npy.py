@@ -40,6 +40,9 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes:
         """Return up to `size` bytes; none at the end."""
 
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Read up to as many bytes as the buffer holds, and return their number; 0 at the end."""
+
 
 class Header(NamedTuple):
     """The header of a saved array.
@@ -160,12 +163,10 @@ def read_elements(path: Path, stream: Readable, header: Header, name: str = "", 
     require(path, header.nbytes, f"an array of shape {header.shape}")
     content = np.empty(header.nbytes, np.uint8)
     view, filled = memoryview(content), 0
-    while filled < len(view):
-        piece = stream.read(min(PIECE, len(view) - filled))
-        if not piece:
-            raise FormatError(f"{where}: it ends after {filled} of {len(view)} bytes of the array: is it complete?")
-        view[filled : filled + len(piece)] = piece
-        filled += len(piece)
+    while filled < len(view) and (more := stream.readinto(view[filled : filled + PIECE])):
+        filled += more
+    if filled < len(view):
+        raise FormatError(f"{where}: it ends after {filled} of {len(view)} bytes of the array: is it complete?")
     if last and stream.read(1):
         raise FormatError(f"{where}: it goes on after the {len(view)} bytes of the array")
     return _native(content.view(header.dtype).reshape(header.shape, order="F" if header.fortran else "C"))

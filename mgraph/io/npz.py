@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import IO
+from typing import cast
 
 import numpy as np
 
@@ -161,7 +161,7 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
         require(self._path, needed, f"a matrix of {entries:,} entries")
         return [self.array(name) for name in wanted]
 
-    def _open(self, name: str) -> IO[bytes]:
+    def _open(self, name: str) -> zipfile.ZipExtFile:
         member = self._members.get(name)
         if member is None:
             raise self.invalid(f"{name!r} is missing")
@@ -172,7 +172,7 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
             possible = member.compress_type == zipfile.ZIP_DEFLATED and size <= _RATIO * packed
         if not possible or member.flag_bits & 1:
             raise self.invalid(f"{name!r} is encrypted, or its size or compression is not one of save_npz")
-        return self._zip.open(member)
+        return cast(zipfile.ZipExtFile, self._zip.open(member))
 
 
 class _Directory:
