@@ -8,9 +8,8 @@ from .. import device as devices
 from ..graph import Compressed, Graph
 from ..graph.checks import vertex_count
 from ..graph.compressed import rows_of
-from ..graph.ids import checked_ids
+from ..graph.ids import checked_ids, packed
 from ..graph.sparse import kept_rows
-from .ids import packed
 
 
 class Options(NamedTuple):

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..dtypes import MAX_VERTICES
 from ..errors import FormatError, Given, Words
+from ..graph.ids import in_use
 from .content import Content, Options
-from .ids import in_use
 from .konect import Konect, konect_of
 from .lines import Lines
 from .stream import Text, size_known

@@ -16,6 +16,7 @@ from ..arguments import checked_choice, checked_flag, checked_integer
 from ..arrays import Array
 from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded, parts_of
 from ..graph import Graph
+from ..graph.ids import in_use
 from .columns import read_parquet
 from .content import Content, Options, Rows
 from .dimacs import read_gr
@@ -26,7 +27,6 @@ from .formats import ATTRIBUTED, FORMATS, TABLES, check_edge_list, check_suffix,
 from .gap import read_sg, read_wsg
 from .graph6 import read_graph6
 from .graphalytics import read_graphalytics
-from .ids import in_use
 from .matrix_market import BANNER, read_mtx
 from .metis import read_metis
 from .networkx_files import read_gml
