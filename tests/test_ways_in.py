@@ -8,6 +8,7 @@ import pytest
 
 import mgraph
 from mgraph import Graph, InputError
+from mgraph.graph.ids import packed
 
 
 def edges_by_id(graph):
@@ -433,3 +434,16 @@ def test_files_whose_columns_have_no_names(tmp_path):
         mgraph.read(tmp_path / "none.csv", **NAMED)
     with pytest.raises(InputError, match="source= is for files that this process reads"):
         mgraph.read(tmp_path / "a.csv", **NAMED, client=object())
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+@pytest.mark.parametrize("count", [0, 1, 3, 2000])
+def test_ids_in_use_are_numbered_ascending(dtype, count):
+    bounds = np.iinfo(dtype)
+    for low, high in ((0, 120), (-100, 100), (7, 8), (bounds.min, bounds.max)):
+        ends = np.random.default_rng(count).integers(low, high, (2, count), dtype)
+        used, places = np.unique(ends, return_inverse=True)
+        found = packed(*ends)
+        for mine, its in zip(found, (used, *places.reshape(2, count)), strict=True):
+            np.testing.assert_array_equal(mine, its)
+        assert found[0].dtype == np.int64

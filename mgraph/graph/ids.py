@@ -16,7 +16,11 @@ from ..arguments import as_array
 from ..arrays import distinct, places_of
 from ..errors import InputError, shown
 from .checks import check_room
+from .grouping import extremes
 from .views import handed_out
+
+#: Ids are marked, rather than sorted, if their range is at most this many times the number of edges.
+_SPARSE = 4
 
 #: What an id must be, for messages.
 _HASHABLE = "numbers, strings or other values that can be hashed"
@@ -117,25 +121,37 @@ def checked_ids(ids: Any, n: int) -> np.ndarray:
 
 def in_use(src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     """Return the ids in use, ascending: by marking them if their range is small, else by sorting."""
-    if not len(src):
+    if not len(src) or not len(dst):
         return np.empty(0, np.int64)
-    span = max(int(src.max()), int(dst.max())) + 1
-    if span > 4 * len(src):
+    least, span = _range_of(src, dst)
+    if span > _SPARSE * len(src):
         return distinct(np.concatenate([src, dst])).astype(np.int64, copy=False)
     used = np.zeros(span, bool)
-    used[src] = True
-    used[dst] = True
-    return np.flatnonzero(used)
+    for ends in (src, dst):
+        used[_from(least, ends)] = True
+    return np.flatnonzero(used) + least
 
 
 def packed(src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ids in use, and the edges with each id replaced by its index among them."""
     ids = in_use(src, dst)
-    if len(ids) and ids[-1] <= 4 * len(src):
-        places = np.empty(int(ids[-1]) + 1, np.int32)
-        places[ids] = np.arange(len(ids), dtype=np.int32)
-        return ids, places[src], places[dst]
+    if len(ids) and (span := int(ids[-1]) - int(ids[0]) + 1) <= _SPARSE * len(src):
+        places = np.empty(span, np.int32)
+        places[ids - ids[0]] = np.arange(len(ids), dtype=np.int32)
+        src, dst = (places[_from(int(ids[0]), ends)] for ends in (src, dst))
+        return ids, src, dst
     return ids, places_of(src, ids), places_of(dst, ids)
+
+
+def _range_of(src: np.ndarray, dst: np.ndarray) -> tuple[int, int]:
+    """Return the least id, and how many integers there are from it to the greatest."""
+    least, greatest = zip(extremes(src), extremes(dst), strict=True)
+    return min(least), max(greatest) - min(least) + 1
+
+
+def _from(least: int, ends: np.ndarray) -> np.ndarray:
+    """Return ids as numbers from 0."""
+    return np.subtract(ends, least, dtype=np.int64) if least else ends
 
 
 def numbered(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -148,10 +164,10 @@ def numbered(source: Any, target: Any) -> tuple[np.ndarray, np.ndarray, np.ndarr
     """
     src, dst = _checked_ends(source, "source"), _checked_ends(target, "target")
     if src.dtype.kind == dst.dtype.kind == "i":
-        ids = distinct(np.concatenate([src, dst]))
+        ids, *places = packed(src, dst)
         if not len(ids) or (ids[0] == 0 and ids[-1] == len(ids) - 1):
             return src, dst, None
-        return places_of(src, ids), places_of(dst, ids), ids
+        return places[0], places[1], ids
     numbers = Numbers()
     try:
         src, dst = (numbers.of(ends.tolist()) for ends in (src, dst))
