@@ -22,7 +22,7 @@ from .. import lazy
 from ..arrays import Array
 from ..dtypes import infinity, kernel_infinity, offset_type
 from ..graph import Compressed, Graph
-from ..graph.potentials import edge_lengths, own_lengths, potentials, reached_part
+from ..graph.potentials import edge_lengths, kept_lengths, potentials, reached_part
 from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode
 from ..kernels import sssp_many as sssp_many_kernels
@@ -69,10 +69,10 @@ class Network(NamedTuple):
     graph: Graph | None = None
 
     def lengths(self, order: str, dtype: np.dtype, device: devices.Device) -> Array | None:
-        """Return the edges' lengths in an order if they are the graph's own weights, else None."""
+        """Return the edges' lengths in an order if the graph keeps them, else None."""
         if self.graph is None or self.potentials is not None:
             return None
-        return own_lengths(self.graph, order, dtype, device)
+        return kept_lengths(self.graph, order, dtype, device)
 
     def once(self, name: str, device: devices.Device, make: Callable[[], float]) -> float:
         """Return a number that depends on the lengths, which the graph keeps under a name."""

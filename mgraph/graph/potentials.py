@@ -15,7 +15,7 @@ import numpy as np
 from .. import device as devices
 from .. import errors, lazy
 from ..arrays import Array
-from ..dtypes import distance_range, out_of_range
+from ..dtypes import distance_range, name_of, out_of_range
 from ..kernels import sssp_many as sssp_many_kernels
 from ..kernels.sssp_many.ops import DIGIT_BITS
 from . import Compressed, Graph
@@ -130,26 +130,24 @@ def kept_potentials(graph: Graph) -> np.ndarray:
     return h
 
 
-def own_lengths(graph: Graph, order: str, dtype: np.dtype, device: devices.Device) -> Array | None:
-    """Return the graph's own weights if encoding changes none of them, as is usual, which the graph remembers; or None.
+def kept_lengths(graph: Graph, order: str, dtype: np.dtype, device: devices.Device) -> Array:
+    """Return the `lengths_of` a graph's edges in an order, ``"csr"`` or ``"csc"``, which it keeps."""
+    name = lengths_name(order, graph.directed, dtype)
+    return graph.kept(name, device, lambda: lengths_of(graph.compressed(order), dtype, device), weights=True)
 
-    Parameters
-    ----------
-    order : {"csr", "csc"}
-        The order of the edges.
-    dtype, device
-        Those of the lengths.
-    """
-    edges = graph.compressed(order)
-    weights = edges.weights
-    if weights is None or weights.dtype != dtype or devices.of(weights) is not device:
-        return None
 
-    def encoded() -> bool:
-        bits = f"i{dtype.itemsize}"
-        return bool((weights.view(bits) == edge_lengths(edges, None, dtype, device).view(bits)).all())
+def lengths_name(order: str, directed: bool, dtype: np.dtype) -> str:
+    """Return the name under which a graph keeps its lengths."""
+    return f"csc.lengths.{name_of(dtype)}" if directed and order == "csc" else f"lengths.{name_of(dtype)}"
 
-    return weights if graph.kept("weights are lengths", device, encoded, weights=True) else None
+
+def lengths_of(edges: Compressed, dtype: np.dtype, device: devices.Device) -> Array:
+    """Return the encoded weights of edges on a device; their own array if encoding changes nothing, as is usual."""
+    with device.active():
+        lengths, own, bits = edge_lengths(edges, None, dtype, device), edges.weights, f"i{dtype.itemsize}"
+        if own is None or own.dtype != dtype or devices.of(own) is not device:
+            return lengths
+        return own if bool((own.view(bits) == lengths.view(bits)).all()) else lengths
 
 
 def edge_lengths(incoming: Compressed, h: Array | None, dtype: np.dtype, device: devices.Device) -> Array:

@@ -48,10 +48,11 @@ class Views(dict[tuple[str, str], Any]):
         return _nbytes(self.get((name, device)))
 
     def derived(self, own: "Views") -> Iterator[Kept]:
-        """Yield the arrays that are kept in addition to a graph's `own`."""
+        """Yield the arrays that are kept in addition to a graph's `own`, each once though it has several names."""
         arrays = {id(array) for array in own.values()}
         for (name, device), value in list(self.items()):
             if id(value) not in arrays and _nbytes(value):
+                arrays.add(id(value))
                 yield Kept(name, device, _nbytes(value))
 
     def release(self, own: "Views", device: str | None) -> None:

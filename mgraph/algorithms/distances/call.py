@@ -30,7 +30,7 @@ from ...errors import Given, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights
 from ...graph.checks import checked_vertex_array
 from ...graph.ids import places_among
-from ...graph.potentials import kept_potentials, reached_part
+from ...graph.potentials import kept_potentials, lengths_name, reached_part
 from ...hierarchy import Hierarchy
 from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_fill, prepared
 from ...hierarchy.prepared import Prepared
@@ -456,6 +456,7 @@ def _planner(
     """
     hops, placed = method == "bfs" or not graph.weighted, isinstance(graph, PlacedGraph)
     least = 0 if graph.nonnegative or hops else graph.extremes()[0]
+    lengths = () if hops else (lengths_name("csc", graph.directed, computed),)
     if least < 0 and method == "sssp":
         raise InputError(
             Given("method", method),
@@ -469,7 +470,7 @@ def _planner(
         planned,
         graph.n,
         graph.m,
-        specs_holding(runner, graph) if not placed or len(runner.specs) == 1 else runner.specs,
+        specs_holding(runner, graph, *lengths) if not placed or len(runner.specs) == 1 else runner.specs,
         method=method,
         dtype=computed,
         predecessors=predecessors,

@@ -22,7 +22,7 @@ from ... import device as devices
 from ...arrays import Array, bits_of, filled, members_of
 from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, name_of
 from ...graph import Compressed
-from ...graph.potentials import edge_lengths
+from ...graph.potentials import lengths_of
 from ...graph.vertex_range import Part
 from ...graph.weights import decode
 from ...kernels import bfs as bfs_kernels
@@ -283,7 +283,7 @@ class FromOneSource(Resumable):
         masked = self.plan.method == "mask"
         indptr, indices = piece.layout("csr", device)
         sssp_kernels.on(device).compile_ahead(indptr, dtype, masked)
-        make = partial(_lengths, piece, dtype, device)
+        make = lambda: lengths_of(piece.compressed("csr"), dtype, device)  # noqa: E731
         edges = Compressed(indptr, indices, piece.kept(f"lengths.{name_of(dtype)}", device, make, weights=True))
         distances = filled(self.plan.n, kernel_infinity(dtype), dtype, xp)
         search = Relaxation(
@@ -416,18 +416,6 @@ def _seeds(request: Request, device: devices.Device) -> Array:
     if len(request.sources) == 1:
         return filled(1, request.sources[0], np.int32, device.xp)
     return device.asarray(np.array(request.sources, np.int32))
-
-
-def _lengths(part: Part, dtype: np.dtype, device: devices.Device) -> Array:
-    """Return the encoded weights; the graph's own array if encoding changes nothing, as is usual."""
-    csr = part.compressed("csr")
-    with device.active():
-        lengths = edge_lengths(csr, None, dtype, device)
-        own = csr.weights
-        if own is None or own.dtype != dtype or devices.of(own) is not device:
-            return lengths
-        bits = f"i{dtype.itemsize}"
-        return own if bool((own.view(bits) == lengths.view(bits)).all()) else lengths
 
 
 def _cut(distances: Array, request: Request, unreached: float) -> None:
