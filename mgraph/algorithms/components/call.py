@@ -199,7 +199,9 @@ class ComponentsResult(Result):
     def verify(self, graph: Any = None) -> None:
         """Raise unless the components are right.
 
-        Weak components are verified where they lie, strong ones on one core of the host, by passes over the edges.
+        Weak components are verified by two passes over the edges, on the GPU that computed them if it has room for
+        this, else where the graph is; strong ones by four on the host. The kernels share nothing with those that
+        compute.
 
         Parameters
         ----------

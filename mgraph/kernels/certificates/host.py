@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from ...device.numba import prange
+from ...device.numba import numba, prange
 from ...device.numba.atomics import compare_and_swap, fetch_and_add, fetch_and_min
 from ...device.numba.caching import njit
 from ...device.numba.small import VERTICES, is_small, unless
@@ -455,19 +455,24 @@ def reach_within(indptr, indices, labels, found):
     found.fill(0)
     found[own] = 1
     waiting[: len(own)] = own
-    begin, ends[0] = 0, len(own)
+    begin, ends[0], few = 0, len(own), _few()
     while begin < ends[0]:
-        begin, end = _reach_alone(indptr, indices, labels, found, waiting, begin, ends)
+        begin, end = _reach_alone(indptr, indices, labels, found, waiting, begin, ends, few)
         if begin < end:
             _reach_together(indptr, indices, labels, found, waiting, begin, end, ends)
             begin = end
 
 
+def _few():
+    """Return below how many waiting vertices one core goes on alone; without others always."""
+    return np.int64(_FEW if numba.get_num_threads() > 1 else 2**31)
+
+
 @njit(nogil=True, cache=True)
-def _reach_alone(indptr, indices, labels, found, waiting, begin, ends):
+def _reach_alone(indptr, indices, labels, found, waiting, begin, ends, few):
     """Search from the waiting vertices while these are few; return which of them are left."""
     end = ends[0]
-    while begin < end and end - begin < _FEW:
+    while begin < end and end - begin < few:
         v = waiting[begin]
         begin += 1
         for e in range(indptr[v], indptr[v + 1]):
@@ -519,9 +524,9 @@ def peel(indptr, indices, labels, found):
     _group(labels, starts[:-1].copy(), members)
     free = members[found[labels[members]] != 0]
     waiting[: len(free)] = free
-    begin, ends[0] = 0, len(free)
+    begin, ends[0], few = 0, len(free), _few()
     while begin < ends[0]:
-        begin, end = _peel_alone(indptr, indices, labels, members, starts, found, left, waiting, begin, ends)
+        begin, end = _peel_alone(indptr, indices, labels, members, starts, found, left, waiting, begin, ends, few)
         if begin < end:
             _peel_together(indptr, indices, labels, members, starts, found, left, waiting, begin, end, ends)
             begin = end
@@ -558,10 +563,10 @@ def _count_entering(indptr, indices, labels, left):
 
 
 @njit(nogil=True, cache=True)
-def _peel_alone(indptr, indices, labels, members, starts, found, left, waiting, begin, ends):
+def _peel_alone(indptr, indices, labels, members, starts, found, left, waiting, begin, ends, few):
     """Take off labels while few vertices wait; return which of them are left."""
     end = ends[0]
-    while begin < end and end - begin < _FEW:
+    while begin < end and end - begin < few:
         v = waiting[begin]
         begin += 1
         for e in range(indptr[v], indptr[v + 1]):
@@ -581,11 +586,22 @@ def _peel_alone(indptr, indices, labels, members, starts, found, left, waiting, 
 def _peel_together(indptr, indices, labels, members, starts, found, left, waiting, begin, end, ends):
     """Take the edges from all waiting vertices away, and list the vertices of the labels that become free."""
     for part in prange((end - begin + _FOUND - 1) // _FOUND):
+        entered, times = np.int32(0), 0  # edges to one label that come one after the other are counted at once
         for at in range(begin + part * _FOUND, min(end, begin + (part + 1) * _FOUND)):
             v = waiting[at]
             for e in range(indptr[v], indptr[v + 1]):
                 label = labels[indices[e]]
-                if label != labels[v] and fetch_and_add(left, label, -1) == 1:
-                    found[label] = 1
-                    first, count = starts[label], starts[label + 1] - starts[label]
-                    _list(members[first:], count, waiting, ends)
+                if label != labels[v]:
+                    if label != entered:
+                        _take_away(entered, times, members, starts, found, left, waiting, ends)
+                        entered, times = label, 0
+                    times += 1
+        _take_away(entered, times, members, starts, found, left, waiting, ends)
+
+
+@njit(nogil=True, cache=True)
+def _take_away(label, times, members, starts, found, left, waiting, ends):
+    """Take edges to a label away; list its vertices if none is left."""
+    if times and fetch_and_add(left, label, -times) == times:
+        found[label] = 1
+        _list(members[starts[label] :], starts[label + 1] - starts[label], waiting, ends)
