@@ -165,16 +165,16 @@ def test_a_second_small_call_opens_no_file(name, graph, as_for_users):
 
 #: The most functions of Python that a call of five vertices may enter: it takes about a microsecond for each.
 CALLS = {
-    "apsp": 180,
-    "bfs": 170,
-    "bfs_many": 150,
-    "components": 130,
-    "distances": 520,
-    "minimum_spanning_forest": 300,
-    "sssp": 175,
-    "closure": 185,
-    "list_rank": 115,
-    "apsp_batch": 300,
+    "apsp": 155,
+    "bfs": 138,
+    "bfs_many": 125,
+    "components": 108,
+    "distances": 410,
+    "minimum_spanning_forest": 260,
+    "sssp": 146,
+    "closure": 160,
+    "list_rank": 100,
+    "apsp_batch": 260,
 }
 
 

@@ -55,4 +55,4 @@ def zeroed(xp: Any, *counts: int) -> tuple[Array, ...]:
     """Return arrays of int32 zeros, with `counts` elements each; they are parts of one array, cleared once."""
     ends = list(itertools.accumulate(counts))
     words = xp.zeros(ends[-1], np.int32)
-    return tuple(words[end - count : end] for count, end in zip(counts, ends, strict=True))
+    return tuple([words[end - count : end] for count, end in zip(counts, ends, strict=True)])

@@ -874,7 +874,11 @@ class Graph(Keeping):
         if order not in ("csr", "csc"):
             raise InputError(argument="order", value=order, expected="'csr' or 'csc'")
         device = device or self._home
-        return self._view(f"{order}.indptr", device), self._view(f"{order}.indices", device)
+        views, names = self._views, (f"{order}.indptr", f"{order}.indices")
+        indptr, indices = views.get((names[0], device.name)), views.get((names[1], device.name))
+        if indptr is None or indices is None:
+            return self._view(names[0], device), self._view(names[1], device)
+        return indptr, indices
 
     def compressed(self, order: str, device: devices.Device | None = None) -> Compressed:
         """Return the edges with their weights on a device, kept for the next call: the graph's own, as of `layout`.

@@ -142,7 +142,7 @@ class Keeping:
             for name in names:
                 value = views.get((name, place))
                 if value is not None:
-                    total += _nbytes(value)
+                    total += value.nbytes if isinstance(value, np.ndarray) else _nbytes(value)
         return total
 
     def cached(self) -> list[Kept]:

@@ -82,11 +82,18 @@ def neighbours_in_words(spec: DeviceSpec) -> str:
 def spec_of(device: devices.Device, recent: bool = False) -> DeviceSpec:
     """Return the description of a device of this machine; if `recent`, the host's may be from a moment ago."""
     if device.kind == "cpu":
-        memory, cores, _ = devices.host_reading(device, recent)
-        return DeviceSpec(device.name, "cpu", memory, cores, device.model())
+        reading = devices.host_reading(device, recent)
+        return _host_spec(reading.memory, reading.cores)
     with device.active():
         processors = devices.cuda_attribute("MultiProcessorCount")
     return DeviceSpec(device.name, "cuda", device.available_memory(), 1, device.model(), processors)
+
+
+@functools.lru_cache(4)
+def _host_spec(memory: int, cores: int) -> DeviceSpec:
+    """Return the description of the host, the same object for the same reading."""
+    host = devices.find("cpu")
+    return DeviceSpec(host.name, "cpu", memory, cores, host.model())
 
 
 @functools.lru_cache(256)

@@ -51,6 +51,9 @@ class Shape(NamedTuple):
 #: Number of edges below which a graph is not sampled: its calls take too little time.
 FEW = 1 << 16
 
+#: The shape of such a graph.
+SMALL = Shape(far=0.0)
+
 
 def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
     """Return the shape of a graph in host memory if the plan is for one CPU, measured once; otherwise None."""
@@ -60,6 +63,8 @@ def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
 def measured_shape(graph: Any) -> Shape:
     """Return the shape of a graph, measured once."""
     there = isinstance(graph, PlacedGraph)
+    if not there and graph.m < FEW:
+        return SMALL
     found: Shape = graph.kept(
         "shape", devices.find("cpu"), lambda: graph.seen(shape_of) if there else shape_of(*graph.layout("csr"))
     )
@@ -69,7 +74,7 @@ def measured_shape(graph: Any) -> Shape:
 def shape_of(indptr: Any, indices: Any) -> Shape:
     """Return the shape of a graph in CSR form, estimated from a sample of edges and a search from one vertex."""
     if len(indices) < FEW:
-        return Shape(far=0.0)
+        return SMALL
     xp = devices.of(indices).xp
     picked = np.linspace(0, len(indices) - 1, _EDGES).astype(indptr.dtype)  # of another type, indptr would be copied
     picked = xp.asarray(picked)

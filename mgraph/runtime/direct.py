@@ -29,7 +29,6 @@ class Direct:
         self.place: devices.Device | None = device
         self.device = device
         self.specs: tuple[DeviceSpec, ...] = (spec_of(device, recent=small),)
-        self._clock = clock()
 
     def run(
         self,
@@ -41,16 +40,17 @@ class Direct:
     ) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         log_plan(plan)
+        mark, compiling = self.device.mark, clock().seconds
         with memory_errors(plan.algorithm, plan), self.device.active():
             shard = None
             try:
-                begun = self.moment()
-                shard = _Shard(program, plan, piece(0), self, progress is not None)
+                begun = mark(), compiling()
+                shard = _Shard(program, plan, piece(0), self.device, progress is not None)
                 spans = Spans(program, plan, checkpoints, shard)
-                loaded = self.moment()
+                loaded = mark(), compiling()
                 spans.run(progress)
                 arrays = program.collect(shard.state, shard.comm)
-                collected = self.moment()
+                collected = mark(), compiling()
                 self.device.synchronize()
             except BaseException:
                 # Other streams may still write to memory that the next call gets.
@@ -71,10 +71,6 @@ class Direct:
                 timings[name] = max(0.0, between(start[0], end[0]) - (end[1] - start[1]))
         return Outcome(arrays, timings)
 
-    def moment(self) -> tuple[devices.Mark, float]:
-        """Return a mark after the work so far, and the seconds spent compiling and loading kernels."""
-        return self.device.mark(), self._clock.seconds()
-
 
 class _Shard:
     """The shard of a run on one device.
@@ -82,16 +78,17 @@ class _Shard:
     Attributes
     ----------
     solved : tuple
-        The moment after the last span.
+        The moment after the last span: a mark, and the seconds spent compiling and loading kernels.
     writer : Writer or None
         Writes a checkpoint.
     """
 
     solved: tuple[devices.Mark, float]
 
-    def __init__(self, program: Any, plan: Plan, piece: Any, there: Direct, reports: bool) -> None:
-        self._program, self._span, self._there, self._reports = program, plan.span, there, reports
-        self.comm, self.state = Solo(), program.load(0, piece, there.device)
+    def __init__(self, program: Any, plan: Plan, piece: Any, device: devices.Device, reports: bool) -> None:
+        self._program, self._span, self._device, self._reports = program, plan.span, device, reports
+        self._clock = clock()
+        self.comm, self.state = Solo(), program.load(0, piece, device)
         self.writer: Writer | None = None
 
     def fingerprint(self) -> int:
@@ -104,7 +101,7 @@ class _Shard:
 
     def span(self, first: int, order: Order | None) -> tuple[int, bool, list[Report | None]]:
         """Run a span of supersteps, and begin to write a checkpoint if that is ordered."""
-        program, device, report = self._program, self._there.device, None
+        program, device, report = self._program, self._device, None
         most = self._span if order is None else order.span
         k, finished = advance(program, self.state, first, most, self.comm)
         if self.writer is not None and self.writer.done:
@@ -114,7 +111,7 @@ class _Shard:
             self.writer.start()
             if self.writer.pauses:
                 self.writer.wait()
-        self.solved = self._there.moment()
+        self.solved = device.mark(), self._clock.seconds()
         if self._reports or not finished:  # otherwise collecting need not wait
             device.synchronize()
         return k, finished, [report]

@@ -216,8 +216,11 @@ class memory_errors:
 
         @functools.wraps(function)
         def call(*args: P.args, **options: P.kwargs) -> T:
-            with self:
+            try:
                 return function(*args, **options)
+            except MemoryError as error:
+                self._refuse(error)
+                raise
 
         return call
 
@@ -225,5 +228,9 @@ class memory_errors:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
-        if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
+        if isinstance(error, MemoryError):
+            self._refuse(error)
+
+    def _refuse(self, error: MemoryError) -> None:
+        if not isinstance(error, MemoryLimitError):
             raise MemoryLimitError(overrun(self._call, self._plan, error)) from error

@@ -178,7 +178,7 @@ def specs_holding(
     if runner.place is None:
         return runner.specs
     held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
-    return tuple(holding(spec, held) for spec in runner.specs)
+    return tuple([holding(spec, held) for spec in runner.specs])
 
 
 def cut_of(runner: Executor, graph: Graph | PlacedGraph) -> np.ndarray | Placed | None:

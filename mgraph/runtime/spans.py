@@ -72,29 +72,26 @@ class Spans:
 
     def run(self, progress: Progress | None) -> None:
         """Run all spans; report progress after each."""
-        try:
-            self._run(progress)
-        finally:
-            if self._keeping is not None:
-                self._keeping.settle()
-
-    def _run(self, progress: Progress | None) -> None:
         keeping, pace, finished = self._keeping, Pace(self._plan, self._reached), False
-        while not finished:
-            first = self._reached
-            order = None if keeping is None else keeping.order(first)
-            self._reached, finished, reports = self._shards.span(first, order)
-            standing = pace.ran(first, self._reached, finished)
-            if standing is not None:
-                self._told(standing)
+        try:
+            while not finished:
+                first = self._reached
+                order = None if keeping is None else keeping.order(first)
+                self._reached, finished, reports = self._shards.span(first, order)
+                standing = pace.ran(first, self._reached, finished)
+                if standing is not None:
+                    self._told(standing)
+                if keeping is not None:
+                    made = keeping.take(reports)
+                    if made is not None:
+                        self._told(made)
+                    if order is not None and not finished:
+                        keeping.ordered(self._reached)
+                if progress is not None:
+                    progress(self._reached, self._plan.steps)
+        finally:
             if keeping is not None:
-                made = keeping.take(reports)
-                if made is not None:
-                    self._told(made)
-                if order is not None and not finished:
-                    keeping.ordered(self._reached)
-            if progress is not None:
-                progress(self._reached, self._plan.steps)
+                keeping.settle()
 
     def end(self) -> None:
         """Remove what belongs to no complete checkpoint; called when the shards write nothing any more."""

@@ -400,6 +400,8 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
     """
     if isinstance(checkpoint, Checkpoints):
         return checkpoint
+    if checkpoint is every is None and resume is False:
+        return None
     resume = checked_flag("resume", resume)
     if checkpoint is None:
         for name, value in (("checkpoint_every", every), ("resume", resume or None)):
