@@ -24,13 +24,13 @@ COPIERS = min(16, limits.cores())
 
 _THREADS = ThreadPoolExecutor(COPIERS, "mgraph-copier")
 
-#: The fewest bytes of an array that is copied with threads: waking these takes 0.1 to 0.3 ms, in which one thread
-#: copies 1 to 3 MB.
-_LARGE = 1 << 22
+#: The fewest bytes of an array that is copied with threads. The C library's allocator takes smaller ones from memory
+#: that it has had before, to which one thread copies as fast.
+_LARGE = 1 << 25
 
 #: The fewest bytes of a piece, and the most: those of a thread's page-locked buffer. For each piece a thread takes the
-#: interpreter some times, and others wait.
-_LEAST, _STAGED = 1 << 20, 1 << 23
+#: interpreter some times, and others wait: pieces of 1 MiB take twice as long as those of 4.
+_LEAST, _STAGED = 1 << 22, 1 << 23
 
 #: Rows and columns of a matrix.
 Place = tuple[slice, slice]
@@ -92,7 +92,7 @@ def _copies(
         target, source = target.reshape(1, -1), source.reshape(1, -1)
     if device.page_locked(on_host):
         return [_THREADS.submit(_copy_directly, device, ready, target, source)]
-    size = min(_STAGED, max(_LEAST, source.nbytes // (2 * COPIERS)))
+    size = min(_STAGED, max(_LEAST, source.nbytes // COPIERS))
     places = _places(source.shape, size // source.itemsize)
     shared = iter(places)  # of a list: threads may take from it at the same time
     count = min(COPIERS, len(places))

@@ -16,6 +16,9 @@ from .compressed import Compressed, Edges, compress
 from .grouping import copied, shared_by_cores
 from .stored import StoredMatrix
 
+#: The fewest elements that a core looks at at a time: for each part it takes the interpreter some times.
+_LOOKED = 1 << 20
+
 #: How a matrix needs no copy, for messages.
 _SHARED = Given("copy", False), " shares the matrix, which must not change then"
 
@@ -90,7 +93,7 @@ def looked_through(matrix: Array) -> tuple[bool, bool]:
     if isinstance(matrix, StoredMatrix):
         looks = matrix.mapped(look)
     elif isinstance(matrix, np.ndarray):
-        rows = chunk_rows(len(matrix))
+        rows = max(chunk_rows(len(matrix)), _LOOKED // max(1, len(matrix)))
 
         def look_at(first: int) -> None:
             sure = any(seen.infinite for seen in looks)
