@@ -41,7 +41,11 @@ def open_here():
         with contextlib.suppress(OSError):
             files.append(os.readlink(f"/proc/self/fd/{each}"))
     maps = open("/proc/self/maps").read()
-    threads = [each.name for each in threading.enumerate() if each.name.startswith(("mgraph-lend", "mgraph-borrow"))]
+    threads = [
+        each.name
+        for each in threading.enumerate()
+        if each.name.startswith(("mgraph-lend", "mgraph-borrow", "mgraph-read"))
+    ]
     return [file for file in files if "memfd:mgraph" in file] + ["mapped"] * ("memfd:mgraph" in maps) + threads
 
 
@@ -192,9 +196,9 @@ def test_a_buffer_has_a_bound(monkeypatch):
                 continue
             parcel, lent = found
             with contextlib.closing(lent):
-                size = os.fstat(lent._files[0]).st_size
+                size = os.fstat(lent.channel._files[0]).st_size
                 assert size == shared.SLOTS * parcel.buffer.slot <= min(most, free * shared.MOST_OF_MEMORY / among)
-                assert os.fstat(lent._files[0]).st_mode & 0o777 == 0o600
+                assert os.fstat(lent.channel._files[0]).st_mode & 0o777 == 0o600
     assert open_here() == []
 
 
@@ -236,13 +240,8 @@ def test_what_is_lent_no_more_cannot_be_read(lending):
     parcel, lent = shared.lent((d,), 1)
     with contextlib.closing(lent):
         # As of a client that is stopped, of which the call has been given up.
-        lent._asked, asked = os.open(os.devnull, os.O_RDONLY), lent._asked
-        for _ in lent._threads:
-            os.write(lent._ask, shared._REQUEST.pack(shared._STOP, 0, 0, 0, 0, 0))
-        for thread in lent._threads:
-            thread.join()
-        lent._asked, opened = asked, lent._asked
-        os.close(opened)
+        lent.channel.stop()
+        lent._server.join()
         with shared.unpacked(parcel, cpu, lambda: True) as (found,), pytest.raises(Aborted):
             np.asarray(found)
     assert open_here() == []
@@ -306,6 +305,67 @@ np.copyto = copyto
 with Client(sys.argv[1]) as client:
     mgraph.apsp(np.ones((150, 150), np.float32), client=client, device="cpu")
 """
+
+
+def test_results_come_from_workers_of_this_host(client, lending, monkeypatch):  # noqa: F811
+    """By messages if a worker does not share memory, or stops to serve."""
+    d, read = matrix(), shared.Channel.read
+    expected = mgraph.apsp(d, predecessors=True, device="cpu")
+    found = mgraph.apsp(d, predecessors=True, client=client, device="cpu")
+    reads = []
+
+    def noted(channel, target, ended):
+        read(channel, target, ended)
+        reads.append(target.nbytes)
+
+    def check(count):
+        reads.clear()
+        for name, array in expected.arrays.items():
+            np.testing.assert_array_equal(found.arrays[name].to_numpy(), array)
+        assert len(reads) == count
+        check_nothing_is_left(client)
+
+    monkeypatch.setattr(shared.Channel, "read", noted)
+    check(4)
+    with monkeypatch.context() as patched:
+        patched.setattr(shared, "WORTH", 1 << 30)
+        check(0)
+    with monkeypatch.context() as patched:
+        opened = shared.opening
+        patched.setattr(shared, "opening", lambda file: opened(file)._replace(inode=0))
+        check(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(shared.Reader, "_filled", lambda reader: time.sleep(0.2) or (_ for _ in ()).throw(Aborted()))
+        check(0)
+    check(4)
+
+
+def test_a_worker_that_serves_is_killed(mortals, lending, monkeypatch):  # noqa: F811
+    found = mgraph.apsp(matrix(), client=mortals, device="cpu").distances
+    filled, begun = shared.Reader._filled, threading.Event()
+
+    def slow(reader):
+        begun.set()
+        time.sleep(0.1)
+        return filled(reader)
+
+    monkeypatch.setattr(shared.Reader, "_filled", slow)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(found.to_numpy)
+        assert begun.wait(60)
+        kill_a_worker(mortals)
+        with pytest.raises(WorkerLostError):
+            reading.result()
+    check_nothing_is_left(mortals)
+    wait_until(lambda: len(mortals.run(os.getpid, on_error="ignore")) == 2)
+
+
+def test_a_worker_does_not_wait_for_a_client_that_is_stopped(monkeypatch):
+    monkeypatch.setattr(shared, "PATIENCE", 0.1)
+    channel = shared.channel(1 << 23, 1)
+    with contextlib.closing(channel):
+        shared.serve(np.ones(1 << 20), channel.buffer)  # returns
+    assert open_here() == []
 
 
 def test_nothing_is_left_of_a_client_that_is_killed(client):  # noqa: F811

@@ -428,7 +428,9 @@ class CallSession:
         for name, dtype in collected[0][1].items():
             self._tasks = takers(self.client, self._addresses, self._name, plan, name)
             tasks.settle(self._watch, self._tasks)
-            arrays[name] = matrix_of(self.client, self._addresses, self._tasks, plan, dtype, self._watch.timeout)
+            arrays[name] = matrix_of(
+                self.client, self._addresses, self._tasks, plan, dtype, self._watch.timeout, self._readers
+            )
         compiled = [seconds for _, _, seconds in collected]
         return arrays, {part: max(seconds[part] for seconds in compiled) for part in compiled[0]}
 
@@ -490,12 +492,18 @@ def takers(client: Client, addresses: Sequence[str], session: str, plan: Plan, n
 
 
 def matrix_of(
-    client: Client, addresses: Sequence[str], taken: Mapping[str, Future], plan: Plan, dtype: Any, timeout: float
+    client: Client,
+    addresses: Sequence[str],
+    taken: Mapping[str, Future],
+    plan: Plan,
+    dtype: Any,
+    timeout: float,
+    readers: Collection[str],
 ) -> DistributedMatrix:
-    """Return the matrix of the parts that tasks have `taken`."""
+    """Return the matrix of the parts that tasks have `taken`; `readers` are the workers that share memory."""
     rows, columns = plan.detail.layout(plan)
     blocks = [(address, taken.get(address)) for address in addresses]
-    return DistributedMatrix(client, blocks, rows, columns, dtype, timeout)
+    return DistributedMatrix(client, blocks, rows, columns, dtype, timeout, readers)
 
 
 def follows(error: BaseException) -> bool:

@@ -192,7 +192,7 @@ class Group:
         """Return a matrix that a call by `plan` has computed, from its parts."""
         taken = takers(self.client, self.addresses, self.session, plan, name)
         self.wait_for(lambda watch: tasks.settle(watch, taken))
-        return matrix_of(self.client, self.addresses, taken, plan, dtype, self.timeout)
+        return matrix_of(self.client, self.addresses, taken, plan, dtype, self.timeout, self.readers)
 
     @contextlib.contextmanager
     def making(self, name: str) -> Iterator[None]:

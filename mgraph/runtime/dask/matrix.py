@@ -4,9 +4,14 @@ Each worker holds at most one block of a grid, as a Dask future pinned to it. A 
 leaves a worker: Dask never moves an array of a GPU.
 """
 
+import asyncio
+import concurrent.futures
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +21,9 @@ from ... import device as devices
 from ... import io
 from ...arrays import position
 from ...errors import InputError, SchedulerError, shown
-from . import tasks
+from . import shared, tasks
 from .blocks import Held, array_of, tiles_of
+from .comm import Aborted
 from .watch import Watch, connection
 from .zarr import save_zarr
 
@@ -33,6 +39,17 @@ def _part(block: Any, rows: slice, columns: slice) -> np.ndarray:
         part = array[rows, columns]
         # On a worker in this process, the result would be a view of the block.
         return np.array(part) if device.kind == "cpu" else devices.to_host(part)
+
+
+@tasks.reported
+def _served(block: Any, buffer: shared.Buffer) -> None:
+    """Task: serve a block to a client of this host."""
+    shared.serve(array_of(block), buffer)
+
+
+async def _all(futures: "Sequence[concurrent.futures.Future[None]]") -> None:
+    """Wait for what threads do."""
+    await asyncio.gather(*map(asyncio.wrap_future, futures))
 
 
 class DistributedMatrix:
@@ -52,6 +69,8 @@ class DistributedMatrix:
         The type of the elements.
     timeout : float, optional
         Seconds that a worker may be silent while a part is read; by default that of the configuration.
+    readers : collection of str, optional
+        The addresses of the workers that share memory with this process.
 
     Attributes
     ----------
@@ -85,6 +104,7 @@ class DistributedMatrix:
         columns: Sequence[tuple[int, int]],
         dtype: Any,
         timeout: float | None = None,
+        readers: Collection[str] = (),
     ) -> None:
         self.shape = (ranges[-1][1], columns[-1][1])
         self.dtype = np.dtype(dtype)
@@ -93,6 +113,7 @@ class DistributedMatrix:
         self._client = client
         self.blocks = tuple(blocks)
         self._timeout = timeout
+        self._readers = frozenset(readers)
 
     @property
     def client(self) -> Client:
@@ -195,10 +216,11 @@ class DistributedMatrix:
         [[0, 3, 8], [2, 0, 5], [1, 4, 0]]
         """
         whole = np.empty(self.shape, self.dtype)
-        first = 0
-        for chunk in self.chunks():
-            whole[first : first + len(chunk)] = chunk
-            first += len(chunk)
+        if not self._read(whole):
+            first = 0
+            for chunk in self.chunks():
+                whole[first : first + len(chunk)] = chunk
+                first += len(chunk)
         return whole
 
     def to_dask_array(self) -> Any:
@@ -306,6 +328,37 @@ class DistributedMatrix:
             io.save(path, self, overwrite)
             return
         save_zarr(self._held(), self.shape, self.ranges, self.columns, self.dtype, path, overwrite)
+
+    def _read(self, whole: np.ndarray) -> bool:
+        """Fill an array with the blocks if they are in the memory of this host; return whether they were read."""
+        held = self._held()
+        holders = held.holders()
+        if not self._readers.issuperset(holders):
+            return False
+        given_up = threading.Event()
+
+        def ended(task: Future) -> bool:
+            return given_up.is_set() or task.done()
+
+        with contextlib.ExitStack() as reading:
+            reads: list[tuple[np.ndarray, shared.Channel, Future]] = []
+            for tile, address in zip(held.tiles, holders, strict=True):
+                block = whole[slice(*tile.rows), slice(*tile.columns)]
+                channel = shared.channel(block.nbytes, len(holders))
+                if channel is None:
+                    return False
+                reading.callback(channel.close)
+                reads.append(
+                    (block, channel, tasks.submit(self._client, address, _served, tile.future, channel.buffer))
+                )
+            pool = reading.enter_context(ThreadPoolExecutor(max(1, len(reads)), "mgraph-read"))
+            reading.callback(given_up.set)
+            begun = [pool.submit(channel.read, block, partial(ended, task)) for block, channel, task in reads]
+            try:
+                Watch(self._client, holders, self._timeout).wait(_all(begun))
+            except Aborted:
+                return False
+        return True
 
     def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
         """Request a rectangle, one piece from each block; return a function that waits for it.

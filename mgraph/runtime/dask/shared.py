@@ -1,7 +1,7 @@
-"""Arrays that a worker reads from the memory of a client on its host, instead of by messages.
+"""Arrays that a client and a worker of its host read from each other's memory, instead of by messages.
 
-The client keeps a small buffer in shared memory for each worker, of some slots. The worker asks for a part of an array,
-threads of the client copy it into a free slot, and the worker copies it out, or to its GPU, while other slots are
+The client keeps a small buffer in shared memory for each worker, of some slots. One of the two asks for a part of an
+array, threads of the other copy it into a free slot, and the first copies it out, or to its GPU, while other slots are
 filled. So large arrays need no more memory than the buffer, and each byte is copied twice, at the speed of memory.
 
 The buffer has no name: it is a `memfd` [1]_. A worker opens it, and the two pipes that carry requests and replies, by
@@ -35,6 +35,7 @@ from cloudpickle import CloudPickler
 
 from ... import device as devices
 from ... import limits
+from ...arrays import Array
 from ...graph import StoredMatrix
 from .comm import Aborted
 
@@ -54,11 +55,14 @@ COPYING = 4
 #: Seconds between two looks of a worker that waits at whether its session has ended.
 LOOK = 1.0
 
+#: Seconds without a request after which a worker serves a client no more, which may have been stopped.
+PATIENCE = 10.0
+
 #: A request: the number of an array, the first row and column and those after the last, and the slot to fill. A reply:
 #: the slot that is full.
 _REQUEST, _REPLY = struct.Struct("=6q"), struct.Struct("=q")
 
-#: The number of the array in a request, and of the slot in a reply, that ask to stop.
+#: The number of the array in a request that asks to stop.
 _STOP = -1
 
 _NAME = "mgraph"
@@ -149,11 +153,11 @@ def _memory(size: int) -> int | None:
 
 @dataclass(frozen=True)
 class Buffer:
-    """How a worker opens a buffer, and the pipes for requests and replies."""
+    """How a worker opens a client's buffer, and both ends of the pipes for requests and replies."""
 
     memory: Opening
-    requests: Opening
-    replies: Opening
+    requests: tuple[Opening, Opening]
+    replies: tuple[Opening, Opening]
     slot: int
 
 
@@ -172,8 +176,149 @@ def _part(slot: np.ndarray, dtype: np.dtype, rows: int, columns: int) -> np.ndar
     return slot[: rows * columns * dtype.itemsize].view(dtype).reshape(rows, columns)
 
 
+class Channel:
+    """A buffer of this process, and its pipes, until `close`; another process may use them meanwhile.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a slot.
+
+    Raises
+    ------
+    OSError
+        If there is no shared memory left.
+    """
+
+    def __init__(self, size: int) -> None:
+        memory = _memory(SLOTS * size)
+        if memory is None:
+            raise OSError("there is no shared memory left")
+        self._files = [memory]
+        try:
+            self.slots = _slots(memory, size)
+            # Both ends of each stay open, so that the other process finds them when it begins.
+            self.requests = os.pipe()
+            self._files += self.requests
+            self.replies = os.pipe()
+            self._files += self.replies
+            requests, replies = ((opening(ends[0]), opening(ends[1])) for ends in (self.requests, self.replies))
+            self.buffer = Buffer(opening(memory), requests, replies, size)
+        except BaseException:
+            self.close()
+            raise
+
+    def stop(self) -> None:
+        """Have the threads end that serve arrays by this channel."""
+        for _ in range(COPYING):
+            os.write(self.requests[1], _REQUEST.pack(_STOP, 0, 0, 0, 0, 0))
+
+    def read(self, target: np.ndarray, ended: Callable[[], bool]) -> None:
+        """Copy the array that another process serves; `ended` says whether nothing more will come."""
+        with contextlib.closing(Reader(self.slots, self.requests[1], self.replies[0], ended)) as reader:
+            reader.fill(target, 0)
+        self.stop()
+
+    def close(self) -> None:
+        """Free the memory; what the other process still waits for has ended."""
+        files, self._files = self._files, []
+        for file in files:
+            os.close(file)
+        self.slots = _no_slots()
+
+
+@contextlib.contextmanager
+def _attached(buffer: Buffer, device: devices.Device, reads: bool) -> Iterator[tuple[np.ndarray, int, int]]:
+    """Yield the slots of another process's buffer, and the pipe's ends for requests and replies.
+
+    `reads` says whether this process asks for arrays or serves them; `device` copies from slots that it knows.
+    """
+    with contextlib.ExitStack() as files:
+
+        def opened(place: Opening, flags: int) -> int:
+            file = place.opened(flags)
+            files.callback(os.close, file)
+            return file
+
+        try:
+            memory = opened(buffer.memory, os.O_RDWR)
+            requests = opened(buffer.requests[reads], os.O_WRONLY if reads else os.O_RDONLY)
+            replies = opened(buffer.replies[not reads], os.O_RDONLY if reads else os.O_WRONLY)
+            if os.fstat(memory).st_size < SLOTS * buffer.slot:
+                raise OSError("the buffer is too small")
+        except OSError as error:
+            raise Aborted(f"the memory of the client cannot be read any more: {error}") from error
+        slots = _slots(memory, buffer.slot)
+        with device.locked(slots):
+            yield slots, requests, replies
+
+
+class Server:
+    """Threads that fill slots with parts of arrays as they are asked for.
+
+    Parameters
+    ----------
+    arrays : sequence of array
+        Arrays of one or two dimensions, of one device, which must not change meanwhile.
+    slots : ndarray
+        The slots.
+    requests, replies : int
+        The descriptors to read requests from, and to write replies to.
+    count : int
+        Number of threads.
+    patience : float, optional
+        Seconds without a request after which they end.
+    """
+
+    def __init__(
+        self,
+        arrays: Sequence[Array],
+        slots: np.ndarray,
+        requests: int,
+        replies: int,
+        count: int,
+        patience: float | None = None,
+    ) -> None:
+        self._arrays = [array.reshape(-1, 1) if array.ndim == 1 else array for array in arrays]
+        self._slots, self._requests, self._replies = slots, requests, replies
+        self._patience = None if patience is None else patience * 1e3
+        os.set_blocking(requests, False)  # of several threads that are woken, one reads a request
+        self._threads = [threading.Thread(target=self._serve, name="mgraph-lend", daemon=True) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def _serve(self) -> None:
+        """Fill slots until there are no more requests."""
+        device, waiting = devices.of(self._arrays[0]), select.poll()
+        waiting.register(self._requests, select.POLLIN)
+        with device.active():
+            while waiting.poll(self._patience):
+                try:
+                    request = os.read(self._requests, _REQUEST.size)
+                except BlockingIOError:
+                    continue
+                if len(request) < _REQUEST.size:  # the process that asks has ended
+                    return
+                number, top, left, bottom, right, slot = _REQUEST.unpack(request)
+                if number == _STOP:
+                    return
+                part = self._arrays[number][top:bottom, left:right]
+                device.copy(_part(self._slots[slot], part.dtype, *part.shape), part)
+                device.synchronize()
+                try:
+                    os.write(self._replies, _REPLY.pack(slot))
+                except BrokenPipeError:
+                    return
+
+    def join(self) -> None:
+        """Wait for the threads to end."""
+        for thread in self._threads:
+            thread.join()
+        self._slots = _no_slots()
+
+
 class Lent:
-    """Arrays of this process that a worker reads; in threads, until `close`.
+    """Arrays of this process that a worker reads, until `close`.
 
     Parameters
     ----------
@@ -181,7 +326,7 @@ class Lent:
         Arrays of one or two dimensions, which must not change meanwhile.
     size : int
         Bytes of a slot.
-    threads : int
+    count : int
         Number of threads that copy.
 
     Raises
@@ -190,100 +335,45 @@ class Lent:
         If there is no shared memory left.
     """
 
-    def __init__(self, arrays: Sequence[np.ndarray], size: int, threads: int) -> None:
-        self._arrays = [array.reshape(-1, 1) if array.ndim == 1 else array for array in arrays]
-        memory = _memory(SLOTS * size)
-        if memory is None:
-            raise OSError("there is no shared memory left")
-        self._files = [memory]
-        self._threads: list[threading.Thread] = []
+    def __init__(self, arrays: Sequence[np.ndarray], size: int, count: int) -> None:
+        self.channel = channel = Channel(size)
         try:
-            self._slots = _slots(memory, size)
-            requests, replies = os.pipe(), os.pipe()
-            self._files += [*requests, *replies]
-            # Both ends of each, so that the worker finds them when it begins.
-            self._asked, self._ask, self._reply = requests[0], requests[1], replies[1]
-            self.buffer = Buffer(opening(memory), opening(requests[1]), opening(replies[0]), size)
-            self._threads = [
-                threading.Thread(target=self._serve, name="mgraph-lend", daemon=True) for _ in range(threads)
-            ]
-            for thread in self._threads:
-                thread.start()
+            self._server = Server(arrays, channel.slots, channel.requests[0], channel.replies[1], count)
         except BaseException:
-            self.close()
+            channel.close()
             raise
-
-    def _serve(self) -> None:
-        """Fill slots as the worker asks for."""
-        while True:
-            request = os.read(self._asked, _REQUEST.size)
-            number, top, left, bottom, right, slot = _REQUEST.unpack(request)
-            if number == _STOP:
-                os.write(self._ask, request)  # for the next thread
-                return
-            part = self._arrays[number][top:bottom, left:right]
-            np.copyto(_part(self._slots[slot], part.dtype, *part.shape), part)
-            os.write(self._reply, _REPLY.pack(slot))
 
     def close(self) -> None:
         """Lend no more; a worker that still waits is woken, and finds that it was aborted."""
-        files, self._files = self._files, []
-        if self._threads:
-            os.write(self._ask, _REQUEST.pack(_STOP, 0, 0, 0, 0, 0))
-        for thread in self._threads:
-            thread.join()
-        self._threads = []
-        for file in files:
-            os.close(file)
-        self._slots = _no_slots()
+        self.channel.stop()
+        self._server.join()
+        self.channel.close()
 
 
-class Borrowed:
-    """The arrays that a client lends to this worker, as a context: they can be read while it is entered.
+class Reader:
+    """Reads arrays that another process serves.
 
     Parameters
     ----------
-    buffer : Buffer
-        Where the client fills slots.
-    device : Device
-        The device to which matrices are copied, which may be faster from slots that it knows.
+    slots : ndarray
+        The slots.
+    requests, replies : int
+        The descriptors to write requests to, and to read replies from.
     ended : callable
-        Returns whether the call has ended, so that nothing more will come.
+        Returns whether nothing more will come.
     """
 
-    def __init__(self, buffer: Buffer, device: devices.Device, ended: Callable[[], bool]) -> None:
-        self._buffer, self._device, self._ended = buffer, device, ended
+    def __init__(self, slots: np.ndarray, requests: int, replies: int, ended: Callable[[], bool]) -> None:
+        self._slots, self._requests, self._replies, self._ended = slots, requests, replies, ended
         self._lock = threading.Lock()
-        self._exit = contextlib.ExitStack()
 
     @property
     def slot(self) -> int:
         """Bytes of a slot."""
-        return self._buffer.slot
+        return self._slots.shape[1]
 
-    def __enter__(self) -> "Borrowed":
-        with contextlib.ExitStack() as opened:
-            files = []
-            places = zip(("memory", "requests", "replies"), (os.O_RDWR, os.O_WRONLY, os.O_RDONLY), strict=True)
-            for name, flags in places:
-                try:
-                    files.append(getattr(self._buffer, name).opened(flags))
-                except OSError as error:
-                    raise Aborted(f"the arrays of the client cannot be read any more: {error}") from error
-                opened.callback(os.close, files[-1])
-            memory, self._requests, self._replies = files
-            if os.fstat(memory).st_size < SLOTS * self._buffer.slot:
-                raise Aborted("the client's buffer is too small")
-            self._slots = _slots(memory, self._buffer.slot)
-            opened.callback(self._forget)
-            opened.enter_context(self._device.locked(self._slots))
-            self._exit = opened.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._exit.close()
-
-    def _forget(self) -> None:
+    def close(self) -> None:
+        """Forget the slots."""
         self._slots = _no_slots()
 
     def parts(
@@ -297,8 +387,8 @@ class Borrowed:
             The rows and the columns of the rectangle that the part has, its elements, and a function to call once they
             have been copied: the slot is then filled again.
         """
-        wide = max(1, min(len(columns), self._buffer.slot // dtype.itemsize))
-        high = max(1, self._buffer.slot // (wide * dtype.itemsize))
+        wide = max(1, min(len(columns), self.slot // dtype.itemsize))
+        high = max(1, self.slot // (wide * dtype.itemsize))
         cuts = [
             (slice(top, min(top + high, len(rows))), slice(left, min(left + wide, len(columns))))
             for top in range(0, len(rows), high)
@@ -341,23 +431,21 @@ class Borrowed:
             raise _gone()
         return int(_REPLY.unpack(reply)[0])
 
-    def whole(self, number: int, shape: tuple[int, ...], dtype: np.dtype, order: str) -> np.ndarray:
-        """Return a copy of an array, made by several threads: most of the time goes to a new array's pages."""
-        found = np.empty(shape, dtype, order)  # type: ignore[call-overload]
-        target = found.reshape(-1, 1) if found.ndim == 1 else found
+    def fill(self, target: np.ndarray, number: int) -> None:
+        """Copy a whole array to another, by several threads: most of the time goes to a new array's pages."""
+        matrix = target.reshape(-1, 1) if target.ndim == 1 else target
 
         def take(place: tuple[slice, slice], elements: np.ndarray, taken: Callable[[], None]) -> None:
             try:
-                np.copyto(target[place], elements)
+                np.copyto(matrix[place], elements)
             finally:
                 taken()
 
         with ThreadPoolExecutor(threads(), "mgraph-borrow") as pool:
-            every = range(target.shape[0]), range(target.shape[1])
-            copies = [pool.submit(take, part[:2], *part[2:]) for part in self.parts(number, dtype, *every)]
+            every = range(matrix.shape[0]), range(matrix.shape[1])
+            copies = [pool.submit(take, part[:2], *part[2:]) for part in self.parts(number, target.dtype, *every)]
         for copy in wait(copies).done:
             copy.result()
-        return found
 
 
 def _gone() -> Aborted:
@@ -413,7 +501,7 @@ def _is_large(array: np.ndarray) -> bool:
 class _Unpacker(pickle.Unpickler):
     """Returns what a `_Packer` has pickled, with the arrays that a client lends."""
 
-    def __init__(self, parcel: Parcel, lender: Borrowed) -> None:
+    def __init__(self, parcel: Parcel, lender: Reader) -> None:
         super().__init__(io.BytesIO(parcel.content))
         self._arrays, self._lender = parcel.arrays, lender
         self._loaded: dict[int, Any] = {}
@@ -430,7 +518,9 @@ class _Unpacker(pickle.Unpickler):
             rows, columns = shape
             matrix = BorrowedMatrix(self._lender, number, (rows, columns), dtype)
             return StoredMatrix(matrix, slice(rows), slice(columns))
-        return self._lender.whole(number, shape, dtype, order)
+        found = np.empty(shape, dtype, order)  # type: ignore[call-overload]
+        self._lender.fill(found, number)
+        return found
 
 
 def lent(piece: Any, among: int) -> tuple[Parcel, Lent] | None:
@@ -442,11 +532,7 @@ def lent(piece: Any, among: int) -> tuple[Parcel, Lent] | None:
     file = io.BytesIO()
     packer = _Packer(file)
     packer.dump(piece)
-    total = sum(array.nbytes for array in packer.arrays)
-    if total < WORTH:
-        return None
-    most = int(limits.available_memory() * MOST_OF_MEMORY) // (SLOTS * among)
-    size = min(max(LEAST_SLOT, total // FILLED), SLOT, most) // LEAST_SLOT * LEAST_SLOT
+    size = _slot(sum(array.nbytes for array in packer.arrays), among)
     if not size:
         return None
     own = {id(part) for part in piece if getattr(part, "ndim", 0) == 2} if isinstance(piece, tuple) else set()
@@ -458,7 +544,31 @@ def lent(piece: Any, among: int) -> tuple[Parcel, Lent] | None:
         lending = Lent(packer.arrays, size, threads(among))
     except OSError:
         return None
-    return Parcel(file.getvalue(), arrays, lending.buffer), lending
+    return Parcel(file.getvalue(), arrays, lending.channel.buffer), lending
+
+
+def _slot(total: int, among: int) -> int:
+    """Return the bytes of a slot for arrays of so many, of one of some buffers; 0 if no buffer is worth while."""
+    if total < WORTH:
+        return 0
+    most = int(limits.available_memory() * MOST_OF_MEMORY) // (SLOTS * among)
+    return min(max(LEAST_SLOT, total // FILLED), SLOT, most) // LEAST_SLOT * LEAST_SLOT
+
+
+def channel(total: int, among: int) -> Channel | None:
+    """Return a channel by which a worker, one of some, serves so many bytes; None if there is none worth while."""
+    size = _slot(total, among)
+    with contextlib.suppress(OSError):
+        return Channel(size) if size else None
+    return None
+
+
+def serve(array: Array, buffer: Buffer) -> None:
+    """Fill the slots of a client's channel with parts of an array, until the client stops it or is silent for long."""
+    with _attached(buffer, devices.of(array), reads=False) as (slots, requests, replies):
+        server = Server([array], slots, requests, replies, threads(), PATIENCE)
+        del slots
+        server.join()
 
 
 @contextlib.contextmanager
@@ -467,14 +577,17 @@ def unpacked(piece: Any, device: devices.Device, ended: Callable[[], bool]) -> I
     if not isinstance(piece, Parcel):
         yield piece
         return
-    with Borrowed(piece.buffer, device, ended) as lender:
-        yield _Unpacker(piece, lender).load()
+    with _attached(piece.buffer, device, reads=True) as (slots, requests, replies):
+        reader = Reader(slots, requests, replies, ended)
+        del slots  # with the last reference to it, its memory is freed
+        with contextlib.closing(reader):
+            yield _Unpacker(piece, reader).load()
 
 
 class BorrowedMatrix:
     """A matrix of the client, of which rows come when they are needed: the source of a `StoredMatrix`."""
 
-    def __init__(self, lender: Borrowed, number: int, shape: tuple[int, int], dtype: np.dtype) -> None:
+    def __init__(self, lender: Reader, number: int, shape: tuple[int, int], dtype: np.dtype) -> None:
         self._lender, self._number = lender, number
         # Of a rectangle, as if it were the first rows and columns of a whole matrix.
         self.shape, self.dtype = (max(shape), max(shape)), dtype
