@@ -189,13 +189,21 @@ def cut_of(runner: Executor, graph: Graph | PlacedGraph) -> np.ndarray | Placed 
     return incoming(graph) if len(runner.specs) > 1 else None
 
 
-def parts(runner: Executor, graph: Graph | PlacedGraph, plan: Plan) -> Callable[[int], Part | None]:
-    """Return a function of the shard that returns its part of the graph; None where it lies on its worker."""
+def parts(
+    runner: Executor, graph: Graph | PlacedGraph, plan: Plan, *, weighted: bool = True
+) -> Callable[[int], Part | None]:
+    """Return a function of the shard that returns its part of the graph; None where it lies on its worker.
+
+    Workers are sent the weights only for programs that read them: `weighted`.
+    """
 
     def part(shard: int) -> Part | None:
         if isinstance(graph, PlacedGraph):
             return None
-        return range_of(graph, *plan.ranges[shard]) if runner.place is None else graph
+        if runner.place is not None:
+            return graph
+        found = range_of(graph, *plan.ranges[shard])
+        return found if weighted else found.with_weights(None)
 
     return part
 

@@ -155,7 +155,7 @@ def bfs(
     program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
     if wanted is not None:
         plan = plan_with_copies(plan, program, most_memory)
-    outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
+    outcome = runner.run(program, parts(runner, graph, plan, weighted=False), plan, progress, wanted)
     results = at_home(graph, outcome.arrays)
     solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)
     return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)

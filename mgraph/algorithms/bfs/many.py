@@ -116,7 +116,7 @@ def bfs_many(
     program = SearchMany(plan, start, limit)
     if wanted is not None:
         plan = plan_with_copies(plan, program, most_memory)
-    outcome = runner.run(program, parts(runner, graph, plan), plan, progress, wanted)
+    outcome = runner.run(program, parts(runner, graph, plan, weighted=False), plan, progress, wanted)
     results = outcome.arrays
     if client is None:
         results = at_home(graph, results)

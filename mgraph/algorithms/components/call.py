@@ -138,7 +138,7 @@ def connected_components(
     )
 
     program = Strong(plan) if strong else Components(plan, graph.directed)
-    outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
+    outcome = runner.run(program, parts(runner, graph, plan, weighted=False), plan, progress)
     count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
     return ComponentsResult(
         count=int(count),

@@ -383,7 +383,7 @@ class CallSession:
             if found is None:
                 return self._watch.wait(scattered(self.client, address, piece))
             parcel, lent = found
-            lending.callback(lent.close)
+            lending.enter_context(contextlib.closing(lent))  # which keeps it, too
             return parcel
         there = {key: sent for key, sent in _STAYING.get(piece, {}).items() if sent.status == "finished"}
         key = self.client.id, address

@@ -23,7 +23,6 @@ from ...arrays import position
 from ...errors import InputError, SchedulerError, shown
 from . import shared, tasks
 from .blocks import Held, array_of, tiles_of
-from .comm import Aborted
 from .watch import Watch, connection
 from .zarr import save_zarr
 
@@ -47,9 +46,9 @@ def _served(block: Any, buffer: shared.Buffer) -> None:
     shared.serve(array_of(block), buffer)
 
 
-async def _all(futures: "Sequence[concurrent.futures.Future[None]]") -> None:
-    """Wait for what threads do."""
-    await asyncio.gather(*map(asyncio.wrap_future, futures))
+async def _all(futures: "Sequence[concurrent.futures.Future[bool]]") -> list[bool]:
+    """Wait for what threads do, and return it."""
+    return await asyncio.gather(*map(asyncio.wrap_future, futures))
 
 
 class DistributedMatrix:
@@ -331,6 +330,8 @@ class DistributedMatrix:
 
     def _read(self, whole: np.ndarray) -> bool:
         """Fill an array with the blocks if they are in the memory of this host; return whether they were read."""
+        if not self._readers:
+            return False
         held = self._held()
         holders = held.holders()
         if not self._readers.issuperset(holders):
@@ -354,11 +355,7 @@ class DistributedMatrix:
             pool = reading.enter_context(ThreadPoolExecutor(max(1, len(reads)), "mgraph-read"))
             reading.callback(given_up.set)
             begun = [pool.submit(channel.read, block, partial(ended, task)) for block, channel, task in reads]
-            try:
-                Watch(self._client, holders, self._timeout).wait(_all(begun))
-            except Aborted:
-                return False
-        return True
+            return all(Watch(self._client, holders, self._timeout).wait(_all(begun)))
 
     def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
         """Request a rectangle, one piece from each block; return a function that waits for it.

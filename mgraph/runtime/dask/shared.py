@@ -25,6 +25,7 @@ import secrets
 import select
 import struct
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -194,37 +195,46 @@ class Channel:
         memory = _memory(SLOTS * size)
         if memory is None:
             raise OSError("there is no shared memory left")
-        self._files = [memory]
-        try:
-            self.slots = _slots(memory, size)
-            # Both ends of each stay open, so that the other process finds them when it begins.
-            self.requests = os.pipe()
-            self._files += self.requests
-            self.replies = os.pipe()
-            self._files += self.replies
-            requests, replies = ((opening(ends[0]), opening(ends[1])) for ends in (self.requests, self.replies))
-            self.buffer = Buffer(opening(memory), requests, replies, size)
-        except BaseException:
-            self.close()
-            raise
+        files = [memory]
+        # As this object may be lost when a call is interrupted.
+        self._closed = weakref.finalize(self, _close, files)
+        self._closed.atexit = False
+        self.slots = _slots(memory, size)
+        # Both ends of each stay open, so that the other process finds them when it begins.
+        self.requests = os.pipe()
+        files += self.requests
+        self.replies = os.pipe()
+        files += self.replies
+        requests, replies = ((opening(ends[0]), opening(ends[1])) for ends in (self.requests, self.replies))
+        self.buffer = Buffer(opening(memory), requests, replies, size)
+
+    def close(self) -> None:
+        """Free the memory; what the other process still waits for has ended."""
+        self._closed()
+        self.slots = _no_slots()
 
     def stop(self) -> None:
         """Have the threads end that serve arrays by this channel."""
         for _ in range(COPYING):
             os.write(self.requests[1], _REQUEST.pack(_STOP, 0, 0, 0, 0, 0))
 
-    def read(self, target: np.ndarray, ended: Callable[[], bool]) -> None:
-        """Copy the array that another process serves; `ended` says whether nothing more will come."""
-        with contextlib.closing(Reader(self.slots, self.requests[1], self.replies[0], ended)) as reader:
-            reader.fill(target, 0)
-        self.stop()
+    def read(self, target: np.ndarray, ended: Callable[[], bool]) -> bool:
+        """Copy the array that another process serves, and return whether all of it has come.
 
-    def close(self) -> None:
-        """Free the memory; what the other process still waits for has ended."""
-        files, self._files = self._files, []
-        for file in files:
-            os.close(file)
-        self.slots = _no_slots()
+        `ended` says whether nothing more will come. An error would refer to the memory.
+        """
+        with contextlib.closing(Reader(self.slots, self.requests[1], self.replies[0], ended)) as reader:
+            try:
+                reader.fill(target, 0)
+            except Aborted:
+                return False
+        self.stop()
+        return True
+
+
+def _close(files: Sequence[int]) -> None:
+    for file in files:
+        os.close(file)
 
 
 @contextlib.contextmanager
@@ -264,8 +274,6 @@ class Server:
         The slots.
     requests, replies : int
         The descriptors to read requests from, and to write replies to.
-    count : int
-        Number of threads.
     patience : float, optional
         Seconds without a request after which they end.
     """
@@ -276,15 +284,19 @@ class Server:
         slots: np.ndarray,
         requests: int,
         replies: int,
-        count: int,
         patience: float | None = None,
     ) -> None:
         self._arrays = [array.reshape(-1, 1) if array.ndim == 1 else array for array in arrays]
         self._slots, self._requests, self._replies = slots, requests, replies
         self._patience = None if patience is None else patience * 1e3
         os.set_blocking(requests, False)  # of several threads that are woken, one reads a request
-        self._threads = [threading.Thread(target=self._serve, name="mgraph-lend", daemon=True) for _ in range(count)]
-        for thread in self._threads:
+        self._threads: list[threading.Thread] = []
+
+    def start(self, count: int) -> None:
+        """Start so many threads."""
+        for _ in range(count):
+            thread = threading.Thread(target=self._serve, name="mgraph-lend", daemon=True)
+            self._threads.append(thread)
             thread.start()
 
     def _serve(self) -> None:
@@ -313,7 +325,8 @@ class Server:
     def join(self) -> None:
         """Wait for the threads to end."""
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:  # else its start was interrupted
+                thread.join()
         self._slots = _no_slots()
 
 
@@ -337,17 +350,18 @@ class Lent:
 
     def __init__(self, arrays: Sequence[np.ndarray], size: int, count: int) -> None:
         self.channel = channel = Channel(size)
-        try:
-            self._server = Server(arrays, channel.slots, channel.requests[0], channel.replies[1], count)
-        except BaseException:
-            channel.close()
-            raise
+        self._server = Server(arrays, channel.slots, channel.requests[0], channel.replies[1])
+        #: Lends no more; a worker that still waits is woken, and finds that it was aborted.
+        self.close = weakref.finalize(self, _end, channel, self._server)
+        self.close.atexit = False
+        self._server.start(count)
 
-    def close(self) -> None:
-        """Lend no more; a worker that still waits is woken, and finds that it was aborted."""
-        self.channel.stop()
-        self._server.join()
-        self.channel.close()
+
+def _end(channel: Channel, server: Server) -> None:
+    if channel.buffer.memory.process == os.getpid():  # a forked process has the pipes, but not the threads
+        channel.stop()
+        server.join()
+    channel.close()
 
 
 class Reader:
@@ -566,8 +580,9 @@ def channel(total: int, among: int) -> Channel | None:
 def serve(array: Array, buffer: Buffer) -> None:
     """Fill the slots of a client's channel with parts of an array, until the client stops it or is silent for long."""
     with _attached(buffer, devices.of(array), reads=False) as (slots, requests, replies):
-        server = Server([array], slots, requests, replies, threads(), PATIENCE)
+        server = Server([array], slots, requests, replies, PATIENCE)
         del slots
+        server.start(threads())
         server.join()
 
 
