@@ -14,6 +14,7 @@ from .. import errors
 from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
 from ..graph import Compressed, Graph, StoredMatrix, in_turn
+from ..graph.potentials import kept_lengths
 from ..graph.vertex_range import VertexRange
 from ..graph.weights import decode, encode
 from ..kernels import minplus as minplus_kernels
@@ -29,12 +30,25 @@ NO_CYCLE = np.iinfo(np.int32).max
 class Part(NamedTuple):
     """A shard's part of the input: a rectangle of a distance matrix, or the edges from its rows to its columns.
 
-    If predecessors are derived from distances, `incoming` holds all edges of the graph by target.
+    If predecessors are derived from distances, `incoming` holds all edges of the graph by target. If the edges are
+    `encoded`, their weights are those that the kernels compute with.
     """
 
     dense: Array | None
     edges: Compressed | None
     incoming: Compressed | None = None
+    encoded: bool = False
+
+
+def kept_part(graph: Graph, plan: Plan[MatrixDetail], place: devices.Device) -> Callable[[int], Part]:
+    """Return a function to the part of a device that has no others beside it: edges that the graph keeps there."""
+
+    def part(shard: int) -> Part:
+        dtype = np.dtype(plan.detail.computed)
+        lengths = kept_lengths(graph, "csr", dtype, place)
+        return Part(None, Compressed(*graph.layout("csr", place), lengths), encoded=True)
+
+    return part
 
 
 def parts(graph: Graph, plan: Plan[MatrixDetail]) -> Callable[[int], Part]:
@@ -108,8 +122,8 @@ def fill(
     if part.edges is not None:
         indptr, indices, weights = part.edges
         D.fill(kernel_infinity(np.dtype(D.dtype)))
-        lengths = device.xp.ones(len(indices), D.dtype)
-        if weights is not None:
+        lengths = weights if part.encoded else device.xp.ones(len(indices), D.dtype)
+        if weights is not None and not part.encoded:
             encode(device.asarray(weights), lengths, device, result=plan.dtype)
         kernels.scatter(D, device.asarray(indptr), device.asarray(indices), lengths)
     elif part.dense is not None:

@@ -31,7 +31,7 @@ from ...errors import (
 from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, check_weights, outline
 from ...graph.potentials import kept_potentials
 from ...matrices.at_once import AtOnce
-from ...matrices.distance_matrix import gathered_part, parts
+from ...matrices.distance_matrix import gathered_part, kept_part, parts
 from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import changed, endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
@@ -373,6 +373,9 @@ def _solved(
         program, piece = ByComponent(plan, graph.nonnegative), groups(graph, plan, order)
     else:
         program, piece = _on_matrix(plan, graph.nonnegative), parts(graph, plan)
+        listed = graph.dense is None and plan.detail.computed == plan.dtype
+        if plan.detail.at_once and listed and runner.place is not None:
+            piece = kept_part(graph, plan, runner.place)
     if checkpoints is not None:
         plan = plan_with_copies(plan, checked_resumable(program, plan), memory_limit)
     outcome = runner.run(program, piece, plan, progress, checkpoints)
