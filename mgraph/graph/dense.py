@@ -16,7 +16,7 @@ from .compressed import Compressed, Edges, compress
 from .grouping import copied, shared_by_cores
 from .stored import StoredMatrix
 
-#: The fewest elements that a core looks at at a time: for each part it takes the interpreter some times.
+#: Elements that a core looks at at a time: few enough for its cache, and enough that it seldom takes the interpreter.
 _LOOKED = 1 << 20
 
 #: How a matrix needs no copy, for messages.
@@ -93,7 +93,7 @@ def looked_through(matrix: Array) -> tuple[bool, bool]:
     if isinstance(matrix, StoredMatrix):
         looks = matrix.mapped(look)
     elif isinstance(matrix, np.ndarray):
-        rows = max(chunk_rows(len(matrix)), _LOOKED // max(1, len(matrix)))
+        rows = max(1, _LOOKED // max(1, len(matrix)))
 
         def look_at(first: int) -> None:
             sure = any(seen.infinite for seen in looks)
@@ -111,7 +111,8 @@ def look(block: Array, top: int, left: int, sure: bool = False) -> Look:
     """Look at a block of a matrix, which begins at row `top` and column `left`; with `sure`, zeros do not matter."""
     place = devices.of(block)
     found = place.xp.zeros(4, np.int32)
-    weights_kernels.on(place).survey(block, top - left, infinity(np.dtype(block.dtype)), found, sure)
+    # Of the kind, without the lock of Numba's kernels: on a CPU, NumPy's functions, which threads run at the same time.
+    weights_kernels.of_kind(place.kind).survey(block, top - left, infinity(np.dtype(block.dtype)), found, sure)
     invalid, negative, infinite, zeros = map(bool, devices.to_host(found))
     if invalid:
         raise _no_weight(block, top, left)
