@@ -187,7 +187,8 @@ def made(dtype, weight, offset, directed):
     )
     distances = mgraph.sssp(edges, 1, dtype=np.float64, device="cpu").distances
     unreached = infinity(np.dtype(dtype))
-    d = np.where(np.isinf(distances), unreached, np.nan_to_num(distances, posinf=0)).astype(dtype)
+    d = np.nan_to_num(distances, posinf=0).astype(dtype)
+    d[np.isinf(distances)] = unreached
     p = mgraph.sssp(edges, 1, predecessors=True, device="cpu").predecessors
     d[random.integers(0, graph.n, 40)] = random.integers(0, 9, 40)
     p[random.integers(0, graph.n, 40)] = random.integers(-2, graph.n + 2, 40)

@@ -1,24 +1,51 @@
 """Sharing calls of compiled code between the cores, by Python's threads: the code releases the interpreter's lock."""
 
+import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
+from ... import limits
 from ..clock import clock, take_over
 from . import numba
 
 Item = TypeVar("Item")
 
 
+def _started() -> ThreadPoolExecutor:
+    """Return threads that start when they are first needed; to start sixteen takes some milliseconds."""
+    return ThreadPoolExecutor(limits.cores_allowed(), "mgraph-core")
+
+
+_threads = _started()
+
+
+def _renew_threads() -> None:
+    """In a forked child: replace the threads, which stayed in the parent."""
+    global _threads
+    _threads = _started()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_threads)
+
+
 def on_all_cores(task: Callable[[Item], object], items: Iterable[Item], most: int | None = None) -> None:
-    """Call `task` with each item, on all cores, or on `most` of them."""
+    """Call `task` with each item, on all cores, or on `most` of them; a task must not call this itself."""
     items = list(items)
     cores = min(len(items), numba.get_num_threads() if most is None else most)
     if cores <= 1:
         for item in items:
             task(item)
         return
-    # The caller's clock counts what these threads compile.
-    with ThreadPoolExecutor(cores, initializer=take_over, initargs=(clock(),)) as pool:
-        for _ in pool.map(task, items):
-            pass
+    callers, shared = clock(), iter(items)  # of a list: threads may take from it at the same time
+
+    def on_a_core() -> None:
+        take_over(callers)  # which counts what these threads compile
+        for item in shared:
+            task(item)
+
+    begun = [_threads.submit(on_a_core) for _ in range(cores)]
+    wait(begun)
+    for each in begun:
+        each.result()
