@@ -615,13 +615,14 @@ __global__ void __launch_bounds__(32, 16)
 }
 
 // D[rows[s], j] = the distance from source starts[s] to target j, or `unreached` if it is infinite or beyond the limit.
+// It is rounded to the type of D, at last.
 // The distance is the least sum of a label and a length: of the label at place[e] and added[e], for e from first[j] to
 // first[j + 1]. It is at most 0 if leaf[j] is the source. The highest bit of place[e] marks the last sum of a target. A
 // block takes a tile. Blocks that run together take a square of tiles, so that what they read and write lies together.
-template <typename T>
+template <typename T, typename R>
 __global__ void __launch_bounds__(THREADS, GATHERING)
     gather(const T* labels, int pitch, const int* first, const int* place, const T* added, const int* leaf,
-           int columns, const int* starts, const int* rows, int sources, T limit, T unreached, T* D,
+           int columns, const int* starts, const int* rows, int sources, T limit, R unreached, R* D,
            long long leading) {
     constexpr int COLUMNS = TILE_BYTES / sizeof(T);
     __shared__ T tile[COLUMNS][TILE_SOURCES + 1];
@@ -668,6 +669,6 @@ __global__ void __launch_bounds__(THREADS, GATHERING)
 #pragma unroll 8
     for (int s = threadIdx.x / COLUMNS; s < min(TILE_SOURCES, sources - source); s += THREADS / COLUMNS) {
         const T least = tile[x][s], found = starts[source + s] == target && T(0) < least ? T(0) : least;
-        __stcs(D + rows[source + s] * leading + column + x, found <= limit ? found : unreached);
+        __stcs(D + rows[source + s] * leading + column + x, found <= limit ? static_cast<R>(found) : unreached);
     }
 }

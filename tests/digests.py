@@ -399,7 +399,7 @@ def timed_calls(device, xp):
     road = Graph.from_edges(*map(xp.asarray, road.coo()[:2]), n=road.n)
     scale = 22 if large else 18
     for name, graph in (("new-york", road), (f"kronecker-{scale}", generate.rmat(scale, device=device))):
-        weighted = generate.weighted(graph, (1, 255))
+        weighted = generate.weighted(graph, (1, 255), "float32")
         source = int(np.flatnonzero(np.diff(fetched(graph.csr()[0])))[graph.n // 5])
         for paths in (False, True):
             end = f"{'predecessors/' * paths}{name}"

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csgraph
 
 import mgraph
 from mgraph import InputError
@@ -214,13 +215,65 @@ def test_auto_takes_a_hierarchy_where_it_is_clearly_faster():
     lines = found.plan.explain().splitlines()
     assert any(line.split()[0] == "sssp" and line.endswith("fits") for line in lines)
     found.verify(rows=2)
-    # Where sums of floats may round, or a limit ends searches, it is not taken; the plan says why.
-    src, dst, weights = graph.coo()
-    thirds = mgraph.Graph.from_edges(src, dst, weights / 3, n=graph.n)
-    plan = mgraph.distances(thirds, sources[:40], [0], device="cpu").plan
-    assert plan.method == "sssp" and "the last bits of floats may differ" in plan.explain()
+    # Where a limit ends searches, it is not taken; the plan says why.
     plan = mgraph.distances(graph, sources[:40], [0], limit=3, device="cpu").plan
     assert plan.method == "sssp" and "searches end at the limit" in plan.explain()
+
+
+def exact_rows(graph, sources):
+    """Distances in float64, each within `graph.n` roundings of the exact one: SciPy's."""
+    return csgraph.dijkstra(graph.to_scipy().astype(np.float64), indices=sources)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_auto_takes_a_hierarchy_for_floats(dtype):
+    """Float32 is summed in float64 and rounded once: within a unit in the last place of the exact sum."""
+    graph = mgraph.generate.grid(150, 150, weights=(1, 99), seed=1, device="cpu")
+    src, dst, weights = graph.coo()
+    times = mgraph.Graph.from_edges(src, dst, (weights / 7).astype(dtype), n=graph.n)
+    sources = np.arange(0, graph.n, 3)
+    found = mgraph.distances(times, sources, device="cpu")
+    assert found.plan.method == "hierarchy", found.plan.explain()
+    assert found.plan.detail.computed == "float64" and found.distances.dtype == dtype
+    found.verify(rows=3)
+    some = np.arange(0, len(sources), 1500)
+    error = np.abs(found.distances[some] - exact_rows(times, sources[some]))
+    bound = np.spacing(found.distances[some]) if dtype == "float32" else graph.n * 2.0**-53 * found.distances[some]
+    assert (error <= bound).all()
+    searched = mgraph.distances(times, sources[some], method="sssp", device="cpu").distances
+    assert np.array_equal(searched, mgraph.distances(times, sources[some], device="cpu").distances)  # few: searches
+    assert np.allclose(searched, found.distances[some], rtol=1e-5 if dtype == "float32" else 1e-12)
+
+
+def test_limits_and_measures_of_rounded_floats():
+    """A distance counts by its rounded value: rows with a limit, and measures, agree with rows without."""
+    graph, random = grid(), np.random.default_rng(7)
+    src, dst, _ = graph.coo()
+    times = mgraph.Graph.from_edges(src, dst, random.random(len(src)).astype(np.float32), n=graph.n)
+    prepared = mgraph.Hierarchy(times, device="cpu")
+    rows = prepared.distances()
+    for limit in random.choice(rows.ravel(), 20):  # equal to a distance
+        cut = np.where(rows <= limit, rows, np.inf)
+        assert np.array_equal(prepared.distances(limit=limit), cut)
+        measured = prepared.distances(reduce=["eccentricity", "reached", ("within", [limit / 2])], limit=limit)
+        assert np.array_equal(measured.reached, (rows <= limit).sum(axis=1))
+        assert np.array_equal(measured.within[:, 0], (rows <= limit / 2).sum(axis=1))
+        assert np.array_equal(measured.eccentricity, cut.max(axis=1))
+    assert prepared.distance(5, 700) == rows[5, 700]
+    found = mgraph.distances(times, reduce=["mean", "closeness", "harmonic"], method="hierarchy", device="cpu")
+    found.verify(rows=None)
+
+
+def test_distances_beyond_the_greatest_float():
+    """A sum beyond the greatest number of float32 is infinite, and its target not reached."""
+    most = np.finfo(np.float32).max
+    lengths = np.array([most / 2, most / 2, most / 2**25, most / 2**26], np.float32)
+    line = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], lengths)
+    prepared = mgraph.Hierarchy(line, order=[1, 0, 2, 4, 3], device="cpu")
+    assert prepared.distances([0]).tolist() == [[0, lengths[0], most, most, np.inf]]  # less than half a unit more
+    assert prepared.distance(0, 3) == most and prepared.distance(0, 4) == np.inf
+    measured = prepared.distances([0], reduce=["reached", "eccentricity"])
+    assert measured.reached.tolist() == [4] and measured.eccentricity.tolist() == [np.inf]
 
 
 def test_what_is_refused():

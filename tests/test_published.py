@@ -44,7 +44,7 @@ def test_a_published_graph_outlives_its_client(client):
         wait_until(lambda: len(set(names_kept(client))) == 2)  # of the publication alone: the part, and the facts
     assert mgraph.cluster.published(client) == ["roads"]
     with other(client) as second, mgraph.resident("roads", second) as found:
-        assert repr(found) == repr(made).replace("closed", repr(found).split("float32, ")[1][:-1])
+        assert repr(found) == repr(made).replace("closed", repr(found).split("int32, ")[1][:-1])
         same(mgraph.sssp(found, 3), mgraph.sssp(GRAPH, 3, device="cpu"))
         third = mgraph.resident("roads", client)
         same(mgraph.bfs(third, 3), mgraph.bfs(GRAPH, 3, device="cpu"))
@@ -253,7 +253,7 @@ def test_a_lost_worker_takes_the_published_graph_with_it():
         address, pid = next(iter(client.run(os.getpid).items()))
         os.kill(pid, signal.SIGKILL)
         line = r"mgraph.generate.grid\(7, 9, weights=\(1, 255\), seed=0, device='cpu', client=client\)"
-        again = rf"mgraph.generate.weighted\({line}, \(1, 5\), 'float32'\) makes it again"
+        again = rf"mgraph.generate.weighted\({line}, \(1, 5\), 'int32'\) makes it again"
         for use, lost in (
             (
                 lambda: mgraph.bfs(made, 1),

@@ -17,6 +17,15 @@ def turn(rows, at, j, lane, limit, instead, D, order):
     write_turned(rows, at, j, lane, limit, instead, D, order)
 
 
+def test_a_block_of_float64_is_rounded_to_float32():
+    random, side = np.random.default_rng(1), BLOCK // 8
+    rows, D = random.random((side, side)), np.zeros((side, side), np.float32)
+    rows[1, 2], rows[2, 1] = 1e300, 1 + 2.0**-24  # beyond the greatest float32, and half a unit to the even one
+    turn(rows, np.arange(side, dtype=np.int32), 0, 0, np.inf, np.inf, D, np.arange(side))
+    with np.errstate(over="ignore"):
+        assert np.array_equal(D, rows.T.astype(np.float32)) and D[2, 1] == np.inf and D[1, 2] == 1
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
 def test_a_block_is_turned(dtype):
     random, side = np.random.default_rng(1), BLOCK // np.dtype(dtype).itemsize

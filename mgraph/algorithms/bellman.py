@@ -124,6 +124,15 @@ def margin(distances: Array, rounding: float) -> np.ndarray:
     return np.where(np.isfinite(sizes), margins, 0)
 
 
+def grouped(dtype: np.dtype, n: int) -> float:
+    """Return by how much, relative to a distance, it may differ from another one and the edge to it.
+
+    That is where both are sums of floats in any order that were computed in float64: in float32, which was rounded
+    once, half a unit in the last place each, and of their sum; in float64 2**-53 for each edge (docs/numerics.md).
+    """
+    return 2.0**-22 if dtype == np.float32 else 2 * n * 2.0**-53
+
+
 def close(found: np.ndarray, expected: np.ndarray, margins: np.ndarray) -> np.ndarray:
     """Return where numbers are equal up to a margin."""
     with np.errstate(invalid="ignore"):  # of infinities

@@ -203,11 +203,18 @@ def preparation_seconds(n: int, fill: Fill, host: DeviceSpec, ordered: bool) -> 
 
 
 def sweeps_seconds(
-    n: int, sources: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measures: int
+    n: int,
+    sources: int,
+    targets: int,
+    fill: Fill,
+    inner: np.dtype,
+    dtype: np.dtype,
+    spec: DeviceSpec,
+    measures: int,
 ) -> float:
     """Predict the seconds in which a device sweeps from a batch of sources to some targets, and makes some measures.
 
-    A sweep passes what is above the targets. Without measures, distances are stored.
+    A sweep passes what is above the targets. Without measures, distances are stored; `inner` is the type of sums.
     """
     rates = rates_of(spec)
     passed = min(float(fill.entries), targets * fill.climb)
@@ -216,12 +223,12 @@ def sweeps_seconds(
     stored = 0 if measures else sources * targets
     if spec.kind == "cuda":
         deep = max(0.0, passed - _SHALLOW * n)
-        read = sources * ((each - deep) / _READS + deep / _DEEP) / rates.minplus[name_of(dtype)]
+        read = sources * ((each - deep) / _READS + deep / _DEEP) / rates.minplus[name_of(inner)]
         return fill.height * _LEVEL + fill.climb * _CLIMB + read + _MOVED * stored * dtype.itemsize / rates.memory
     # A core takes up to LANES sources at a time. From fewer than LEAST, the other lanes are passed in vain.
     rounds, lanes = -(-sources // (LANES * spec.cores)), min(LANES, max(sources, LEAST))
     read = rounds * LANES * (lanes + _FETCH) / (LANES + _FETCH) * each
-    return read / (_ENTRIES * rates.minplus[name_of(dtype)]) + stored * _STORED / (rates.memory * spec.cores)
+    return read / (_ENTRIES * rates.minplus[name_of(inner)]) + stored * _STORED / (rates.memory * spec.cores)
 
 
 def batch_of(spec: DeviceSpec, measured: bool) -> int:
@@ -234,7 +241,7 @@ def batch_of(spec: DeviceSpec, measured: bool) -> int:
 def sweeps_bytes(
     n: int, m: int, batch: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measured: bool
 ) -> int:
-    """Return the bytes that a hierarchy, and its sweeps to some targets, take on a device."""
+    """Return the bytes that a hierarchy, and its sweeps to some targets, take on a device; `dtype` is that of sums."""
     hierarchy = AN_ENTRY * fill.entries + 20 * m + 24 * n
     passed = min(n, targets * (fill.height + 1))
     if spec.kind == "cpu":

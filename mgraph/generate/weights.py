@@ -25,14 +25,14 @@ _EDGES_AT_A_TIME = 1 << 20
 
 
 @overload
-def weighted(graph: "DistributedGraph", weights: tuple[int, int], dtype: Any = "float32") -> "DistributedGraph": ...
+def weighted(graph: "DistributedGraph", weights: tuple[int, int], dtype: Any = "int32") -> "DistributedGraph": ...
 
 
 @overload
-def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> Graph: ...
+def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "int32") -> Graph: ...
 
 
-def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> "Graph | DistributedGraph":
+def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "int32") -> "Graph | DistributedGraph":
     """Return a graph with the edges of another and uniform integer weights.
 
     The weight depends on the pair of vertices, so both directions of an edge, and parallel edges, have the same.
@@ -43,8 +43,8 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> "G
         The edges. Its own weights are ignored.
     weights : tuple of (int, int)
         The least and the greatest weight, less than 2**31 apart.
-    dtype : {"float32", "float64", "int32"}
-        The type of the weights.
+    dtype : {"int32", "float32", "float64"}
+        The type of the weights. Sums of integers are exact by every method.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "float32") -> "G
     --------
     >>> import mgraph
     >>> mgraph.generate.weighted(mgraph.generate.rmat(6), (1, 255))
-    Graph(n=64, m=780, undirected, float32)
+    Graph(n=64, m=780, undirected, int32)
     """
     low, high = checked_range(weights)
     if high - low >= 2**31:

@@ -1,7 +1,9 @@
 """Customization: the lengths of a hierarchy's entries for a set of weights, by min-plus elimination.
 
 Integers are computed in int32 if no sum of weights along a path can exceed its range, and otherwise in float64, whose
-sums are exact as far as a distance in int32 reaches.
+sums are exact as far as a distance in int32 reaches. Distances in float32 are computed in float64 and rounded once,
+unless all sums are exact in float32: so they are within a unit in the last place of the exact sums, however shortcuts
+group these.
 """
 
 from typing import NamedTuple
@@ -35,6 +37,8 @@ class Lengths(NamedTuple):
         The length of each entry upwards and downwards; one array if they are equal.
     nonnegative : bool
         Whether no edge has a negative length.
+    overflows : bool
+        Whether a finite distance may be greater than the greatest float of `dtype`.
     """
 
     dtype: np.dtype
@@ -42,6 +46,7 @@ class Lengths(NamedTuple):
     up: Array
     down: Array
     nonnegative: bool
+    overflows: bool = False
 
 
 def encoded(weights: np.ndarray | None, m: int, dtype: np.dtype) -> np.ndarray:
@@ -88,6 +93,7 @@ def customized(
     nonnegative = not len(edges) or bool(edges.min() >= 0)
     if not nonnegative:
         check_sums(_graph_of(graph, edges), dtype)
+    overflows = dtype.kind == "f" and _greatest(edges) * graph.n > float(np.finfo(dtype).max)
     edges = edges.astype(_inner(edges, dtype, graph.n, nonnegative), copy=False)
     decided = nonnegative  # that no cycle is negative
     if weights is not None and weights.min(initial=0) < 0:
@@ -104,7 +110,7 @@ def customized(
         on.kernels.customize(on.entries, on.lower, on.upward, on.downward, lengths, up, down, on.stages)
         if not decided:
             _check_cycles(graph, structure, edges, xp.flatnonzero(up + down < 0)[:1].tolist())
-    return Lengths(dtype, lengths, up, down, nonnegative)
+    return Lengths(dtype, lengths, up, down, nonnegative, overflows)
 
 
 def on_host(lengths: Lengths) -> Lengths:
@@ -116,7 +122,9 @@ def on_host(lengths: Lengths) -> Lengths:
 def _inner(edges: np.ndarray, dtype: np.dtype, n: int, nonnegative: bool) -> np.dtype:
     """Return the type to compute in."""
     if dtype.kind == "f":
-        return dtype
+        whole = nonnegative and bool(((edges == np.floor(edges)) | np.isinf(edges)).all())
+        exact = whole and _greatest(edges) * n <= 2.0 ** (np.finfo(dtype).nmant + 1)
+        return dtype if exact else np.dtype(np.float64)
     greatest = distance_range(dtype, nonnegative=True)[1]
     most, count = int(edges.max(initial=0)), min(len(edges), max(n - 1, 0))
     fits = nonnegative and (
@@ -125,6 +133,11 @@ def _inner(edges: np.ndarray, dtype: np.dtype, n: int, nonnegative: bool) -> np.
         or int(np.partition(edges, len(edges) - count)[len(edges) - count :].sum(dtype=np.int64)) <= greatest
     )
     return dtype if fits else np.dtype(np.float64)
+
+
+def _greatest(edges: np.ndarray) -> float:
+    """Return the greatest length of edges that are not closed."""
+    return float(edges.max(initial=0, where=np.isfinite(edges)))
 
 
 def _alike(on: OnDevice, lengths: Array) -> bool:

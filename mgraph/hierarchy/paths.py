@@ -45,7 +45,8 @@ def distance(structure: Structure, lengths: Lengths, source: int, target: int) -
     if found >= kernel_infinity(lengths.up.dtype):
         return infinity(lengths.dtype)
     if lengths.dtype.kind == "f":
-        return float(found)
+        with np.errstate(over="ignore"):
+            return float(lengths.dtype.type(found))
     least, greatest = distance_range(lengths.dtype, lengths.nonnegative)
     if not least <= found <= greatest:
         raise out_of_range(lengths.dtype, lengths.nonnegative)

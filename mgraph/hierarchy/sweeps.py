@@ -132,14 +132,15 @@ def distances(
     """
     device, kernels, inner = on.device, on.kernels, np.dtype(lengths.up.dtype)
     shape = len(sources), sweep.targets
-    narrows, moves = inner != lengths.dtype, home.name != device.name
+    # Integers are narrowed after a check of their range; floats are rounded by the kernel.
+    narrows, moves = inner.kind != lengths.dtype.kind, home.name != device.name
     rows = max(1, len(sources))
     if narrows or moves:
         wanted = _USUAL if narrows else max(_USUAL, -(-rows // 2))
         rows = min(rows, max(_LEAST, min(wanted, _BYTES // max(1, shape[1] * inner.itemsize))))
     work = kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, rows, inner.itemsize, False)
     batch = rows * shape[1] * (3 * narrows * inner.itemsize + moves * devices.SLOTS * lengths.dtype.itemsize)
-    [most] = _finite(np.array([limit]), inner)
+    [most] = _limits(np.array([limit]), lengths)
     what = f"distances of {shape[0]:,} x {shape[1]:,}"
     stored = shape[0] * shape[1] * lengths.dtype.itemsize if out is None else 0
     devices.check_free_memory(what, stored + (0 if moves else batch + work), home)
@@ -178,9 +179,26 @@ def _finite(limits: np.ndarray, inner: np.dtype) -> np.ndarray:
     return np.where(rounded.astype(np.float64) > limits, below, rounded).astype(inner)
 
 
+def _limits(limits: np.ndarray, lengths: Lengths) -> np.ndarray:
+    """Return limits in the type that is computed in, so that a distance is rounded after it is compared.
+
+    They are the greatest finite numbers that do not exceed the limits once they are rounded to the type of distances.
+    """
+    inner = np.dtype(lengths.up.dtype)
+    if inner == lengths.dtype or lengths.dtype.kind == "i":
+        return _finite(limits, inner)
+    most = _finite(limits, lengths.dtype)
+    with np.errstate(over="ignore"):
+        above = np.nextafter(most, np.float32(np.inf)).astype(inner)
+        above = np.where(np.isinf(above), 2.0 ** np.finfo(lengths.dtype).maxexp, above)
+        middle = (most.astype(inner) + above) / 2  # which rounds to the even one
+        rounded = np.where(middle.astype(lengths.dtype) <= most, middle, np.nextafter(middle, -np.inf))
+    return rounded if lengths.overflows else np.where(np.isinf(limits), np.finfo(inner).max, rounded)
+
+
 def cut(D: Array, limit: float, lengths: Lengths) -> None:
     """Set distances beyond a limit to infinity, as a sweep with this limit writes them."""
-    [most] = _finite(np.array([limit]), np.dtype(lengths.up.dtype))
+    [most] = _finite(np.array([limit]), lengths.dtype)
     D[D > most] = infinity(lengths.dtype)
 
 
@@ -219,8 +237,8 @@ def measured(
     xp, k = device.xp, len(sources)
     sums = bool({"mean", "closeness"} & set(measures))
     parts = "eccentricity" in measures, sums or "reached" in measures, sums, "harmonic" in measures
-    [most] = _finite(np.array([limit]), inner)
-    limits = np.minimum(_finite(np.array(radii, np.float64), inner), most)
+    [most] = _limits(np.array([limit]), lengths)
+    limits = np.minimum(_limits(np.array(radii, np.float64), lengths), most)
     work = on.kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, k, inner.itemsize, True)
     made_bytes = 8 * k * (sum(parts) + len(limits))
     with device.active(), devices.allocating(f"measures of {k:,} sources", work + made_bytes, device):

@@ -27,7 +27,7 @@ from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError, VerificationError
-from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights
+from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights, sums_are_exact
 from ...graph.checks import checked_vertex_array
 from ...graph.ids import places_among
 from ...graph.potentials import kept_potentials, lengths_name, reached_part
@@ -553,12 +553,14 @@ def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype) -> Preparation:
 
 
 def _searches_only(graph: Graph | PlacedGraph, dtype: np.dtype, limit: float, predecessors: bool) -> str:
-    """Return why ``"auto"`` must take searches; empty if other methods return the same, and may be faster."""
+    """Return why ``"auto"`` must take searches; empty if other methods may be faster, and are as precise."""
     if limit < infinity(dtype):
         return "searches end at the limit"
     if predecessors and not graph.nonnegative:
         return "with negative weights, predecessors come from searches"
-    return "" if _is_exact(graph, dtype) else f"the last bits of floats may differ, so {UNKNOWN}"
+    if not graph.nonnegative and not sums_are_exact(graph, dtype):
+        return f"with negative weights, rounding may be as large as a distance, so {UNKNOWN}"
+    return ""
 
 
 def _is_exact(graph: Graph | PlacedGraph, dtype: np.dtype) -> bool:
@@ -567,6 +569,13 @@ def _is_exact(graph: Graph | PlacedGraph, dtype: np.dtype) -> bool:
         return True
     least, most, whole = graph.extremes() if graph.weighted else (1, 1, True)
     return whole and least >= 0 and most * graph.n <= 2.0 ** (np.finfo(dtype).nmant + 1)
+
+
+def _rounding(graph: Graph | PlacedGraph, method: str, dtype: np.dtype) -> float:
+    """Return the error, relative to a distance, that rounding may make between it, another and the edge to it."""
+    if method != "johnson" and (method not in ("blocked", "hierarchy") or _is_exact(graph, dtype)):
+        return 0.0
+    return bellman.grouped(dtype, graph.n) if method == "hierarchy" and graph.nonnegative else ROUNDING
 
 
 def _sparse(graph: Graph | PlacedGraph, parts: tuple[np.ndarray, ...], shape: tuple[int, int]) -> Any:
@@ -848,8 +857,7 @@ class DistancesResult(MatrixResult):
         count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
         picked = bellman.sampled(len(self._starts), count) if len(self._starts) else []
         dtype = np.dtype(self.plan.dtype)
-        grouped = self.plan.method in ("blocked", "hierarchy") and not _is_exact(known, dtype)
-        rounding = ROUNDING if grouped or self.plan.method == "johnson" else 0.0
+        rounding = _rounding(known, self.plan.method, dtype)
         columns = self._wanted.targets is None and self._wanted.nearest is None and not self._wanted.sparse
         whole = self.distances is not None and columns
         for first in range(0, len(picked), ROWS_AT_A_TIME):
@@ -883,7 +891,7 @@ class DistancesResult(MatrixResult):
                 if self._wanted.sparse
                 else devices.to_host(self.arrays[name][i])
             )
-            same = np.isclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
+            same = np.isclose(found, expected, rtol=max(1e-9, rounding), atol=0, equal_nan=True)
             if not np.all(same):
                 raise VerificationError(
                     f"{name} of source {source} is {found}, but {expected} by its distances", rule=name, vertex=source

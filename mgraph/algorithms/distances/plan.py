@@ -66,6 +66,7 @@ UNKNOWN = "only used if method={!r} is given"
 
 #: The end of the name of a way that searches from the targets, and why "auto" does not take it for all weights.
 FROM_TARGETS = " from the targets"
+GROUPED = f"floats are summed in another order than by searches, so {UNKNOWN}"
 INEXACT = "only used if sums of weights are exact; reverse=True searches from the targets"
 
 
@@ -130,6 +131,7 @@ class _Request:
     gathered: bool
     here: bool
     weight_bytes: int
+    exact: bool
     shape: Shape
 
     @property
@@ -246,8 +248,9 @@ def planned(
     blocked method is for calls that run in this process, `here`. `searches_only` says why ``"auto"`` must take
     searches; it is empty if the other methods are open to choice.
 
-    Where targets are fewer than sources, ``"auto"`` weighs searches from them against the edges, which return the same
-    if all sums of weights are `exact`.
+    Unless all sums of weights are `exact`, a hierarchy sums float32 in float64, and ``"auto"`` does not take the blocked
+    method, whose sums are rounded in another order than those of searches. Where targets are fewer than sources, it
+    weighs searches from them against the edges, whose sums are rounded in another order, too.
     """
     checked_choice("method", method, ("auto", *METHODS))
     measures = sum(map(len, checked_reduce(reduce)))
@@ -275,6 +278,7 @@ def planned(
         gathered=gathered,
         here=here and len(specs) == 1,
         weight_bytes=weight_bytes,
+        exact=exact or not weighted or distance_dtype(None, dtype, TYPES).kind == "i",
         shape=shape or Shape(),
     )
     preparation = preparation or Preparation()
@@ -290,14 +294,18 @@ def planned(
         if request.here and not predecessors and SHARE * n <= request.sources and 0 < n <= MATRIX:
             with contextlib.suppress(MemoryLimitError):
                 ways["blocked"] = _on_matrix(request)
-    why_not = {"hierarchy": searches_only or preparation.why_not, "blocked": searches_only}
+    rounds = "" if request.exact else GROUPED
+    why_not = {"hierarchy": searches_only or preparation.why_not, "blocked": searches_only or rounds}
     if method == "auto" and targets is not None and request.fewer_targets:
         with contextlib.suppress(MemoryLimitError):
             turned = replace(request, sources=targets, targets=request.sources, nearest=None, measures=0)
             choice = {named: _searching(turned, named), "hierarchy": _sweeping(turned, preparation)}
             searched = _best(choice, named, why_not, memory_limit)
             name = searched.method + FROM_TARGETS
-            ways[name], why_not[name] = _turned(request, searched), "" if exact or not weighted else INEXACT
+            ways[name], why_not[name] = (
+                _turned(request, searched),
+                "" if request.exact or searched.method == "hierarchy" else INEXACT,
+            )
     return _best(ways, named, why_not, memory_limit)
 
 
@@ -422,6 +430,7 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     # Predecessors follow from the distances to all vertices, and the edges or the ends of the entries' paths.
     targets = n if request.targets is None or request.predecessors else request.targets
     fill = preparation.fill or expected_fill(n, m)
+    inner = made if request.exact or made.kind == "i" else np.dtype(np.float64)  # the type of sums
     by_entries = request.predecessors and preparation.rounding
     edges = 8 * fill.entries if by_entries else request.predecessors * m * (8 + made.itemsize)
 
@@ -429,11 +438,11 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
         batch = min(batch, rows)
         kept = rows * 64 if request.measured else request.kept_bytes(rows, targets, batch)
         marks = 5 * batch * n if by_entries else 0  # predecessors before they are kept, and whether they close cycles
-        return sweeps_bytes(n, m, batch, targets, fill, made, specs[0], request.measured) + edges + marks + kept
+        return sweeps_bytes(n, m, batch, targets, fill, inner, specs[0], request.measured) + edges + marks + kept
 
     def seconds(batch: int) -> float:
         """Predict the seconds of a batch."""
-        passed = sweeps_seconds(n, batch, targets, fill, made, specs[0], request.measures)
+        passed = sweeps_seconds(n, batch, targets, fill, inner, made, specs[0], request.measures)
         if not request.measured:
             passed = max(passed, request.moving_seconds(batch, targets))
         return passed + request.predecessors * derivation_seconds(m, batch, specs[0], request.weighted)
@@ -447,7 +456,7 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
         "hierarchy",
         dealt,
         seconds(dealt.taken),
-        made.name,
+        inner.name,
         entries=fill.entries,
         preparation=0.0 if preparation.done else preparation_seconds(n, fill, host, ordered),
     )

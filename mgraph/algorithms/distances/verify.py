@@ -21,9 +21,10 @@ ROUNDING = 1e-5
 
 def rows(graph: Any, arrays: dict[str, Any], sources: Sequence[int]) -> str:
     """Raise unless the distances from some vertices to all are right, a row from each."""
-    picked = bellman.rows_within(len(sources), graph.n + graph.m, ROWS)
+    picked, unit = bellman.rows_within(len(sources), graph.n + graph.m, ROWS), not graph.weighted
+    rounding = bellman.grouped(np.dtype(arrays["distances"].dtype), graph.n)
     for i in picked:
-        bellman.check_rows(graph, [sources[i]], devices.to_host(arrays["distances"][i])[None], unit=not graph.weighted)
+        bellman.check_rows(graph, [sources[i]], devices.to_host(arrays["distances"][i])[None], rounding, unit)
     return f"Bellman's equations and paths of {'all' if len(picked) == len(sources) else len(picked)} rows"
 
 

@@ -20,11 +20,13 @@ BLOCK = 32
 def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
     """Set ``D[order[lane + b], j + a]`` to ``rows[at[j + a], lane + b]`` for all a and b of a block.
 
-    What is beyond `limit` becomes `instead`. Both matrices are of one type and C-contiguous, and no index is checked.
+    What is beyond `limit` becomes `instead`. Both matrices are of one type, or `rows` of float64 and D of float32, and
+    C-contiguous; no index is checked.
     """
     matrices, numbers = (rows, D), (at, order)
-    if any(kind.layout != "C" for kind in matrices) or rows.dtype != D.dtype:
-        raise TypingError("write_turned takes C-contiguous matrices of one type")
+    rounds = rows.dtype == types.float64 and D.dtype == types.float32
+    if any(kind.layout != "C" for kind in matrices) or not (rows.dtype == D.dtype or rounds):
+        raise TypingError("write_turned takes C-contiguous matrices of one type, or rounds float64 to float32")
     if any(not isinstance(kind.dtype, types.Integer) or not kind.dtype.signed for kind in numbers):
         raise TypingError("write_turned takes signed numbers of rows")
 
@@ -34,8 +36,9 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
         bytes_of = context.get_abi_sizeof(element)
         side = BLOCK // bytes_of
         vector, word = ir.VectorType(element, side), ir.IntType(32)
+        written = ir.VectorType(context.get_value_type(D.dtype), side)
 
-        def places(kind, array, numbers_kind, numbers, first, column):
+        def places(vector, kind, array, numbers_kind, numbers, first, column):
             """Return pointers to the elements of `column` in as many rows as are numbered from `first` on."""
             matrix, listed = (
                 context.make_array(k)(context, builder, a) for k, a in ((kind, array), (numbers_kind, numbers))
@@ -53,7 +56,7 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
 
         bound, other = everywhere(limit), everywhere(instead)
         within = builder.fcmp_ordered if isinstance(rows.dtype, types.Float) else builder.icmp_signed
-        block = [builder.load(place, align=1) for place in places(rows, from_rows, at, from_numbers, j, lane)]
+        block = [builder.load(place, align=1) for place in places(vector, rows, from_rows, at, from_numbers, j, lane)]
         block = [builder.select(within("<=", row, bound), row, other) for row in block]
         half = side // 2
         while half:
@@ -68,8 +71,8 @@ def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
                     pair = block[k], block[k | half]
                     block[k], block[k | half] = (builder.shuffle_vector(*pair, mask) for mask in masks)
             half //= 2
-        for place, row in zip(places(D, to_rows, order, to_numbers, lane, j), block, strict=True):
-            builder.store(row, place, align=1)
+        for place, row in zip(places(written, D, to_rows, order, to_numbers, lane, j), block, strict=True):
+            builder.store(builder.fptrunc(row, written) if rounds else row, place, align=1)
         return context.get_dummy_value()
 
     number = types.int64

@@ -18,18 +18,22 @@ _TYPES: dict[np.dtype, str] = {np.dtype(np.float32): "float", np.dtype(np.float6
 #: What `descend` is compiled for: to keep labels, to measure what is named, or to measure whatever is asked for.
 _KEEP, _ANY = "0", "ANY"
 _PURPOSES = (_KEEP, "GREATEST", "REACHED | TOTAL", "WITHIN", "GREATEST | REACHED | TOTAL | WITHIN", _ANY)
-INSTANCES = tuple(
-    expression
-    for dtype, t in _TYPES.items()
-    for expression in (
-        *(f"{kernel}<{t}>" for kernel in ("place", "eliminate", "climb", "gather")),
-        *(
-            f"{kernel}<{t}, {width}, {purpose}>"
-            for kernel, purposes in (("sweep", (_KEEP, _ANY)), ("descend", _PURPOSES))
-            for width in (1, 16 // dtype.itemsize)
-            for purpose in purposes
-        ),
-    )
+INSTANCES = (
+    "gather<double, float>",
+    *(
+        expression
+        for dtype, t in _TYPES.items()
+        for expression in (
+            *(f"{kernel}<{t}>" for kernel in ("place", "eliminate", "climb")),
+            f"gather<{t}, {t}>",
+            *(
+                f"{kernel}<{t}, {width}, {purpose}>"
+                for kernel, purposes in (("sweep", (_KEEP, _ANY)), ("descend", _PURPOSES))
+                for width in (1, 16 // dtype.itemsize)
+                for purpose in purposes
+            ),
+        )
+    ),
 )
 
 #: The most sources that a sweep takes at a time, if their labels fit into `LABELS` bytes.
@@ -363,9 +367,9 @@ def sweep(
     """D[r, j] = the length of the shortest path from sources[r] to target number j of the schedule."""
     if not D.size:
         return
-    dtype, columns = np.dtype(D.dtype), D.shape[1]
-    kernel = cuda_function(SOURCE, f"gather<{_TYPES[dtype]}>")
-    bounds = dtype.type(limit), dtype.type(infinity(dtype))
+    dtype, result, columns = np.dtype(up.dtype), np.dtype(D.dtype), D.shape[1]
+    kernel = cuda_function(SOURCE, f"gather<{_TYPES[dtype]}, {_TYPES[result]}>")
+    bounds = dtype.type(limit), result.type(infinity(result))
     leading = np.int64(D.strides[0] // D.itemsize)
     wide, high = _TILE_BYTES // dtype.itemsize * _SQUARE, _TILE_SOURCES * _SQUARE  # of a square
     first, place, entry, leaf = schedule.parts[_DIVIDED:]

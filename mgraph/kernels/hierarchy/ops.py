@@ -266,7 +266,8 @@ class Operations(Protocol):
     ) -> None:
         """D[r, j] = the length of the shortest path from sources[r] to target number j of the schedule.
 
-        It is the `infinity` of results if there is none within `limit`, which is less than `kernel_infinity`.
+        It is the `infinity` of results if there is none within `limit`, which is less than `kernel_infinity`. D is of
+        the lengths' type; or these are float64, and it is float32: then distances are rounded once they are compared.
         """
         ...
 
