@@ -64,6 +64,14 @@ def infinity(dtype: np.dtype) -> float | int:
     return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
+def as_measure(lengths: Any, xp: Any) -> Any:
+    """Return distances as float64 of the module `xp`; those of no path are ``inf``."""
+    floats = lengths.astype(np.float64, copy=False)
+    return (
+        floats if lengths.dtype.kind == "f" else xp.where(lengths == infinity(np.dtype(lengths.dtype)), np.inf, floats)
+    )
+
+
 @functools.cache
 def kernel_infinity(dtype: np.dtype) -> float | int:
     """Return the value that means infinity in kernels that compute in `dtype`."""

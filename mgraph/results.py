@@ -21,6 +21,7 @@ from . import lazy, plotting
 from .arguments import checked_choice, size_in_words, warn_caller
 from .arrays import Array
 from .docstrings import with_common_parts
+from .dtypes import NO_PREDECESSOR, infinity
 from .errors import Given, InputError, RenamedWarning, shown
 from .graph import Graph, PlacedGraph, as_any_graph
 from .graph.ids import written
@@ -29,6 +30,9 @@ from .planning.plan import Plan
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
 MOST_BYTES = 1 << 30
+
+#: The most distances that a representation looks through, to say how many are of no path: milliseconds of work.
+MOST_COUNTED = 1 << 22
 
 #: Pairs of a matrix that are converted to rows of a DataFrame at a time.
 PAIRS_AT_A_TIME = 1 << 22
@@ -97,6 +101,9 @@ class Result:
     #: The names of the arrays whose values are vertices; a negative one is none.
     VERTICES: ClassVar[tuple[str, ...]] = ("predecessors",)
 
+    #: The distance of no path; by default the infinity of its type.
+    UNREACHED: ClassVar[int | None] = None
+
     #: The kinds of pictures that `plot` draws, the default one first.
     PICTURES: ClassVar[tuple[str, ...]] = ("distribution",)
 
@@ -107,6 +114,10 @@ class Result:
     def __post_init__(self) -> None:
         """Refuse arrays of vertices of another shape or type, as kernels take vertices from them."""
         arrays = self.arrays
+        for name, array in arrays.items():
+            if hasattr(array, "missing"):  # a vector on workers
+                unreached = infinity(array.dtype) if self.UNREACHED is None else self.UNREACHED
+                array.missing = NO_PREDECESSOR if name in self.VERTICES else unreached
         for name in self.VERTICES:
             if name not in arrays:
                 continue
@@ -169,7 +180,9 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            The index is named ``"vertex"``, ``"element"`` or ``"edge"``, by what the arrays' entries belong to.
+            The index is named ``"vertex"``, ``"element"`` or ``"edge"``, by what the arrays' entries belong to. Integer
+            distances of no path, and vertices that are none, are missing: such a column has pandas' type ``Int32``.
+            Distances in floats are ``inf`` there.
 
         Raises
         ------
@@ -187,20 +200,24 @@ class Result:
         >>> frame = mgraph.sssp(graph, 0, predecessors=True, device="cpu").to_pandas()
         >>> frame.loc[2].to_dict(), frame.index.name
         ({'distances': 11, 'predecessors': 1}, 'vertex')
+        >>> mgraph.sssp(graph, 1, device="cpu").to_pandas()["distances"].tolist()
+        [<NA>, 0, 6]
         >>> named = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
         >>> mgraph.bfs(named, 0, predecessors=True, device="cpu").to_pandas().loc["Genoa"].to_dict()
         {'distances': 2, 'predecessors': 'Pisa'}
         """
         pandas = lazy.optional("pandas", "to_pandas()")
-        needed = 2 * sum(array.nbytes for array in self.arrays.values())  # pandas may copy each, and group them by type
+        # pandas may copy each, and group them by type; a byte more says what is missing.
+        needed = 2 * sum(array.nbytes + array.size for array in self.arrays.values())
         with devices.allocating("to_pandas()", needed, devices.find("cpu")):
             columns = {name: devices.to_host(array) for name, array in self.arrays.items()}
             length, ids = len(next(iter(columns.values()))), as_text(self._ids(), "to_pandas()")
             index = pandas.RangeIndex(length, name=self.INDEX)
-            if ids is not None:
-                columns |= {name: named(columns[name], ids) for name in self.VERTICES if name in columns}
-                if self.INDEX == "vertex":
-                    index = pandas.Index(ids, name=self.INDEX, tupleize_cols=False)
+            main = next(iter(columns))
+            columns[main] = column(columns[main], self._reached(columns[main]))
+            columns |= {name: named(columns[name], ids) for name in self.VERTICES if name in columns}
+            if ids is not None and self.INDEX == "vertex":
+                index = pandas.Index(ids, name=self.INDEX, tupleize_cols=False)
             return pandas.DataFrame(columns, index=index)
 
     def to_networkx(self, graph: Any = None) -> Any:
@@ -246,7 +263,7 @@ class Result:
             for number, (name, array) in enumerate(self.arrays.items()):
                 values = np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array))
                 present = values >= 0 if name in self.VERTICES else np.full(len(values), True)
-                present &= self._shown(values) if not number else True
+                present &= self._reached(values) if not number else True
                 there = np.flatnonzero(present)
                 found = named(values[there], ids) if ids is not None and name in self.VERTICES else values[there]
                 for vertex, value in zip(there.tolist(), found.tolist(), strict=True):
@@ -398,7 +415,7 @@ class Result:
         if kind == "graph":
             return self._drawing_of_graph(given)
         values = np.asarray(self)
-        return partial(plotting.draw_distribution, values=values[self._shown(values)], across=self._picture_name())
+        return partial(plotting.draw_distribution, values=values[self._reached(values)], across=self._picture_name())
 
     def _picture_name(self) -> str:
         """Return what the values of a picture are."""
@@ -420,7 +437,7 @@ class Result:
             n=graph.n,
             edges=(devices.to_host(src), devices.to_host(dst)),
             tree=self._tree(),
-            values=np.ma.masked_array(values, ~self._shown(values)),
+            values=np.ma.masked_array(values, ~self._reached(values)),
             label=label,
             names=np.arange(graph.n) if graph.ids is None else graph.ids,
         )
@@ -438,18 +455,20 @@ class Result:
         vertices = np.flatnonzero(before >= 0)
         return before[vertices], vertices
 
-    def _shown(self, values: np.ndarray) -> np.ndarray:
-        """Return which values of the main array a picture shows: those of vertices that were reached."""
+    def _reached(self, values: Any) -> Any:
+        """Return which values of the main array tables and pictures show: those of vertices that were reached."""
         return np.ones(values.shape, bool)
 
+    def _facts(self) -> list[str]:
+        """Return what representations say besides the arrays."""
+        return [f"{name} {reprlib.repr(getattr(self, name))}" for name in self.FACTS]
+
     def __repr__(self) -> str:
-        facts = [f"{name} {reprlib.repr(getattr(self, name))}" for name in self.FACTS]
         arrays = [f"{name} {array.dtype} {array.shape}" for name, array in self.arrays.items()]
-        return f"<{type(self).__name__}: {', '.join([*facts, *arrays])}, {self._run()}>"
+        return f"<{type(self).__name__}: {', '.join([*self._facts(), *arrays])}, {self._run()}>"
 
     def _repr_html_(self) -> str:
-        facts = [f"{name} {reprlib.repr(getattr(self, name))}" for name in self.FACTS]
-        line = ", ".join([*facts, self._run(), f"solved in {self.timings.get('solve', 0):.3g} s"])
+        line = ", ".join([*self._facts(), self._run(), f"solved in {self.timings.get('solve', 0):.3g} s"])
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in self._table()
         )
@@ -471,6 +490,56 @@ class Result:
             yield name, array.dtype, array.shape, size_in_words(array.nbytes), where
 
 
+class OfDistances(Result):
+    """The base of results whose main array has distances."""
+
+    @property
+    def is_reached(self) -> Any:
+        """Which entries of the main array are distances of paths, as truth values of its shape.
+
+        They lie where the array does: they are a NumPy or CuPy array, for a `mgraph.DistributedVector` another one, and
+        for a `mgraph.DistributedMatrix` a Dask array, which is computed when its values are asked for.
+
+        Raises
+        ------
+        InputError
+            If the result has measures, or wrote its distances to a table.
+        MemoryLimitError
+            If they do not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.sssp(mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6], n=4), 1, device="cpu")
+        >>> result.distances.tolist(), result.is_reached.tolist()
+        ([2147483647, 0, 6, 2147483647], [False, True, True, False])
+        >>> result
+        <SsspResult: sources (1,), 2 of 4 not reached, distances int32 (4,), method 'nearfar' on cpu>
+        """
+        name, array = self._main()
+        if name not in ("distances", "data"):
+            raise InputError("the result has measures, not distances: ask for the measure ", Given("reduce", "reached"))
+        if on_workers(array):
+            return self._reached(array if array.ndim == 1 else array.to_dask_array())
+        device = devices.of(array)
+        with device.active(), devices.allocating("is_reached", int(np.prod(array.shape)), device):
+            return self._reached(device.asarray(array))
+
+    def _reached(self, values: Any) -> Any:
+        return values != (infinity(np.dtype(values.dtype)) if self.UNREACHED is None else self.UNREACHED)
+
+    def _entries(self) -> int:
+        """Return the number of distances that there are, without those that only fill an array."""
+        return int(np.prod(self._main()[1].shape))
+
+    def _facts(self) -> list[str]:
+        facts, array = super()._facts(), self.arrays.get("distances")
+        if array is None or on_workers(array) or isinstance(array, np.memmap) or array.size > MOST_COUNTED:
+            return facts
+        count, entries = int(np.count_nonzero(self._reached(devices.to_host(array)))), self._entries()
+        return facts if count == entries else [*facts, f"{entries - count:,} of {entries:,} not reached"]
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MatrixResult(Result):
     """The base of results whose arrays have a row per source; with `client`, the arrays stay on the workers."""
@@ -486,7 +555,8 @@ class MatrixResult(Result):
         Returns
         -------
         pandas.DataFrame
-            `source` and `target` are int32 or the graph's ids, the arrays' columns as in the result.
+            `source` and `target` are int32 or the graph's ids, the arrays' columns as in the result. Vertices that are
+            none, such as a source's predecessor, are missing.
 
         Raises
         ------
@@ -528,9 +598,8 @@ class MatrixResult(Result):
                 columns = {"source": sources[first:last][row], "target": self._targets(first, row, column)}
                 for name, array in self._by_pair().items():
                     columns[name] = devices.to_host(array[first:last])[row, column]
-                if ids is not None:
-                    ends = [name for name in ("source", "target", *self.VERTICES) if name in columns]
-                    columns |= {name: named(columns[name], ids) for name in ends}
+                ends = [name for name in ("source", "target", *self.VERTICES) if name in columns]
+                columns |= {name: named(columns[name], ids) for name in ends}
                 frames.append(pandas.DataFrame(columns))
             return pandas.concat(frames, ignore_index=True)
 
@@ -541,10 +610,10 @@ class MatrixResult(Result):
         if kind == "matrix":
             step = max(1, -(-max(rows, self._width()) // plotting.MOST_ROWS))
             shown = self._some_rows(step)[:, ::step]
-            masked = np.ma.masked_array(shown, ~self._shown(shown))
+            masked = np.ma.masked_array(shown, ~self._reached(shown))
             return partial(plotting.draw_matrix, matrix=masked, step=step, label=name)
         values = self._some_rows(max(1, -(-rows * self._width() // plotting.MOST_VALUES)))
-        return partial(plotting.draw_distribution, values=values[self._shown(values)], across=name)
+        return partial(plotting.draw_distribution, values=values[self._reached(values)], across=name)
 
     def _some_rows(self, step: int) -> np.ndarray:
         """Return every `step`-th row of the main array."""
@@ -571,7 +640,8 @@ class MatrixResult(Result):
 
     def _connected(self, first: int, last: int) -> np.ndarray:
         """Return for each pair of some rows whether there is a path."""
-        raise NotImplementedError
+        found: np.ndarray = self._reached(devices.to_host(self._main()[1][first:last]))
+        return found
 
 
 def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
@@ -590,14 +660,23 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
     return graph
 
 
-def named(vertices: np.ndarray, ids: np.ndarray) -> Any:
-    """Return the ids of vertices as a column for pandas; a negative vertex is none, and its id is missing.
+def column(values: np.ndarray, there: np.ndarray) -> Any:
+    """Return values as a column for pandas, in which integers that are not there are missing."""
+    if values.dtype.kind != "i" or there.all():
+        return values
+    return lazy.optional("pandas", "to_pandas()").arrays.IntegerArray(values, ~there)
+
+
+def named(vertices: np.ndarray, ids: np.ndarray | None) -> Any:
+    """Return vertices as a column for pandas, by their ids if there are any; a negative vertex is none, and missing.
 
     Raises
     ------
     InputError
         If one is not a vertex, because the result was changed.
     """
+    if ids is None:
+        return column(vertices, vertices >= 0)
     most = vertices.max(initial=-1)
     if most >= len(ids):
         raise InputError(f"a vertex must be less than {len(ids)}, got {most}: the result was changed, so call again")
@@ -606,7 +685,7 @@ def named(vertices: np.ndarray, ids: np.ndarray) -> Any:
         return ids[vertices]
     found = ids[np.maximum(vertices, 0)]
     if ids.dtype.kind == "i":
-        return lazy.optional("pandas", "to_pandas()").arrays.IntegerArray(found, missing)
+        return column(found, ~missing)
     found[missing] = None
     return found
 

@@ -131,7 +131,7 @@ def test_measures_are_made_of_the_distances(device, case, limit):
     D[D > (np.inf if limit is None else limit)] = np.inf
     reached = np.isfinite(D)
     eccentricity = D.max(axis=1)
-    assert found.eccentricity.dtype == hierarchy.dtype
+    assert found.eccentricity.dtype == np.float64
     assert np.array_equal(as_floats(found.eccentricity), eccentricity)
     assert np.array_equal(found.reached, reached.sum(axis=1))
     assert np.array_equal(found.within, (D[:, :, None] <= np.array(radii)).sum(axis=1))

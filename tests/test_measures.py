@@ -81,6 +81,35 @@ def test_out_of_reach():
     assert mgraph.periphery(star, device="cpu").tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("weights", [None, np.int32, np.float32, np.float64])
+@pytest.mark.parametrize("method", ["sssp", "bfs", "blocked", "hierarchy"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_measures_are_floats_and_infinite_out_of_reach(weights, method, reverse):
+    lengths = None if weights is None else np.array([3, 4], weights)
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], lengths, n=5, directed=reverse)
+    if weights is None and method == "sssp":
+        method = "auto"
+    for given in (graph, mgraph.Hierarchy(graph, range(5), device="cpu")):
+        if given is not graph and method != "hierarchy":
+            continue
+        found = mgraph.eccentricity(given, method=method, device="cpu")
+        assert found.dtype == np.float64 and np.isinf(found).all()
+        some = mgraph.distances(given, [0, 3], [1, 2], reduce=["eccentricity", "mean"], method=method, device="cpu")
+        unit = weights is None or method == "bfs"
+        assert some.eccentricity.dtype == np.float64 and some.eccentricity.tolist() == [2 if unit else 7, INF]
+        some.verify()
+        assert mgraph.diameter(given, method=method, device="cpu") == mgraph.radius(given, method=method) == INF
+        assert mgraph.center(given, method=method, device="cpu").tolist() == []
+        assert mgraph.periphery(given, method=method, device="cpu").tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_distance_of_a_pair_without_a_path_is_infinite():
+    hierarchy = mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1], [5], n=3), range(3), device="cpu")
+    assert hierarchy.distance(0, 1) == 5 and hierarchy.distance(0, 2) == INF
+    measured = hierarchy.distances([0, 1], [0, 1], reduce="eccentricity").eccentricity
+    assert measured.dtype == np.float64 and measured.tolist() == [5, INF]
+
+
 def test_a_single_vertex():
     alone = mgraph.Graph.from_edges([], [], n=1)
     assert mgraph.diameter(alone, device="cpu") == mgraph.radius(alone, device="cpu") == 0
@@ -127,7 +156,8 @@ def test_the_least_and_greatest_weights_are_measured_without_a_warning(weight, m
 def test_eccentricities_that_are_known():
     graph = mgraph.Graph.from_edges([0, 2], [1, 3], [5, 7], directed=False)
     known = mgraph.eccentricity(graph, device="cpu")
-    for e in (known, known.tolist(), known.astype(np.int64)):
+    there = mgraph.apsp(graph, device="cpu").distances.max(axis=1)  # int32, whose largest value is out of reach
+    for e in (known, known.tolist(), there, there.astype(np.int64)):
         assert mgraph.diameter(graph, e) == mgraph.radius(graph, e) == np.inf
     with pytest.raises(InputError, match="components=True needs those of each component: leave out e="):
         mgraph.diameter(graph, known, components=True)

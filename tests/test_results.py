@@ -147,7 +147,65 @@ def test_vectors_as_data_frames(name):
     assert list(frame.columns) == list(result.arrays)
     assert frame.index.name == ("element" if name == "list_rank" else "vertex")
     for column, array in result.arrays.items():
-        assert frame[column].dtype == array.dtype and np.array_equal(frame[column], array)
+        there = array >= 0 if column == "predecessors" else result.is_reached if name in ("bfs", "sssp") else array >= 0
+        assert np.array_equal(frame[column].notna(), there) and frame[column].dropna().tolist() == array[there].tolist()
+        assert frame[column].dtype == (array.dtype if there.all() else "Int32")
+
+
+@pytest.mark.parametrize("weights", [None, np.int32, np.float64])
+def test_tables_lack_distances_of_no_path(weights, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    lengths = None if weights is None else np.array([2, 5], weights)
+    graph = mgraph.Graph.from_edges([1, 2], [2, 3], lengths, n=5, ids=["a", "b", "c", "d", "e"])
+    for result in (mgraph.sssp(graph, 1, predecessors=True, device="cpu"), mgraph.bfs(graph, 1, device="cpu")):
+        frame, integers = result.to_pandas(), result.distances.dtype == np.int32
+        assert frame["distances"].isna().tolist() == [integers, False, False, False, integers]
+        assert np.isinf(frame["distances"].dropna().astype(float)).sum() == 2 * (not integers)
+        first, *_, last = frame.to_csv().splitlines()[1:]
+        missing = "" if integers else "inf"
+        assert first.split(",")[1] == last.split(",")[1] == missing
+        result.save(tmp_path / "table.parquet", overwrite=True)
+        read = pandas.read_parquet(tmp_path / "table.parquet")
+        assert read["distances"].equals(frame["distances"].reset_index(drop=True))
+        result.save(tmp_path / "arrays.npz", overwrite=True)
+        with np.load(tmp_path / "arrays.npz") as arrays:  # arrays keep the type, and what it calls infinity
+            assert np.array_equal(arrays["distances"], result.distances)
+
+
+@pytest.mark.parametrize("weights", [None, np.int32, np.float64])
+@pytest.mark.parametrize("name", ["apsp", "apsp_batch", "bfs", "bfs_many", "distances", "sssp"])
+def test_what_is_reached(name, weights):
+    lengths = None if weights is None else np.array([2, 0], weights)
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], lengths, n=5)
+    given = {"apsp": (graph,), "apsp_batch": ([graph],), "bfs": (graph, 1), "sssp": (graph, 1)}
+    result = getattr(mgraph, name)(*given.get(name, (graph, [1, 0])), device="cpu")
+    rows = {"apsp": range(5), "apsp_batch": range(5), "bfs": [1], "sssp": [1]}.get(name, [1, 0])
+    expected = np.array([[source <= target <= 2 or source == target for target in range(5)] for source in rows])
+    assert result.is_reached.dtype == bool
+    assert np.array_equal(result.is_reached, expected.reshape(result.distances.shape))
+    told = f"{(~expected).sum()} of {expected.size} not reached"
+    assert told in repr(result) and told in result._repr_html_()
+
+
+def test_only_what_is_not_reached_is_told(monkeypatch):
+    assert "not reached" not in repr(mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cpu"))
+    small, large = mgraph.Graph.from_edges([0], [1]), mgraph.Graph.from_edges([0], [1], n=3)
+    batch = mgraph.apsp_batch([small, large], device="cpu")  # of 2 x 3 x 3 elements, of which 5 only fill the array
+    assert "6 of 13 not reached" in repr(batch) and batch.is_reached.sum() == 7
+    monkeypatch.setattr("mgraph.results.MOST_COUNTED", 8)
+    assert "not reached" not in repr(batch)
+
+
+def test_measures_and_tables_have_no_distances_to_be_reached(tmp_path):
+    with pytest.raises(mgraph.InputError, match=r"the result has measures, not distances.*reduce='reached'"):
+        mgraph.distances(GRAPH, reduce="mean", device="cpu").is_reached  # noqa: B018
+    written = mgraph.distances(GRAPH, out=tmp_path / "d.npy", device="cpu")
+    assert written.is_reached.sum() == 9 and "not reached" not in repr(written)
+    sparse = mgraph.distances(GRAPH, sparse=True, device="cpu")
+    assert sparse.is_reached.all() and len(sparse.is_reached) == 9
+    pytest.importorskip("pyarrow")
+    with pytest.raises(mgraph.InputError, match="what was computed is in the file"):
+        mgraph.distances(GRAPH, out=tmp_path / "d.parquet", device="cpu").is_reached  # noqa: B018
 
 
 @pytest.mark.parametrize("rows_at_a_time", [1, 1 << 22])
@@ -158,7 +216,8 @@ def test_matrices_as_data_frames(rows_at_a_time, monkeypatch):
     frame = apsp.to_pandas()
     assert list(zip(frame["source"], frame["target"], strict=True)) == pairs
     assert frame["distances"].tolist() == [0, 3, 7, 0, 4, 0, 0, 5, 0]
-    assert frame["predecessors"].tolist() == [apsp.predecessors[pair] for pair in pairs]
+    before = [apsp.predecessors[pair] for pair in pairs]
+    assert frame["predecessors"].fillna(-9999).tolist() == before and frame["predecessors"].isna().sum() == 5
     frame = found("transitive_closure").to_pandas()
     assert list(frame.itertuples(index=False, name=None)) == pairs
     frame = mgraph.bfs_many(GRAPH, [3, 0], device="cpu").to_pandas()
@@ -194,6 +253,7 @@ def test_matrices_on_workers(monkeypatch):
         expected = found("apsp")
         assert np.array_equal(np.asarray(result), expected.distances)
         assert result.to_pandas().equals(expected.to_pandas())
+        assert np.array_equal(result.is_reached.compute(), expected.is_reached) and "not reached" not in repr(result)
         assert "on 2 devices" in repr(result) and "<td>workers</td>" in result._repr_html_()
         with pytest.raises(ValueError, match="a copy"):
             np.array(result, copy=False)

@@ -90,6 +90,22 @@ def test_parts_in_parquet(vector, memory, tmp_path):
         np.testing.assert_array_equal(found["distances"], vector.to_numpy())
 
 
+@pytest.mark.parametrize("search", [mgraph.bfs, mgraph.sssp])
+def test_a_table_lacks_what_was_not_reached(search, client, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    graph = mgraph.Graph.from_edges([0, 1, 5], [1, 2, 6], [2, -3, 4] if search is mgraph.sssp else None, n=9)
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        found = search(placed, 0, predecessors=True)
+        reached, before = np.arange(9) < 3, (np.arange(9) > 0) & (np.arange(9) < 3)
+        assert np.array_equal(found.is_reached, reached) and found.is_reached.sum() == 3
+        for name, there in (("distances", reached), ("predecessors", before)):
+            found.arrays[name].save(tmp_path / f"{name}.parquet")
+            column = parquet.read_table(tmp_path / f"{name}.parquet")[name]
+            assert column.type == "int32" and column.is_valid().to_pylist() == there.tolist()
+            assert column.drop_null().to_pylist() == found.arrays[name].to_numpy()[there].tolist()
+        assert found.to_pandas()["distances"].isna().tolist() == (~reached).tolist()
+
+
 def test_an_empty_vector(client, tmp_path):
     with DistributedGraph.from_graph(mgraph.Graph.from_edges([], [], n=1), client, device="cpu") as placed:
         found = mgraph.bfs(placed, 0).distances

@@ -34,7 +34,7 @@ def test_searches(graph, call):
     frame = found.to_pandas()
     assert frame.index.tolist() == ids and frame.index.name == "vertex"
     assert called(frame, "predecessors") == [None, a, b, None]
-    assert frame["distances"].tolist() == found.distances.tolist()
+    assert called(frame, "distances") == [*found.distances[:3].tolist(), None]
     if call == "sssp":
         assert called(frame, "nearest") == [a, a, a, None]
     again = pickle.loads(pickle.dumps(found)).to_pandas()
@@ -226,7 +226,7 @@ def test_arrays_and_tables(graph, tmp_path):
     else:
         found.save(tmp_path / "found.parquet")
         frame = pandas.read_parquet(tmp_path / "found.parquet")
-        assert frame["vertex"].tolist() == graph.ids.tolist() and frame["distances"].tolist() == [0, 1, 2, -1]
+        assert frame["vertex"].tolist() == graph.ids.tolist() and called(frame, "distances") == [0, 1, 2, None]
     assert not list(tmp_path.glob(".*"))
     for name in ("found.txt", "none/found.npy"):
         with pytest.raises(mgraph.InputError):

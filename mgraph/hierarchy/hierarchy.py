@@ -297,7 +297,7 @@ class Hierarchy:
         Returns
         -------
         float or int
-            ``inf``, for int32 its largest value, if there is no path.
+            ``inf`` if there is no path.
 
         Raises
         ------

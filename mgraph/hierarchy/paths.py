@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
-from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
+from ..dtypes import distance_range, kernel_infinity, out_of_range
 from ..kernels import hierarchy as hierarchy_kernels
 from .lengths import Lengths
 from .structure import Structure
@@ -43,7 +43,7 @@ def distance(structure: Structure, lengths: Lengths, source: int, target: int) -
     parts = structure.tree, structure.entries, lengths.up, lengths.down
     found = kernels.length(source, target, *parts, lengths.nonnegative)
     if found >= kernel_infinity(lengths.up.dtype):
-        return infinity(lengths.dtype)
+        return float("inf")
     if lengths.dtype.kind == "f":
         with np.errstate(over="ignore"):
             return float(lengths.dtype.type(found))

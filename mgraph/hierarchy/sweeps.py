@@ -33,8 +33,8 @@ class Measured:
 
     Attributes
     ----------
-    eccentricity : array of the distances' type, shape (k,), or None
-        The greatest distance; ``inf``, for int32 its largest value, if a target is not reached.
+    eccentricity : array of float64, shape (k,), or None
+        The greatest distance; ``inf`` if a target is not reached.
     mean : array of float64, shape (k,), or None
         The mean distance to the targets that are reached, without the source; NaN if there are none.
     closeness : array of float64, shape (k,), or None
@@ -53,7 +53,7 @@ class Measured:
     >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
     >>> measured = mgraph.Hierarchy(graph, order=[0, 2, 1]).distances(reduce=["eccentricity", "mean"])
     >>> measured.eccentricity.tolist(), measured.mean.tolist()
-    ([7, 4, 7], [5.5, 3.5, 5.0])
+    ([7.0, 4.0, 7.0], [5.5, 3.5, 5.0])
     """
 
     eccentricity: np.ndarray | None = None
@@ -228,8 +228,6 @@ def measured(
 
     Raises
     ------
-    DistanceOverflowError
-        If an eccentricity is out of range for its type.
     MemoryLimitError
         If a batch of sources does not fit the free memory of the device.
     """
@@ -249,10 +247,8 @@ def measured(
             *(sweep.times, most, device.asarray(limits), made),
         )
     greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
-    if lengths.dtype.kind == "i":
-        greatest = _narrowed(greatest, lengths, devices.find("cpu"))
     found: dict[str, np.ndarray] = {
-        "eccentricity": greatest.astype(lengths.dtype, copy=False),
+        "eccentricity": greatest,
         "harmonic": inverse,
         "reached": count.astype(np.int64),
         WITHIN: within.astype(np.int64),

@@ -98,24 +98,28 @@ def replace(path: str, folder: str, token: str) -> None:
     system.rm(old, recursive=True)
 
 
-def write(path: str, form: str, number: int, name: str, values: np.ndarray, first: int) -> None:
-    """Write a part of a vector, which begins at element `first`; in Parquet `name` is that of its column."""
+def write(path: str, form: str, number: int, name: str, values: np.ndarray, first: int, missing: float | None) -> None:
+    """Write a part of a vector, which begins at element `first`.
+
+    In Parquet `name` is that of its column, in which integers that are `missing` are null.
+    """
     system, inner = system_of(path)
     with system.open(f"{inner}/{name_of(form, number)}", "wb") as file:
         if form == "Parquet":
-            _write_parquet(file, name, values, first)
+            _write_parquet(file, name, values, first, missing)
         else:
             np.lib.format.write_array(file, np.ascontiguousarray(values), allow_pickle=False)
 
 
-def _write_parquet(file: Any, name: str, values: np.ndarray, first: int) -> None:
+def _write_parquet(file: Any, name: str, values: np.ndarray, first: int, missing: float | None) -> None:
     arrow, parquet = lazy.optional("pyarrow", "writing Parquet"), lazy.optional("pyarrow.parquet", "writing Parquet")
     schema = arrow.schema([("vertex", arrow.int64()), (name, arrow.from_numpy_dtype(values.dtype))])
     with parquet.ParquetWriter(file, schema) as writer:
         for start in range(0, len(values), ROWS):
             part = values[start : start + ROWS]
             vertex = np.arange(first + start, first + start + len(part))
-            writer.write_table(arrow.table([vertex, part], schema=schema))
+            null = part == missing if values.dtype.kind == "i" and missing is not None else None
+            writer.write_table(arrow.table([vertex, arrow.array(part, mask=null)], schema=schema))
 
 
 def end(path: str, form: str, lengths: Sequence[int], dtype: np.dtype) -> list[int]:

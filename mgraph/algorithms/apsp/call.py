@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import device as devices
 from ... import errors
 from ...arguments import checked_choice, checked_flag, checked_integer, checked_vertices
 from ...device.clock import clock
@@ -36,7 +35,7 @@ from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import changed, endless, needed_for_paths, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
-from ...results import MatrixResult, Solved, solved_graph
+from ...results import MatrixResult, OfDistances, Solved, solved_graph
 from ...runtime.checkpoints import Checkpoints, checked_checkpoints, checked_resumable, plan_with_copies
 from ...runtime.gathering import Gather, Whole
 from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
@@ -399,7 +398,7 @@ def _on_matrix(plan: Plan, nonnegative: bool) -> Program:
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ApspResult(MatrixResult):
+class ApspResult(OfDistances, MatrixResult):
     """The result of `apsp`.
 
     Attributes
@@ -522,13 +521,6 @@ class ApspResult(MatrixResult):
                 certificate.verify(graph, question, {"distances": self.distances[i]}, self.plan.devices)
             except VerificationError as error:
                 raise VerificationError(f"from vertex {i}: {error}", rule=error.rule, vertex=error.vertex) from None
-
-    def _shown(self, values: np.ndarray) -> np.ndarray:
-        return values != infinity(values.dtype)
-
-    def _connected(self, first: int, last: int) -> np.ndarray:
-        distances = devices.to_host(self.distances[first:last])
-        return distances != infinity(distances.dtype)
 
     def _unfolded(self, i: int, j: int) -> list[int]:
         """Return the path from `i` to `j`: split it at its highest intermediate vertex, and again each part."""

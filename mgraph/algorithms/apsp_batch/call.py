@@ -16,12 +16,12 @@ from ... import errors, lazy
 from ...arguments import checked_flag, checked_integer, checked_vertices, size_in_words
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...dtypes import distance_dtype, exact_types, infinity
+from ...dtypes import distance_dtype, exact_types
 from ...errors import DistanceOverflowError, InputError
 from ...graph import check_sums, sums_are_exact
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
-from ...results import MOST_BYTES, Result
+from ...results import MOST_BYTES, OfDistances, named
 from ...runtime.program import memory_errors
 from ...runtime.select import checked_memory_limit, executor, is_small
 from ..apsp.call import apsp, check_counting
@@ -213,7 +213,7 @@ def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ApspBatchResult(Result):
+class ApspBatchResult(OfDistances):
     """The result of `apsp_batch`.
 
     ``result[g]`` are the distances of graph g alone, and ``len(result)`` is the number of graphs.
@@ -326,10 +326,11 @@ class ApspBatchResult(Result):
                 f"{size_in_words(MOST_BYTES)}: use the arrays"
             )
         with devices.allocating("to_pandas()", 2 * needed + 24 * int(self.distances.size), devices.find("cpu")):
-            there = np.nonzero(self._shown(devices.to_host(self.distances)))
+            there = np.nonzero(self._reached(devices.to_host(self.distances)))
             columns = dict(zip(("graph", "source", "target"), (axis.astype(np.int32) for axis in there), strict=True))
             columns |= {name: devices.to_host(array)[there] for name, array in pairs.items()}
+            columns |= {name: named(columns[name], None) for name in self.VERTICES if name in columns}
             return pandas.DataFrame(columns)
 
-    def _shown(self, values: np.ndarray) -> np.ndarray:
-        return values != infinity(values.dtype)
+    def _entries(self) -> int:
+        return int((devices.to_host(self.lengths).astype(np.int64) ** 2).sum())

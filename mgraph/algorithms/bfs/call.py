@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-
 from ... import device as devices
 from ... import plotting
 from ...arguments import checked_choice, checked_depth, checked_predecessors, checked_vertices
@@ -19,7 +17,7 @@ from ...graph.checks import check_room
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
-from ...results import Result, Solved, on_workers, solved_graph
+from ...results import OfDistances, Solved, on_workers, solved_graph
 from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -168,7 +166,7 @@ def _quads_needed(graph: Any, place: devices.Device) -> int:
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class BfsResult(Result):
+class BfsResult(OfDistances):
     """The result of `bfs`.
 
     Attributes
@@ -191,6 +189,7 @@ class BfsResult(Result):
 
     ARRAYS = ("distances", "predecessors")
     FACTS = ("sources",)
+    UNREACHED = -1
     PICTURES = ("levels", "graph")
 
     sources: tuple[int, ...]
@@ -229,9 +228,6 @@ class BfsResult(Result):
             return super()._drawing(kind, given)
         levels = devices.to_host(self.levels)
         return partial(plotting.draw_bars, counts=levels, across="distance in edges", up="vertices")
-
-    def _shown(self, values: np.ndarray) -> np.ndarray:
-        return values >= 0
 
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex` from its nearest source, both included.

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import device as devices
 from ...arguments import checked_depth, checked_flag, checked_integer, checked_vertices
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError, shown
@@ -15,7 +14,7 @@ from ...graph import as_any_graph
 from ...graph.checks import check_room
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
-from ...results import MatrixResult, Solved, solved_graph
+from ...results import MatrixResult, OfDistances, Solved, solved_graph
 from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -126,7 +125,7 @@ def bfs_many(
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class BfsManyResult(MatrixResult):
+class BfsManyResult(OfDistances, MatrixResult):
     """The result of `bfs_many`.
 
     Attributes
@@ -149,6 +148,7 @@ class BfsManyResult(MatrixResult):
 
     ARRAYS = ("distances", "predecessors")
     FACTS = ("sources",)
+    UNREACHED = -1
 
     sources: tuple[int, ...]
     distances: Any
@@ -223,11 +223,5 @@ class BfsManyResult(MatrixResult):
             row = {name: array[i] for name, array in self.arrays.items()}
             certificate.verify(known, question, row, self.plan.devices)
 
-    def _shown(self, values: np.ndarray) -> np.ndarray:
-        return values >= 0
-
     def _row_sources(self) -> np.ndarray:
         return np.array(self.sources, np.int32)
-
-    def _connected(self, first: int, last: int) -> np.ndarray:
-        return devices.to_host(self.distances[first:last]) >= 0

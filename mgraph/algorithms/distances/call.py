@@ -38,7 +38,7 @@ from ...hierarchy.structure import is_worth
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...planning.shape import measured_shape, shape_beside
-from ...results import MatrixResult, Solved, on_workers, solved_graph
+from ...results import MatrixResult, OfDistances, Solved, on_workers, solved_graph
 from ...runtime.checkpoints import Checkpoints, checked_checkpoints, plan_with_copies
 from ...runtime.gathering import Gather, Whole
 from ...runtime.program import Executor, Outcome, Progress, memory_errors
@@ -119,8 +119,7 @@ def distances(
     reduce : str, pair or sequence of these, optional
         Return measures of each source's distances, not the distances. A target that is not reached is out of reach.
 
-        - ``"eccentricity"``: the greatest distance to a target; `inf` (for integers the type's largest value) if one is
-          out of reach.
+        - ``"eccentricity"``: the greatest distance to a target; ``inf`` if one is out of reach.
         - ``"mean"``: the mean distance to the targets within reach but the source itself; NaN if there is none.
         - ``"closeness"``: the number of these targets over the sum of their distances, times their share of all
           targets but the source (Wasserman and Faust); 0 if there is none. NetworkX measures distances to the vertex:
@@ -210,7 +209,7 @@ def distances(
     ([[0, 1]], [[0, 2]])
     >>> result = mgraph.distances(graph, reduce=["eccentricity", ("within", [3, 6])], device="cpu")
     >>> result.eccentricity.tolist(), result.within.tolist()
-    ([9, 12, 11, 10], [[2, 3], [2, 2], [1, 2], [1, 2]])
+    ([9.0, 12.0, 11.0, 10.0], [[2, 3], [2, 2], [1, 2], [1, 2]])
     """
     predecessors, ids = checked_flag("predecessors", predecessors), checked_flag("ids", ids)
     if isinstance(graph, Hierarchy):
@@ -617,7 +616,7 @@ def _named(vertices: np.ndarray, graph: Graph | PlacedGraph, ids: bool) -> np.nd
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistancesResult(MatrixResult):
+class DistancesResult(OfDistances, MatrixResult):
     """The result of `distances`; what was not asked for is None.
 
     Attributes
@@ -636,8 +635,8 @@ class DistancesResult(MatrixResult):
     nearest : array or DistributedMatrix of int32, shape (k, min(nearest, t))
         The nearest targets, nearest first; -9999 where fewer are within reach. They are vertices, also with
         ``ids=True``.
-    eccentricity : array of the type of distances, shape (k,)
-        The greatest distance.
+    eccentricity : array of float64, shape (k,)
+        The greatest distance; ``inf`` if a target is out of reach.
     mean, closeness, harmonic : array of float64, shape (k,)
         As `distances` defines them.
     reached : array of int64, shape (k,)
@@ -759,9 +758,6 @@ class DistancesResult(MatrixResult):
 
     def _picture_name(self) -> str:
         return super()._picture_name() if self.distances is None else "distances"
-
-    def _shown(self, values: np.ndarray) -> np.ndarray:
-        return values != infinity(values.dtype)
 
     def _sparse_at_home(self) -> Any:
         """Return the sparse matrix as one of SciPy."""
@@ -911,7 +907,3 @@ class DistancesResult(MatrixResult):
 
     def _by_pair(self) -> dict[str, Any]:
         return {name: array for name, array in self.arrays.items() if name in ("distances", "predecessors")}
-
-    def _connected(self, first: int, last: int) -> np.ndarray:
-        found = devices.to_host(self.distances[first:last])
-        return found != infinity(found.dtype)

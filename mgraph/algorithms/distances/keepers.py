@@ -11,7 +11,7 @@ import numpy as np
 from ... import device as devices
 from ...arguments import checked_limit
 from ...arrays import Array
-from ...dtypes import NO_PREDECESSOR, infinity
+from ...dtypes import NO_PREDECESSOR, as_measure, infinity
 from ...kernels.bfs_many.ops import Counts
 from .wanted import COUNTS, DATA, INDICES, Wanted, within
 
@@ -239,7 +239,7 @@ class Measuring(_Batched):
 
     def __init__(self, wanted: Wanted, device: devices.Device, rows: int, n: int, batch: int, dtype: np.dtype) -> None:
         super().__init__(wanted, device, n, batch, dtype, False)
-        self.found = unmeasured(wanted, rows, dtype)
+        self.found = unmeasured(wanted, rows)
 
     def keep(self, top: int, bottom: int, sources: Array) -> None:
         """Measure the rows, some at a time."""
@@ -256,10 +256,10 @@ class Measuring(_Batched):
         return dict(self.found)
 
 
-def unmeasured(wanted: Wanted, rows: int, dtype: np.dtype) -> dict[str, np.ndarray]:
-    """Return arrays for the measures of some rows, by name."""
-    types: dict[str, Any] = {"eccentricity": dtype, "mean": np.float64, "closeness": np.float64, "harmonic": np.float64}
-    return {name: np.empty(rows, types.get(name, np.int64)) for name in wanted.vectors}
+def unmeasured(wanted: Wanted, rows: int) -> dict[str, np.ndarray]:
+    """Return arrays for the measures of some rows, by name: counts are integers, the others floats."""
+    floats = {"eccentricity", "mean", "closeness", "harmonic"}
+    return {name: np.empty(rows, np.float64 if name in floats else np.int64) for name in wanted.vectors}
 
 
 def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Array]:
@@ -286,7 +286,7 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
         with np.errstate(divide="ignore", over="ignore"):
             harmonic = xp.where(reached & (D != 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
     if "eccentricity" in wanted.measures:
-        farthest = D.max(axis=1)
+        farthest = as_measure(D.max(axis=1), xp)
     columns = [(reached & (most >= D)).sum(axis=1) for most in greatest_within(wanted.radii, dtype)]
     return combined(wanted, Counts(count, total, harmonic, farthest, columns), itself, t, xp)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arguments import checked_flag
-from ...dtypes import infinity
+from ...dtypes import as_measure, infinity
 from ...errors import Given, InputError
 from ...graph import Graph
 from ...hierarchy import Hierarchy
@@ -56,9 +56,8 @@ def eccentricity(graph: Any, v: Any = None, *, weight: bool = True, **where: Unp
 
     Returns
     -------
-    array of float32, float64 or int32, shape (n,) or (len(v),)
-        Of the type of distances. ``inf``, for int32 its largest value, where a vertex is out of reach. (NetworkX raises
-        an error then.)
+    array of float64, shape (n,) or (len(v),)
+        ``inf`` where a vertex is out of reach. (NetworkX raises an error then.)
 
     Raises
     ------
@@ -81,7 +80,7 @@ def eccentricity(graph: Any, v: Any = None, *, weight: bool = True, **where: Unp
 
 def diameter(
     graph: Any, e: Any = None, *, weight: bool = True, components: bool = False, **where: Unpack[Where]
-) -> float | int:
+) -> float:
     """Return the greatest distance between two vertices.
 
     Parameters
@@ -100,7 +99,7 @@ def diameter(
 
     Returns
     -------
-    float or int
+    float
         ``inf`` where a vertex is out of reach of another. (NetworkX raises an error then.)
 
     Raises
@@ -139,7 +138,7 @@ def diameter(
         raise InputError(Given("components", True), " needs those of each component: leave out ", Given("e"))
     weighs = checked_flag("weight", weight) and where.get("method") != "bfs"
     if e is not None or not isinstance(given, Graph) or given.directed or not (given.nonnegative or not weighs):
-        return _scalar(_eccentricities(graph, e, weight, where).max())
+        return float(_eccentricities(graph, e, weight, where).max())
     _check_vertices(given)
     if isinstance(graph, Hierarchy):
         asked = where.get("dtype"), where.get("device"), where.get("client")
@@ -151,17 +150,15 @@ def diameter(
     parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     if len(parts) > 1 and not components:
         return float("inf")
-    most: Any = 0
+    most = 0.0
     for part in sorted(parts, key=len, reverse=True):
         if len(part) == 1:  # as are all that follow
             break
         most = max(most, _bounded(searched, part.astype(np.int32), most, where))
-    if not most:  # zero, of the type of distances
-        most = distances(searched, [0], [0], reduce="eccentricity", **where).eccentricity[0]
-    return _scalar(most)
+    return most
 
 
-def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> float | int:
+def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> float:
     """Return the least eccentricity.
 
     Parameters
@@ -171,7 +168,7 @@ def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
 
     Returns
     -------
-    float or int
+    float
         ``inf`` if no vertex reaches all others.
 
     Raises
@@ -185,7 +182,7 @@ def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     >>> mgraph.radius(mgraph.generate.grid(1, 4, weights=None), device="cpu")
     2.0
     """
-    return _scalar(_eccentricities(graph, e, weight, where).min())
+    return float(_eccentricities(graph, e, weight, where).min())
 
 
 def center(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
@@ -199,7 +196,7 @@ def center(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     Returns
     -------
     array of int64
-        The vertices, ascending; all of them if no vertex reaches all others.
+        The vertices, ascending; none if no vertex reaches all others.
 
     Raises
     ------
@@ -213,7 +210,8 @@ def center(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     [1, 2]
     """
     found = _eccentricities(graph, e, weight, where)
-    return np.flatnonzero(found == found.min())
+    least = found.min()
+    return np.flatnonzero(found == least) if least < np.inf else np.empty(0, np.int64)
 
 
 def periphery(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
@@ -388,11 +386,9 @@ def _eccentricities(graph: Any, e: Any, weight: bool, where: Where) -> np.ndarra
     known = np.asarray(devices.to_host(e))
     if known.shape != (n,) or known.dtype.kind not in "fiu":
         raise InputError(argument="e", value=e, expected=f"the eccentricities of n={n} vertices")
-    if known.dtype.kind == "f":
-        return known
-    if known.max() > infinity(np.dtype(np.int32)):
+    if known.dtype.kind != "f" and known.max() > infinity(np.dtype(np.int32)):
         raise InputError(argument="e", value=e, expected="eccentricities, which are int32 if they are integers")
-    return known.astype(np.int32)
+    return as_measure(known if known.dtype.kind == "f" else known.astype(np.int32), np)
 
 
 def _check_vertices(graph: Any) -> int:
@@ -407,14 +403,7 @@ def _without(where: Where, *names: str) -> dict[str, Any]:
     return {name: value for name, value in where.items() if name not in names}
 
 
-def _scalar(value: Any) -> float | int:
-    """Return a distance as a number of Python; ``inf`` where there is no path."""
-    value = np.asarray(value)[()]
-    number: float | int = value.item()
-    return float("inf") if number == infinity(np.dtype(value.dtype)) else number
-
-
-def _bounded(graph: Graph, part: np.ndarray, least: Any, where: Where) -> Any:
+def _bounded(graph: Graph, part: np.ndarray, least: float, where: Where) -> float:
     """Return the diameter of a component if it is more than `least`, otherwise any number up to that."""
     around = _without(where, "method", "progress")
 
@@ -426,8 +415,8 @@ def _bounded(graph: Graph, part: np.ndarray, least: Any, where: Where) -> Any:
         found = sssp(graph, first, predecessors=True, **around)
         there = devices.to_host(found.distances)
         last = int(part[there[part].argmax()])
-        least = max(least, there[last])
-        if least == infinity(there.dtype):  # the sum of some path is infinite
+        least = max(least, float(there[last]))
+        if least == np.inf:  # the sum of some path is infinite
             return least
         path = np.array(found.path(last))
         middle = int(path[np.searchsorted(there[path], there[last] / 2)])
@@ -438,6 +427,6 @@ def _bounded(graph: Graph, part: np.ndarray, least: Any, where: Where) -> Any:
     while done < len(part) and least < 2 * away[order[done]]:
         batch = part[order[done : done + count]]
         farthest = distances(graph, batch, part, reduce="eccentricity", **where).eccentricity
-        least = max(least, farthest.max())
+        least = max(least, float(farthest.max()))
         done, count = done + count, 2 * count
     return least

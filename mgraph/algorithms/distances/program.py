@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...dtypes import NO_PREDECESSOR, infinity
+from ...dtypes import NO_PREDECESSOR
 from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, vertices_in_short
@@ -86,7 +86,7 @@ class Counting:
         t = self.n if targets is None else len(targets)
         itself = np.ones(len(sources), bool) if targets is None else np.isin(sources, targets)
         counts = self.searches.counted(sources, np.array(greatest_within(self.wanted.radii, self.dtype), np.float64))
-        farthest = np.where(counts.reached < t, infinity(self.dtype), counts.farthest)
+        farthest = np.where(counts.reached < t, np.inf, counts.farthest)
         counts = counts._replace(farthest=farthest, within=counts.within.T)
         for name, values in combined(self.wanted, counts, itself, t, np).items():
             self.found[name][top:bottom] = values
@@ -159,7 +159,7 @@ class FromSources(Resumable):
         """Return searches from some sources that count levels."""
         wanted, n, dtype = self.wanted, self.plan.n, np.dtype(self.plan.dtype)
         searches = LevelCounts(piece, device, wanted.targets, self.limit, self.plan.detail.words)
-        return Counting(searches, sources, wanted, n, dtype, unmeasured(wanted, len(sources), dtype))
+        return Counting(searches, sources, wanted, n, dtype, unmeasured(wanted, len(sources)))
 
     def _sweeping(self, sources: np.ndarray, piece: Prepared, device: devices.Device) -> Searching | Measuring:
         """Return sweeps from some sources to the targets."""
@@ -171,7 +171,7 @@ class FromSources(Resumable):
         measures = bool(wanted.vectors) and not wanted.sparse
         sweeps = Sweeps(piece, device, wanted.targets, self.limit, rows=not measures)
         if measures:
-            return Measuring(sweeps, sources, wanted, unmeasured(wanted, rows, dtype))
+            return Measuring(sweeps, sources, wanted, unmeasured(wanted, rows))
         wide = plan.n if wanted.targets is None else len(wanted.targets)
         kept = keeper(replace(wanted, narrow=True), device, "cpu", rows, wide, batch, dtype, False)
         return Searching(sweeps, sources, kept)

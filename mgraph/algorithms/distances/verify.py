@@ -48,7 +48,7 @@ def kept_of(row: np.ndarray, source: int, wanted: Wanted) -> dict[str, Any]:
     there = [d for d in others if d != unreached]
     total = math.fsum(there)
     found = {
-        "eccentricity": max(lengths),
+        "eccentricity": math.inf if len(there) < len(others) else max(lengths),
         "mean": total / len(there) if there else math.nan,
         "closeness": len(there) / total * len(there) / len(others) if total > 0 else 0.0,
         "harmonic": math.fsum(1 / d for d in there if d != 0),

@@ -18,7 +18,7 @@ from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.checks import check_room
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
-from ...results import Result, Solved, solved_graph
+from ...results import OfDistances, Solved, solved_graph
 from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
 from ...runtime.program import Progress, memory_errors
 from ...runtime.recovery import recovering
@@ -195,7 +195,7 @@ def sssp(
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SsspResult(Result):
+class SsspResult(OfDistances):
     """The result of `sssp`.
 
     Attributes
@@ -247,9 +247,6 @@ class SsspResult(Result):
         1
         """
         return self.sources[0] if len(self.sources) == 1 else None
-
-    def _shown(self, values: np.ndarray) -> np.ndarray:
-        return values != infinity(values.dtype)
 
     def path(self, vertex: int) -> list[int]:
         """Return the vertices of the shortest path to `vertex` from a nearest source, both ends included.

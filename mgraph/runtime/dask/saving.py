@@ -22,9 +22,15 @@ from .trouble import Trouble, attempted, refuse
 
 
 def save_parts(
-    group: Group, place: tuple[str, str], ranges: Ranges, dtype: np.dtype, path: str | os.PathLike[str], overwrite: bool
+    group: Group,
+    place: tuple[str, str],
+    ranges: Ranges,
+    dtype: np.dtype,
+    path: str | os.PathLike[str],
+    overwrite: bool,
+    missing: float | None,
 ) -> None:
-    """Write a vector of a group to a folder, each worker its part."""
+    """Write a vector of a group to a folder, each worker its part; in tables, `missing` integers are left out."""
     form, where, token = parts.form_of(path), absolute(path), uuid.uuid4().hex
     group.ready()
     kept = [rank for rank, (first, last) in enumerate(ranges) if last > first] or [0]
@@ -33,10 +39,10 @@ def save_parts(
     [folder] = refuse(group.one(0, begin_parts, where, checked_flag("overwrite", overwrite), token), where)
     try:
         own = [(numbers.get(rank), first) for rank, (first, _) in enumerate(ranges)]
-        refuse(group.each(write_part, own, *place, folder, form), where)
+        refuse(group.each(write_part, own, *place, folder, form, missing), where)
         lengths = [ranges[rank][1] - ranges[rank][0] for rank in kept]
-        [missing] = refuse(group.one(0, end_parts, folder, form, lengths, dtype), where)
-        refuse([Trouble(group.addresses[kept[i]], errno.ENOENT, f"{names[i]} is not there") for i in missing], where)
+        [lost] = refuse(group.one(0, end_parts, folder, form, lengths, dtype), where)
+        refuse([Trouble(group.addresses[kept[i]], errno.ENOENT, f"{names[i]} is not there") for i in lost], where)
         if folder != where:
             refuse(group.one(0, replaced, where, folder, token), where)
     except BaseException:
@@ -55,7 +61,7 @@ def begin_parts(session: str, path: str, overwrite: bool, token: str) -> str | T
 
 @tasks.reported
 def write_part(
-    session: str, call: str, vector: str, path: str, form: str, number: int | None, first: int
+    session: str, call: str, vector: str, path: str, form: str, missing: float | None, number: int | None, first: int
 ) -> Trouble | None:
     """Task: write this worker's part of a vector, if it has a number."""
     if number is None:
@@ -63,7 +69,7 @@ def write_part(
     s = own(session)
     with s.device.active():
         values = devices.to_host(s.kept[call][vector])
-    return attempted(parts.write, path, form, number, vector, values, first)
+    return attempted(parts.write, path, form, number, vector, values, first, missing)
 
 
 @tasks.reported

@@ -65,6 +65,8 @@ class DistributedVector(Handle):
         self.ranges = tuple(itertools.pairwise(itertools.accumulate(lengths, initial=0)))
         self.shape = (self.ranges[-1][1],)
         self._group, self._call, self._name = group, call, name
+        #: The element that stands for none, such as a distance of no path; a table lacks it if it is an integer.
+        self.missing: Any = None
         #: Keeps the vector on the workers.
         self.owner: Any = None
         #: How it was made, if it can be made again.
@@ -297,9 +299,10 @@ class DistributedVector(Handle):
         ----------
         path : path or str
             With the suffix ``.npy``, one file, written from here a part at a time. With ``.parquet``, a folder of
-            Parquet files with the columns ``vertex`` and the vector's name, such as ``distances``; it needs pyarrow on
-            the workers. Without a suffix, a folder of ``.npy`` files that ``dask.array.from_npy_stack`` reads. Or a URL
-            of one of these that fsspec knows. A folder must be on storage that all workers share.
+            Parquet files with the columns ``vertex`` and the vector's name, such as ``distances``, in which integers
+            that stand for no path or no vertex are null; it needs pyarrow on the workers. Without a suffix, a folder of
+            ``.npy`` files that ``dask.array.from_npy_stack`` reads. Or a URL of one of these that fsspec knows. A
+            folder must be on storage that all workers share.
         overwrite : bool
             Whether to replace an existing file, or the parts in an existing folder.
 
@@ -329,7 +332,7 @@ class DistributedVector(Handle):
         if io.parts.form_of(path) == "one file":
             io.save(path, self, overwrite)
         else:
-            save_parts(self._group, self.place, self.ranges, self.dtype, path, overwrite)
+            save_parts(self._group, self.place, self.ranges, self.dtype, path, overwrite, self.missing)
 
     def max(self, axis: None = None, out: None = None) -> Any:
         """Return the greatest element.
