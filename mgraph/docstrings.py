@@ -34,8 +34,9 @@ memory_limit : int, float or str, optional
 span : int, optional
     Number of supersteps between two progress reports, and with `client` between two barriers of Dask; 1 makes each
     superstep a Dask task. By default as many as take about a second.
-progress : callable, optional
+progress : callable or True, optional
     Called between spans with the number of supersteps done and their total, which is None if it depends on the graph.
+    True shows them as a bar of tqdm on standard error, or in the notebook.
 """,
     "{checkpoint arguments}": """\
 checkpoint : str or path, optional

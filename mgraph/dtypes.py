@@ -64,12 +64,12 @@ def infinity(dtype: np.dtype) -> float | int:
     return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
-def as_measure(lengths: Any, xp: Any) -> Any:
-    """Return distances as float64 of the module `xp`; those of no path are ``inf``."""
-    floats = lengths.astype(np.float64, copy=False)
-    return (
-        floats if lengths.dtype.kind == "f" else xp.where(lengths == infinity(np.dtype(lengths.dtype)), np.inf, floats)
-    )
+def as_floats(distances: Any) -> Any:
+    """Return distances as float64, ``inf`` where there is no path; without a copy if they are float64."""
+    floats = distances.astype(np.float64, copy=False)
+    if distances.dtype.kind == "i":
+        floats[distances == infinity(np.dtype(distances.dtype))] = np.inf
+    return floats
 
 
 @functools.cache

@@ -48,6 +48,11 @@ def psutil() -> Any:
     return importlib.import_module("psutil")
 
 
+def tqdm() -> Any:
+    """Return the class of progress bars for where this runs: a terminal or a notebook."""
+    return importlib.import_module("tqdm.auto").tqdm
+
+
 def zstd() -> Any:
     """Return the module that decompresses zstd: Python's own from 3.14 on, before that a package of the same names."""
     return optional("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", "reading zstd")

@@ -294,7 +294,7 @@ def test_invalid_input(argument, message):
         ({"method": "magic"}, "magic"),
         ({"device": "tpu"}, "tpu"),
         ({"span": 0}, "span must be an integer of 1 or more, got 0"),
-        ({"progress": True}, "progress must be a function .* got True"),
+        ({"progress": 1}, "progress must be True, which shows a bar, or a function .* got 1"),
     ],
 )
 def test_invalid_options(options, message):

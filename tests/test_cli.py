@@ -1088,3 +1088,13 @@ def test_measures(tmp_path):
     frame = pytest.importorskip("pandas").read_parquet(table)
     assert frame["source"].tolist() == [0, 1, 2] and frame["reached"].tolist() == [1, 2, 3]
     assert "give one or several of --eccentricity" in misused(invoke("measures", roads))
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp"])
+def test_a_search_from_a_vertex_without_edges_says_so(name, tmp_path):
+    file = tmp_path / "graph.el"
+    file.write_text("0 1\n1 2\n")
+    told = "no edge leads from vertex 2 to another"
+    assert told in ok(name, file, "--source", 2, "--device", "cpu")
+    for others in (["--source", 1], ["--source", 2, "--limit", 0], ["--source", 2, "--target", 2]):
+        assert told not in ok(name, file, *others, "--device", "cpu")

@@ -45,6 +45,13 @@ def test_every_argument_is_documented_once(name):
 
 
 @pytest.mark.parametrize("name", CALLS)
+def test_progress_is_shown_as_a_bar(name, capsys):
+    getattr(mgraph, name)(*CALLS[name], device="cpu", span=1, progress=True)
+    shown = capsys.readouterr().err
+    assert "steps" in shown and shown.endswith("\r")  # the bar vanishes
+
+
+@pytest.mark.parametrize("name", CALLS)
 def test_common_arguments_are_accepted_and_checked(name):
     call, given = getattr(mgraph, name), CALLS[name]
     seen = []

@@ -27,7 +27,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
-from ..dtypes import infinity
+from ..dtypes import as_floats, infinity
 from ..errors import VerificationError
 from ..graph import Graph
 from ..kernels import bellman as bellman_kernels
@@ -102,11 +102,8 @@ def rows_within(n: int, sums: int, least: int) -> list[int]:
 
 def as_float(distances: Array) -> np.ndarray:
     """Return distances on the host as float64, ``inf`` where there is no path."""
-    found = devices.to_host(distances)
-    floats = found.astype(np.float64)
-    if found.dtype.kind == "i":
-        floats[found == np.iinfo(found.dtype).max] = np.inf
-    return floats
+    found: np.ndarray = as_floats(devices.to_host(distances))
+    return found
 
 
 def margin(distances: Array, rounding: float) -> np.ndarray:

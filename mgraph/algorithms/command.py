@@ -130,6 +130,14 @@ def route(result: Any, target: int, distance: float | None) -> Summary:
     return Summary(facts, words if found is None else f"{words}\nroute: {' '.join(map(str, found))}")
 
 
+def isolation(sources: list[int], reached: int, options: dict[str, Any]) -> str:
+    """Return in words that a search got nowhere, as its sources have no edges to others; otherwise nothing."""
+    if reached > len(sources) or options["limit"] is not None or options["target"] is not None:
+        return ""
+    vertices = f"vertex {sources[0]}" if len(sources) == 1 else f"the {len(sources)} sources"
+    return f"\nno edge leads from {vertices} to another: choose where to start by --source"
+
+
 def edges_from(graph: Any) -> np.ndarray | None:
     """Return the number of edges from each vertex; None for a graph on workers, which know those into each."""
     return np.diff(devices.to_host(graph.layout("csr")[0])) if isinstance(graph, Graph) else None

@@ -26,6 +26,7 @@ from ..io import check_output
 from ..planning.plan import Plan
 from ..reading import read
 from ..runtime.checkpoints import checked_checkpoints, held
+from ..runtime.progress import shown_on
 from .commands import WORDS
 from .interrupts import closed, stoppable
 from .messages import logged_warnings
@@ -180,10 +181,10 @@ def perform(
                 COMPILING.listening(lambda begins: _compiling(bar, name, begins, look)),
                 logged_warnings(),
             ):
+                show = shown_on(bar)
 
                 def progress(done: int, total: int | None) -> None:
-                    bar.total = total
-                    bar.update(done - bar.n)
+                    show(done, total)
                     look()
 
                 result = entry.call(given, **where, progress=progress, **options | kept)

@@ -13,7 +13,7 @@ from ..algorithms.apsp.call import apsp
 from ..algorithms.distances.call import distances
 from ..algorithms.sssp.call import sssp
 from ..arrays import Array, distinct
-from ..dtypes import NO_PREDECESSOR, infinity
+from ..dtypes import NO_PREDECESSOR, as_floats
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.potentials import potentials
@@ -197,7 +197,7 @@ def _nearest(graph: Graph, sources: np.ndarray, limit: float) -> tuple[Array, Ar
         return xp.full(n, np.inf), none, none.copy()
     starts, most = distinct(sources).tolist(), None if limit == np.inf else limit
     found = sssp(graph, sources=starts, predecessors=True, limit=most)
-    lengths, before = _floats(found.distances), found.predecessors
+    lengths, before = as_floats(found.distances), found.predecessors
     assert before is not None
     before[lengths == np.inf] = NO_PREDECESSOR
     nearest = xp.where(before < 0, xp.arange(n, dtype=np.int32), before)
@@ -318,7 +318,7 @@ def _solved(
         return xp.zeros(shape), xp.full(shape, NO_PREDECESSOR, np.int32) if predecessors else None
     if len(flat) == 1 or not (graph.nonnegative or everywhere or every):
         found = [sssp(graph, int(source), predecessors=predecessors, limit=most) for source in flat]
-        lengths = xp.stack([_floats(row.distances) for row in found])
+        lengths = xp.stack([as_floats(row.distances) for row in found])
         parents = xp.stack([row.predecessors for row in found]) if predecessors else None
     elif most is None and (every or not (few or graph.dense is None)):
         pairs = apsp(graph, predecessors=predecessors, dtype="auto")
@@ -330,7 +330,7 @@ def _solved(
     else:
         some = distances(graph, flat.tolist(), limit=most, predecessors=predecessors)
         lengths, parents = some.distances, some.predecessors
-    lengths = _floats(home.asarray(lengths)).reshape(shape)
+    lengths = as_floats(home.asarray(lengths)).reshape(shape)
     if parents is None:
         return lengths, None
     parents = home.asarray(parents).reshape(shape)
@@ -341,12 +341,3 @@ def _solved(
 
 #: From one source in this many vertices on, all pairs of a dense matrix are computed.
 FEW = 8
-
-
-def _floats(distances: Array) -> Array:
-    """Return distances in float64."""
-    unreached = infinity(np.dtype(distances.dtype))
-    floats = distances.astype(np.float64, copy=False)
-    if distances.dtype.kind == "i":
-        floats[distances == unreached] = np.inf
-    return floats

@@ -75,7 +75,8 @@ def rmat(
 
     An edge picks one of the four quadrants of the adjacency matrix, then one of the quadrant's quadrants,
     and so on. Vertices are renumbered by a pseudo-random permutation. Self-loops and repeated edges are
-    dropped, so the graph has somewhat fewer than ``edge_factor * 2**scale`` edges.
+    dropped, so the graph has somewhat fewer than ``edge_factor * 2**scale`` edges. Many vertices have none, perhaps
+    vertex 0 too: start searches in the largest component.
 
     Parameters
     ----------
@@ -118,8 +119,13 @@ def rmat(
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.generate.rmat(6)
+    >>> graph = mgraph.generate.rmat(6)
+    >>> graph
     Graph(n=64, m=780, undirected, unweighted)
+    >>> import numpy as np
+    >>> largest = np.bincount(mgraph.connected_components(graph, device="cpu").labels).argmax()  # its least vertex
+    >>> mgraph.bfs(graph, int(largest), device="cpu").levels.tolist()
+    [1, 10, 50, 1]
 
     On the workers of a Dask client:
 

@@ -247,6 +247,9 @@ def measured(
             *(sweep.times, most, device.asarray(limits), made),
         )
     greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
+    if lengths.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            greatest = greatest.astype(lengths.dtype).astype(np.float64)  # rounded as a row of distances is
     found: dict[str, np.ndarray] = {
         "eccentricity": greatest,
         "harmonic": inverse,

@@ -15,7 +15,7 @@ from .. import device as devices
 from .. import errors
 from ..algorithms.distances.call import distances
 from ..algorithms.sssp.call import sssp
-from ..dtypes import NO_PREDECESSOR, infinity
+from ..dtypes import NO_PREDECESSOR, as_floats
 from ..graph.compressed import rows_of
 from ..kernels import bfs_by_level as bfs_kernels
 from ..kernels import sssp as sssp_kernels
@@ -120,10 +120,7 @@ def check_nonnegative(graph: ConvertedGraph, weight: Any) -> None:
 
 def lengths_of(distances: Any) -> np.ndarray:
     """Return distances as float64, infinite where there is no path."""
-    row = np.asarray(devices.to_host(distances))
-    lengths = row.astype(np.float64)
-    if row.dtype.kind == "i":
-        lengths[row == infinity(row.dtype)] = np.inf
+    lengths: np.ndarray = as_floats(np.asarray(devices.to_host(distances)))
     return lengths
 
 

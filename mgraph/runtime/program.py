@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from .. import device as devices
 from ..arrays import Array
@@ -30,8 +30,8 @@ _log = logging.getLogger(__name__)
 #: The least seconds between two records of how far a run is.
 PAUSE = 1.0
 
-#: Called between spans with the supersteps done and, where it is known, their total.
-Progress = Callable[[int, int | None], None]
+#: Called between spans with the supersteps done and, where it is known, their total; True shows them as a bar.
+Progress = Callable[[int, int | None], None] | Literal[True]
 
 
 class Program(Protocol):

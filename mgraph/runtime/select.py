@@ -210,10 +210,9 @@ def parts(
 
 def checked_span(span: Any, progress: Any) -> int | None:
     """Return a user's span, or raise InputError if it or `progress` is invalid."""
-    if progress is not None and not callable(progress):
-        raise InputError(
-            argument="progress", value=progress, expected="a function of the supersteps done and their total"
-        )
+    if progress is not None and progress is not True and not callable(progress):
+        expected = "True, which shows a bar, or a function of the supersteps done and their total"
+        raise InputError(argument="progress", value=progress, expected=expected)
     if span is None:
         return None
     return min(checked_integer("span", span, 1), 2**31 - 1)

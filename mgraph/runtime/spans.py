@@ -11,6 +11,7 @@ from typing import Protocol
 from ..planning.plan import Plan
 from .checkpoints import Checkpoints, Keeping, Order, Report, Written, checked_resumable
 from .program import Pace, Program, Progress, Standing
+from .progress import bar_of
 
 
 class Shards(Protocol):
@@ -72,6 +73,10 @@ class Spans:
 
     def run(self, progress: Progress | None) -> None:
         """Run all spans; report progress after each."""
+        if progress is True:
+            with bar_of(self._plan.algorithm) as shown:
+                self.run(shown)
+            return
         keeping, pace, finished = self._keeping, Pace(self._plan, self._reached), False
         try:
             while not finished:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import device as devices
 from ...graph import Graph
-from ..command import Summary, edges_from, route
+from ..command import Summary, edges_from, isolation, route
 from .call import BfsResult
 
 
@@ -31,6 +31,7 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
         f"reached: {reached:,} of {graph.n:,} vertices; levels: {len(levels):,}, the widest is level {widest:,} "
         f"with {levels[widest]:,}"
     )
+    words += isolation(sources, reached, options) if graph.n > len(sources) else ""
     if target is None:
         return Summary(facts, words, unit)
     found = route(result, target, int(distances[target]) if distances[target] >= 0 else None)

@@ -11,7 +11,7 @@ import numpy as np
 from ... import device as devices
 from ...arguments import checked_limit
 from ...arrays import Array
-from ...dtypes import NO_PREDECESSOR, as_measure, infinity
+from ...dtypes import NO_PREDECESSOR, as_floats, infinity
 from ...kernels.bfs_many.ops import Counts
 from .wanted import COUNTS, DATA, INDICES, Wanted, within
 
@@ -286,7 +286,7 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
         with np.errstate(divide="ignore", over="ignore"):
             harmonic = xp.where(reached & (D != 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
     if "eccentricity" in wanted.measures:
-        farthest = as_measure(D.max(axis=1), xp)
+        farthest = as_floats(D.max(axis=1))
     columns = [(reached & (most >= D)).sum(axis=1) for most in greatest_within(wanted.radii, dtype)]
     return combined(wanted, Counts(count, total, harmonic, farthest, columns), itself, t, xp)
 

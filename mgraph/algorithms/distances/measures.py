@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arguments import checked_flag
-from ...dtypes import as_measure, infinity
+from ...dtypes import as_floats, infinity
 from ...errors import Given, InputError
 from ...graph import Graph
 from ...hierarchy import Hierarchy
@@ -388,7 +388,7 @@ def _eccentricities(graph: Any, e: Any, weight: bool, where: Where) -> np.ndarra
         raise InputError(argument="e", value=e, expected=f"the eccentricities of n={n} vertices")
     if known.dtype.kind != "f" and known.max() > infinity(np.dtype(np.int32)):
         raise InputError(argument="e", value=e, expected="eccentricities, which are int32 if they are integers")
-    return as_measure(known if known.dtype.kind == "f" else known.astype(np.int32), np)
+    return as_floats(known if known.dtype.kind == "f" else known.astype(np.int32))
 
 
 def _check_vertices(graph: Any) -> int:

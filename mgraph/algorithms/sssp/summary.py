@@ -5,7 +5,7 @@ from typing import Any
 from ... import device as devices
 from ...dtypes import infinity
 from ...graph import Graph
-from ..command import Summary, route
+from ..command import Summary, isolation, route
 from .call import SsspResult
 
 
@@ -21,6 +21,7 @@ def summary(graph: Graph, result: SsspResult, options: dict[str, Any]) -> Summar
         "rounds": result.iterations,
     }
     words = f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+    words += isolation([*result.sources], len(reached), options) if graph.n > 1 else ""
     if target is None:
         return Summary(facts, words)
     distance = None if distances[target] == infinity(distances.dtype) else distances[target].item()
