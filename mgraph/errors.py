@@ -45,12 +45,18 @@ def _cut(text: str, longest: int, tail: int = 0) -> str:
     return text if len(text) <= longest else f"{text[: longest - tail - 3]}...{text[len(text) - tail :]}"
 
 
+def type_name(value: Any) -> str:
+    """Return the name of a value's type, with its module unless it is Python's own."""
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def shown(value: Any) -> str:
     """Return a value as a message shows it: its `repr`, printable and cut if it is long; its type if it has none."""
     try:
         return _cut(printable(repr(value)), LONGEST)
     except Exception:  # an integer of more digits than Python prints, or any other object
-        return f"a value of type {type(value).__name__}"
+        return f"a value of type {type_name(value)}"
 
 
 class Argument(NamedTuple):

@@ -439,9 +439,9 @@ def test_wrong_edges_on_a_gpu():
         (np.ones((2, 3, 3), bool), {"weights": [3]}, "weights= goes with edge_index="),
         ([np.zeros((2, 3), bool)], {}, "must be square"),
         ([mgraph.Graph.from_edges([0], [1])], {"lengths": [2]}, "lengths= goes with one array"),
-        (["roads.txt"], {}, "expected a Graph"),
+        (["roads.txt"], {}, "expected a mgraph.Graph"),
         ("roads.txt", {}, "expected a list of graphs"),
-        (mgraph.Graph.from_edges([0], [1]), {}, "expected a list of graphs or matrices, .*, got Graph"),
+        (mgraph.Graph.from_edges([0], [1]), {}, "expected a list of graphs or matrices, .*, got mgraph.*Graph"),
         (None, {}, "give either graphs, or edge_index= and batch="),
     ],
 )  # fmt: skip
@@ -544,3 +544,37 @@ def test_results_are_saved(tmp_path):
         assert sorted(saved) == ["distances", "lengths"] and (saved["distances"] == result.distances).all()
     result.save(tmp_path / "batch.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "batch.npy"), result.distances)
+
+
+class Geometric:
+    """What PyTorch Geometric's `Data` and `Batch` have that matters here."""
+
+    def __init__(self, edge_index, num_nodes, **others):
+        self.edge_index, self.num_nodes, self.edge_weight, self.batch = np.array(edge_index), num_nodes, None, None
+        self.__dict__.update(others)
+
+
+def test_graphs_of_pytorch_geometric(device):
+    path, edge = Geometric([[0, 1, 1, 2], [1, 0, 2, 1]], 4), Geometric([[0, 1], [1, 0]], 2)
+    ends = np.concatenate([path.edge_index, edge.edge_index + 4], axis=1)
+    batch = Geometric(ends, 6, batch=np.repeat([0, 1], [4, 2]), num_graphs=3)  # the last one has no vertex
+    expected = mgraph.apsp_batch(edge_index=ends, batch=[0] * 4 + [1] * 2, predecessors=True, device=device)
+    for given in ([path, edge], batch):
+        found = mgraph.apsp_batch(given, predecessors=True, device=device)
+        assert found.lengths.tolist() == ([4, 2] if isinstance(given, list) else [4, 2, 0])
+        for name in ("distances", "predecessors"):
+            assert np.array_equal(getattr(found, name)[:2], getattr(expected, name))
+    assert mgraph.apsp_batch(edge, device=device)[0].tolist() == [[0, 1], [1, 0]]
+    heavy = Geometric([[0, 1], [1, 0]], 2, edge_weight=np.array([2.5, 4]))
+    assert mgraph.apsp_batch([heavy, edge], device=device)[0].tolist() == [[0, 2.5], [4, 0]]
+    nothing = Geometric(np.zeros((2, 0), int), 0, batch=np.zeros(0, int), num_graphs=2)
+    assert len(mgraph.apsp_batch(nothing, device=device)) == 2
+
+
+def test_graphs_of_networkx(device):
+    nx = pytest.importorskip("networkx")
+    graphs = [nx.path_graph(4), nx.cycle_graph(5, create_using=nx.DiGraph), nx.Graph([("a", "b", {"weight": 3})])]
+    found = mgraph.apsp_batch(graphs[:2], device=device)
+    for number, graph in enumerate(graphs[:2]):
+        assert np.array_equal(found[number], nx.floyd_warshall_numpy(graph))
+    assert mgraph.apsp_batch(graphs, device=device)[2].tolist() == [[0, 3], [3, 0]]

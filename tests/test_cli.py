@@ -1098,3 +1098,8 @@ def test_a_search_from_a_vertex_without_edges_says_so(name, tmp_path):
     assert told in ok(name, file, "--source", 2, "--device", "cpu")
     for others in (["--source", 1], ["--source", 2, "--limit", 0], ["--source", 2, "--target", 2]):
         assert told not in ok(name, file, *others, "--device", "cpu")
+
+
+def test_the_package_is_the_command():
+    ran = subprocess.run([sys.executable, "-m", "mgraph", "--version"], capture_output=True, text=True, env=ENVIRONMENT)
+    assert ran.returncode == 0 and mgraph.__version__ in ran.stdout

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, type_name
 from ..graph.compressed import rows_of as row_numbers
 from .reading import absent, checked, csr, is_sparse, numbers_of
 
@@ -145,7 +145,7 @@ def csgraph_to_dense(csgraph: Any, null_value: float = 0) -> Array:
            [-1., -1.]])
     """
     if not is_sparse(csgraph):
-        raise InputError(argument="csgraph", value=type(csgraph).__name__, expected="a sparse matrix")
+        raise InputError(argument="csgraph", value=type_name(csgraph), expected="a sparse matrix")
     rows = checked(csgraph).tocsr()  # in its own type: SciPy would sum parallel edges to make it another
     xp, weights = devices.of(rows.data).xp, rows.data.astype(np.float64)
     row, column = row_numbers(rows.indptr, len(weights), xp), rows.indices

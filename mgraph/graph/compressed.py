@@ -34,6 +34,19 @@ class Edges(NamedTuple):
     weights: Array | None
 
 
+def lightest(edges: Compressed) -> Compressed:
+    """Return edges of the host without all but the lightest of those between the same two vertices."""
+    indptr, indices, weights = edges
+    first = np.ones(len(indices), bool)
+    np.not_equal(indices[1:], indices[:-1], out=first[1:])
+    first[indptr[:-1][indptr[:-1] < len(indices)]] = True
+    if first.all():
+        return edges
+    places = np.flatnonzero(first)
+    found = None if weights is None else np.minimum.reduceat(weights, places)
+    return Compressed(np.searchsorted(places, indptr).astype(indptr.dtype), indices[places], found)
+
+
 def compress(rows: Array, columns: Array, weights: Array | None, n: int, xp: Any, both: bool = False) -> Compressed:
     """Group edges by row, columns ascending; repeated edges stay.
 

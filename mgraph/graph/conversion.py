@@ -12,7 +12,7 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import as_array
 from ..arrays import Array
-from ..errors import InputError, shown
+from ..errors import InputError, shown, type_name
 from .compressed import Edges
 from .ids import as_ids, is_missing, numbered, numbers_of
 
@@ -144,7 +144,7 @@ class Columns(NamedTuple):
 def pandas_columns(frame: Any) -> Columns:
     """Return the columns of a pandas dataframe, or of another whose columns have `to_numpy`."""
     if not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
-        raise InputError(argument="frame", value=type(frame).__name__, expected="a dataframe")
+        raise InputError(argument="frame", value=type_name(frame), expected="a dataframe")
     return Columns(list(frame.columns), lambda name: frame[name].to_numpy())
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import device as devices
-from ..errors import InputError
+from ..errors import InputError, type_name
 from .checks import check_square
 from .graph import Graph
 from .placed import PlacedGraph
@@ -48,9 +48,11 @@ def as_graph(value: Any, *, copy: bool = False) -> Graph:
         advice = ": mgraph.read(path) reads one from a file"
     elif hasattr(value, "adjacency"):
         advice = ": mgraph.Graph.from_networkx(graph) makes one of NetworkX's"
+    elif hasattr(value, "get_edgelist"):
+        advice = ": mgraph.Graph.from_igraph(graph) makes one of igraph's"
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
         return Graph.from_dense(value, copy=False)
-    raise InputError(f"expected a Graph, a sparse or dense matrix, got {type(value).__name__}{advice}")
+    raise InputError(f"expected a mgraph.Graph, a sparse or dense matrix, got {type_name(value)}{advice}")
 
 
 def as_any_graph(value: Any) -> Graph | PlacedGraph:

@@ -16,7 +16,7 @@ from .. import lazy
 from ..arguments import as_array, checked_flag
 from ..arrays import Array, chunk_rows
 from ..dtypes import weight_dtype
-from ..errors import AmbiguousZerosError, InputError
+from ..errors import AmbiguousZerosError, InputError, type_name
 from .checks import (
     check_both_directions,
     check_memory,
@@ -25,7 +25,17 @@ from .checks import (
     checked_weights,
     vertex_count,
 )
-from .compressed import Compressed, Edges, compress, copied_bytes, rows_of, selected, transposed, transposed_bytes
+from .compressed import (
+    Compressed,
+    Edges,
+    compress,
+    copied_bytes,
+    lightest,
+    rows_of,
+    selected,
+    transposed,
+    transposed_bytes,
+)
 from .conversion import (
     arrow_columns,
     column_edges,
@@ -219,7 +229,7 @@ class Graph(Keeping):
         Graph(n=2, m=2, directed, int64)
         """
         if not hasattr(matrix, "tocoo"):
-            raise InputError(f"from_scipy takes a sparse matrix, not {type(matrix).__name__}")
+            raise InputError(f"from_scipy takes a sparse matrix, not {type_name(matrix)}")
         check_square(matrix.shape)
         check_structure(matrix)
         directed = checked_flag("directed", directed)
@@ -397,7 +407,7 @@ class Graph(Keeping):
         {'Rome': 0, 'Pisa': 354, 'Genoa': 513}
         """
         if not (hasattr(graph, "adjacency") and hasattr(graph, "is_multigraph")):
-            raise InputError(argument="graph", value=type(graph).__name__, expected="a NetworkX graph")
+            raise InputError(argument="graph", value=type_name(graph), expected="a NetworkX graph")
         if callable(weight):
             advice = ": networkx.set_edge_attributes stores what a function returns"
             raise InputError(advice, argument="weight", value=weight, expected="the name of an attribute")
@@ -438,7 +448,7 @@ class Graph(Keeping):
         (['Rome', 'Pisa', 'Genoa'], [0, 354, 513])
         """
         if not (hasattr(graph, "get_edgelist") and hasattr(graph, "vcount")):
-            raise InputError(argument="graph", value=type(graph).__name__, expected="an igraph graph")
+            raise InputError(argument="graph", value=type_name(graph), expected="an igraph graph")
         edges, names = igraph_edges(graph, weight)
         return cls.from_edges(*edges, n=graph.vcount(), directed=graph.is_directed(), ids=names)
 
@@ -1042,8 +1052,8 @@ class Graph(Keeping):
     def to_scipy(self) -> Any:
         """Return the edges as a ``scipy.sparse.csr_array``, a copy in the host's memory.
 
-        An undirected graph gives a symmetric matrix. Edges of weight zero are stored entries, parallel edges are
-        entries stored twice, which SciPy may add up. An unweighted graph gives truth values.
+        An undirected graph gives a symmetric matrix. Edges of weight zero are stored entries. Of parallel edges the
+        lightest is the entry: SciPy would add up entries of one place. An unweighted graph gives truth values.
 
         Returns
         -------
@@ -1057,7 +1067,8 @@ class Graph(Keeping):
 
         See Also
         --------
-        from_scipy : The inverse.
+        from_scipy : The inverse, but for parallel edges.
+        coo : All edges.
 
         Examples
         --------
@@ -1066,11 +1077,11 @@ class Graph(Keeping):
         [[0, 5, 0], [0, 0, 6], [0, 0, 0]]
         """
         csr = self.compressed("csr")
-        needed = copied_bytes(csr, 4)  # SciPy keeps indptr and indices in one type
+        needed = copied_bytes(csr, 4) + self.m  # SciPy keeps indptr and indices in one type
         with devices.allocating(f"to_scipy() of {self.m:,} edges", needed, devices.find("cpu")):
-            indptr, indices, weights = (None if part is None else devices.to_host(part) for part in csr)
-            data = np.ones(self.m, bool) if weights is None else weights
-            shared = self._home.kind == "cpu"
+            indptr, indices, weights = lightest(Compressed(*(None if a is None else devices.to_host(a) for a in csr)))
+            data = np.ones(len(indices), bool) if weights is None else weights
+            shared = self._home.kind == "cpu" and len(indices) == self.m
             return lazy.sparse().csr_array((data, indices, indptr), shape=(self.n, self.n), copy=shared)
 
     def to_networkx(self) -> Any:

@@ -54,12 +54,13 @@ def apsp_batch(
 
     Parameters
     ----------
-    graphs : list of Graph, sparse matrix or array_like, or array of shape (count, n, n)
+    graphs : list of Graph, sparse matrix, array_like, networkx.Graph or Data; Batch; or array of shape (count, n, n)
         The graphs, of up to 512 vertices. An array of truth values holds adjacency matrices, one of numbers distance
         matrices: ``inf`` (of integers the type's largest value) means no edge, and a diagonal counts as zero unless it
-        is negative. A list of arrays of one type is read in the same way; anything else in a list as `mgraph.apsp`
-        reads it. Paths are as long as the number of their edges if no graph has weights; otherwise an edge without a
-        weight has length 1.
+        is negative. A list of arrays of one type is read in the same way; other matrices in a list as `mgraph.apsp`
+        reads them. ``Data`` and ``Batch`` are those of PyTorch Geometric, whose ``edge_weight``, if there is one, has
+        the weights. NetworkX's graphs are read by `mgraph.Graph.from_networkx`. Paths are as long as the number of
+        their edges if no graph has weights; otherwise an edge without a weight has length 1.
     edge_index : array of int, shape (2, m)
         In place of `graphs`: the source and the target of each edge, in any order, as PyTorch Geometric has them. The
         vertices of all graphs are numbered in a row. An undirected edge is given in both directions.

@@ -15,7 +15,7 @@ from ... import device as devices
 from ...arguments import as_array
 from ...arrays import Array
 from ...dtypes import infinity, weight_dtype
-from ...errors import AmbiguousZerosError, Given, InputError
+from ...errors import AmbiguousZerosError, Given, InputError, type_name
 from ...graph import Graph, as_graph
 from ...graph.checks import checked_weights
 from ...graph.potentials import vertex_on_cycle
@@ -149,8 +149,11 @@ class Batch:
         return g, found - int(first[g])
 
 
-def batch_of_edges(edge_index: Any, batch: Any, weights: Any) -> Batch:
-    """Return a batch whose edges and graphs of vertices are given as PyTorch Geometric has them."""
+def batch_of_edges(edge_index: Any, batch: Any, weights: Any, count: int = 0) -> Batch:
+    """Return a batch whose edges and graphs of vertices are given as PyTorch Geometric has them.
+
+    It has at least `count` graphs: the last ones may have no vertex.
+    """
     if edge_index is None or batch is None:
         missing, other = ("edge_index", "batch") if edge_index is None else ("batch", "edge_index")
         raise InputError("give ", Given(missing), " with ", Given(other), ": the edges, and the graph of each vertex")
@@ -168,7 +171,7 @@ def batch_of_edges(edge_index: Any, batch: Any, weights: Any) -> Batch:
             if array.size and array.dtype.kind not in "iu":
                 raise InputError(argument=name, value=array.dtype.name, expected="integers")
         ends, graphs = ends.astype(np.int64, copy=False), xp.ascontiguousarray(graphs.astype(np.int64, copy=False))
-        lengths = _lengths(graphs, xp)
+        lengths = _lengths(graphs, count, xp)
         lengths_of_edges = None
         if weights is not None:
             lengths_of_edges = checked_weights(as_array(weights, "weights", xp), ends.shape[1], copy=False)
@@ -176,10 +179,10 @@ def batch_of_edges(edge_index: Any, batch: Any, weights: Any) -> Batch:
         return Batch(home, lengths, src, dst, graphs, weights=lengths_of_edges)
 
 
-def _lengths(graphs: Array, xp: Any) -> Array:
+def _lengths(graphs: Array, count: int, xp: Any) -> Array:
     """Return the number of vertices of each graph, from the graph of each vertex; or raise InputError."""
     if not len(graphs):
-        return xp.zeros(0, np.int32)
+        return xp.zeros(count, np.int32)
     falls = graphs[1:] < graphs[:-1]
     if bool(falls.any()):
         place = int(falls.argmax()) + 1
@@ -195,7 +198,7 @@ def _lengths(graphs: Array, xp: Any) -> Array:
     if max(last, len(graphs)) >= MOST_GRAPHS:
         wanted = f"of fewer than {MOST_GRAPHS} vertices and graphs"
         raise InputError(argument="batch", value=max(last, len(graphs)), expected=wanted)
-    count = last + 1
+    count = max(count, last + 1)
     devices.check_free_memory(f"counting the vertices of {count:,} graphs", 32 * count, devices.of(graphs))
     return xp.diff(xp.searchsorted(graphs, xp.arange(count + 1))).astype(np.int32)
 
@@ -323,10 +326,24 @@ def _compressed(given: Any) -> tuple[Array, Array, Array | None]:
         if vectors and given.shape == (len(indptr) - 1,) * 2 and len(indices) == len(weights):
             if indptr.dtype.kind == indices.dtype.kind == "i":
                 return indptr, indices, None if weight_dtype(weights.dtype) is None else weights
-    graph = given if isinstance(given, Graph) else as_graph(given)
+    graph = given if isinstance(given, Graph) else _graph(given)
     if graph.dense is not None and graph.n > MOST:
         raise InputError(f"a matrix has {graph.n} rows, and a batch takes graphs of at most {MOST} vertices")
     return graph.compressed("csr")
+
+
+def _graph(given: Any) -> Graph:
+    """Return a matrix, a graph of NetworkX or one of PyTorch Geometric as a graph."""
+    if hasattr(given, "adjacency") and hasattr(given, "is_multigraph"):
+        return Graph.from_networkx(given)
+    if _is_geometric(given):
+        return Graph.from_edge_index(given.edge_index, getattr(given, "edge_weight", None), n=given.num_nodes)
+    return as_graph(given)
+
+
+def _is_geometric(given: Any) -> bool:
+    """Return whether this is a ``Data`` of PyTorch Geometric, or a ``Batch`` of them."""
+    return hasattr(given, "edge_index") and hasattr(given, "num_nodes")
 
 
 def batch_of(graphs: Any, lengths: Any, edge_index: Any, batch: Any, weights: Any) -> Batch:
@@ -345,8 +362,12 @@ def batch_of(graphs: Any, lengths: Any, edge_index: Any, batch: Any, weights: An
         return batch_of_matrices(whole, lengths)
     if lengths is not None:
         raise InputError(Given("lengths"), " goes with one array of matrices: leave it out")
+    if _is_geometric(known) and getattr(known, "batch", None) is None:
+        return batch_of_graphs([known])
+    if _is_geometric(known):
+        return batch_of_edges(known.edge_index, known.batch, getattr(known, "edge_weight", None), known.num_graphs)
     if isinstance(known, Sequence) and not isinstance(known, (str, bytes, os.PathLike)):
         return _stacked(known) or batch_of_graphs(known)
     raise InputError(
-        f"expected a list of graphs or matrices, or one array of shape (count, n, n), got {type(known).__name__}"
+        f"expected a list of graphs or matrices, or one array of shape (count, n, n), got {type_name(known)}"
     )
