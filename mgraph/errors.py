@@ -156,6 +156,10 @@ class RenamedWarning(Worded, FutureWarning):
     """A former name was used, which the next release removes."""
 
 
+class SlowPlanWarning(Worded, UserWarning):
+    """A call takes minutes by a choice that one argument changes; given before the work begins."""
+
+
 class InputError(MgraphError, ValueError):
     """An invalid argument or graph; the message has the value and what to do.
 

@@ -9,19 +9,24 @@ the registry names, decides how it is cut and what it costs.
 import functools
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from .algorithms.registry import ALGORITHMS
 from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_predecessors
+from .device import find
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
-from .errors import Given, InputError, shown
-from .planning.devices import DeviceSpec, specs_of
+from .errors import Given, InputError, MemoryLimitError, shown
+from .planning.devices import DeviceSpec, spec_of, specs_of
 from .planning.plan import Alternative, Plan
 from .planning.shape import Shape
 
-__all__ = ["Alternative", "DeviceSpec", "Plan", "plan"]
+__all__ = ["Alternative", "DeviceSpec", "Plan", "largest", "plan"]
+
+#: GPUs of a node, unless the arguments say it: those of a host of H200s.
+NODE = 8
 
 #: The algorithms by the names of their calls and commands.
 _BY_CALL = {entry.call.__name__: name for name, entry in ALGORITHMS.items()} | {
@@ -64,6 +69,8 @@ def plan(
     method: str = "auto",
     span: int | None = None,
     memory_limit: int | float | str | None = None,
+    memory: int | float | str | None = None,
+    host_memory: int | float | str | None = None,
     **options: Unpack[Options],
 ) -> Plan:
     """Plan a call.
@@ -80,14 +87,19 @@ def plan(
         Number of stored directed edges. Only ``"apsp"``, ``"closure"`` and ``"list_rank"`` can be planned without;
         then methods of ``"apsp"`` that work on edges are left out.
     devices : int, str, DeviceSpec or a sequence of these, optional
-        What to plan for: a device's name, a number of this machine's best devices, or descriptions of devices
-        that need not exist. By default this machine's best device.
+        What to plan for: a number of this machine's best devices, a device's name, both, as in ``"4xcuda"``, or
+        descriptions of devices that need not exist. By default this machine's best device.
     method : str
         As in the call.
     span : int, optional
         Supersteps per span; by default about a second's worth.
     memory_limit : int, float or str, optional
         Bytes that the call may take of each device, such as 1e9 or ``"1GiB"``.
+    memory : int, float or str, optional
+        Free memory of each device, which need not exist then.
+    host_memory : int, float or str, optional
+        Free memory of each host, of which its GPUs, `gpus_per_node` of them, take equal shares for what they send
+        there. By default what this machine has, for one GPU; results of several are then compared with nothing.
     **options
         Options of single algorithms, listed below. An algorithm refuses those of others.
 
@@ -133,7 +145,8 @@ def plan(
         and how long that takes, and from which number of devices on a grid of two dimensions would exchange less than
         the ranges of vertices that are used.
     gpus_per_node : int
-        Consecutive devices that form a node; used with ``network`` only. By default as many as a host of H200s has.
+        Consecutive devices that form a node; used with ``network`` and `host_memory`. By default as many as a host of
+        H200s has.
     splitters : int, optional
         About how many splitters ``"list_rank"`` walks from. One is picked among `spacing` elements, which is
         ``n // splitters`` rounded down to a power of two, at least 1 and at most 1024, as 16 bits hold the steps of a
@@ -171,13 +184,13 @@ def plan(
     >>> plan.method, max(plan.peak_bytes) < 140 << 30
     ('blocked', True)
     """
-    called = _BY_CALL.get(algorithm) if isinstance(algorithm, str) else None
-    name = called or checked_choice("algorithm", algorithm, tuple(ALGORITHMS))
+    name = named(algorithm)
     entry = ALGORITHMS[name]
     n = checked_integer("n", n, 0, MAX_ELEMENTS if "list" in entry.takes else MAX_VERTICES)
     m = None if m is None else checked_integer("m", m, 0, 2**62)
     span = None if span is None else checked_integer("span", span, 1)
     memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
+    specs = _specs(devices, memory, host_memory, options.get("gpus_per_node"))
     taken = {}
     for option, value in options.items():
         if not takers(option):
@@ -186,11 +199,114 @@ def plan(
         checked = default if value is None and default is None else _checked(name, option, value, n)
         if option in _defaults(name):
             taken[option] = checked
+        elif option == "gpus_per_node" and host_memory is not None:
+            continue
         elif checked is not default and (default is None or checked != default):
             raise InputError(Given(option, value), f" does not go with {name}: it is for {', '.join(takers(option))}")
     if m is None and entry.needs_edges:
         raise InputError(f"a plan for {name} needs ", Given("m"), ", the number of edges")
-    return entry.planner(n, m or 0, specs_of(devices), method=method, span=span, memory_limit=memory_limit, **taken)
+    return entry.planner(n, m or 0, specs, method=method, span=span, memory_limit=memory_limit, **taken)
+
+
+def largest(
+    algorithm: str,
+    degree: float | None = None,
+    devices: Any = None,
+    *,
+    seconds: float | None = None,
+    memory: int | float | str | None = None,
+    host_memory: int | float | str | None = None,
+    **options: Any,
+) -> Plan:
+    """Plan a call for the most vertices that fit the memory of the devices and their hosts.
+
+    No plan that takes a temporary file counts. Hosts of several GPUs count as having what this machine has free, unless
+    `host_memory` says otherwise.
+
+    Parameters
+    ----------
+    algorithm, devices, memory, host_memory, **options
+        As of `plan`, but for `n` and `m`.
+    degree : float, optional
+        Stored directed edges for each vertex. An algorithm that cannot be planned without edges needs it.
+    seconds : float, optional
+        The most predicted seconds, preparation included.
+
+    Returns
+    -------
+    Plan
+        Of the largest `n`.
+
+    Raises
+    ------
+    MemoryLimitError
+        If a single vertex does not fit.
+    InputError
+        If one vertex takes more than `seconds`, and as `plan` does.
+
+    Examples
+    --------
+    >>> from mgraph.planner import largest
+    >>> plan = largest("apsp", devices="cuda", memory="16GiB", method="blocked", host_memory=0)
+    >>> 62_000 < plan.n < 66_000, max(plan.peak_bytes) < 0.95 * 2**34
+    (True, True)
+    """
+    name = named(algorithm)
+    most = MAX_ELEMENTS if "list" in ALGORITHMS[name].takes else MAX_VERTICES
+    number = isinstance(degree, (int, float, np.integer, np.floating)) and not isinstance(degree, bool)
+    if degree is not None and not (number and 0 <= degree <= most):
+        raise InputError(argument="degree", value=degree, expected="a number of edges for each vertex, 0 or more")
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
+        raise InputError(argument="seconds", value=seconds, expected="a number of seconds, more than 0")
+    specs = _specs(devices, memory, host_memory, options.get("gpus_per_node"))
+    if len(specs) > 1 and host_memory is None:
+        share = spec_of(find("cpu")).memory // min(len(specs), options.get("gpus_per_node") or NODE)
+        specs = tuple(
+            replace(spec, host=share) if spec.kind == "cuda" and spec.host is None else spec for spec in specs
+        )
+
+    def made(n: int) -> Plan:
+        return plan(algorithm, n, None if degree is None else int(degree * n), specs, **options)
+
+    def fits(found: Plan) -> bool:
+        spent = found.seconds + getattr(found.detail, "preparation", 0.0)
+        return not found.disk_bytes and (seconds is None or spent <= seconds)
+
+    best = made(1)  # what is wrong with the arguments is wrong for any number of vertices
+    if not fits(best):
+        raise InputError(argument="seconds", value=seconds, expected="a time in which the call can solve one vertex")
+    low, high = 1, most + 1  # the largest n that fits is in [low, high)
+    while high - low > 1:
+        middle = min(2 * low, (low + high) // 2)
+        try:
+            found = made(middle)
+        except MemoryLimitError:
+            high = middle
+            continue
+        if fits(found):
+            low, best = middle, found
+        else:
+            high = middle
+    return best
+
+
+def named(algorithm: str) -> str:
+    """Return the name of an algorithm, given that or the name of its call or command."""
+    called = _BY_CALL.get(algorithm) if isinstance(algorithm, str) else None
+    return called or checked_choice("algorithm", algorithm, tuple(ALGORITHMS))
+
+
+def _specs(devices: Any, memory: Any, host_memory: Any, gpus_per_node: Any) -> tuple[DeviceSpec, ...]:
+    """Return the devices that the arguments describe; each has its share of its host's memory, if that is given."""
+    memory, host = (
+        None if value is None else checked_bytes(name, value, 0)
+        for name, value in (("memory", memory), ("host_memory", host_memory))
+    )
+    specs = specs_of(devices, memory)
+    if host is None:
+        return specs
+    share = host // min(len(specs), checked_integer("gpus_per_node", gpus_per_node or NODE, 1))
+    return tuple(replace(spec, host=share) for spec in specs)
 
 
 @functools.cache

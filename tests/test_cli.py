@@ -31,7 +31,7 @@ from mgraph.cli import interrupts, machine, main, messages, run
 from mgraph.cli.algorithms import command as made_command
 from mgraph.device.clock import COMPILING
 from mgraph.generate import rmat
-from mgraph.planner import plan
+from mgraph.planner import largest, plan
 from mgraph.planning.rates import keep, rates
 
 ROOT = Path(__file__).parents[1]
@@ -82,13 +82,23 @@ def process(*arguments):
     return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=ROOT, env=ENVIRONMENT, timeout=800)
 
 
+def shown_plan(*arguments):
+    """Run the command line in this process and return the plan that it shows before the run."""
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stderr
+
+
 def failed(result, code):
-    """Check that the command failed with the expected code, and return its one-line error."""
+    """Check that the command failed with the expected code, and return its one-line error.
+
+    It follows the plan if the call had begun.
+    """
     assert result.exit_code == code, result.output
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("mgraph: error: ")
+    *plan, line = result.stderr.splitlines()
+    assert line.startswith("mgraph: error: ") and (not plan or ", method " in plan[0])
     return line
 
 
@@ -157,7 +167,7 @@ def test_any_predecessors(tmp_path):
         assert found["predecessors"] is True and found["route"][2:] == [last, 6]
         with np.load(out) as arrays:
             assert arrays["predecessors"][6] == last
-        assert ("any on a shortest path" in ok(*arguments)) == (last == 5)
+        assert ("any on a shortest path" in shown_plan(*arguments)) == (last == 5)
 
 
 def test_generated_graphs(tmp_path):
@@ -245,14 +255,16 @@ def test_a_summary_for_people(cycle, tmp_path):
     text = ok("apsp", cycle, "--device", "cpu", "--out", out)
     for part in (
         "graph: 3 vertices, 3 stored edges, directed, weighted",
-        "apsp, method 'blocked'",
-        "cpu: vertices 0 to 2",
         "time: read",
         "rate:",
         "reachable: 6 of 6 pairs, mean distance 6, largest 9",
         f"saved: {out}",
     ):
         assert part in text
+    shown = shown_plan("apsp", cycle, "--device", "cpu").splitlines()
+    assert shown[0] == "apsp, method 'blocked': 3 vertices, 3 directed edges"
+    assert "result: 36 B, on the device, a part of its peak" in shown and "cpu: vertices 0 to 2" in "".join(shown)
+    assert shown_plan("apsp", cycle, "--device", "cpu", "--json") == ""
     text = ok("bfs", cycle, "--device", "cpu")
     assert "reached: 3 of 3 vertices; levels: 3" in text and "saved" not in text
     assert ok("bfs", cycle, "--quiet") == ""
@@ -384,9 +396,10 @@ def test_wrong_columns(tmp_path, options, code, says):
         (["bfs", "FILE", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "only one of"),
         (["bfs", "FILE", "--workers", "2", "--wait-for-workers", "2"], "goes with --scheduler"),
         (["plan", "apsp"], "--n"),
-        (["plan", "apsp", "--n", "8", "--devices", "tpu"], "tpu"),
-        (["plan", "apsp", "--n", "8", "--devices", "0"], "1 or more"),
-        (["plan", "apsp", "--n", "8", "--devices", "0xcuda"], "1 or more"),
+        (["plan", "apsp"], "give one of FILE, --n and --largest"),
+        (["plan", "apsp", "FILE", "--n", "8"], "give one of FILE, --n and --largest"),
+        (["plan", "apsp", "--largest", "--m", "8"], "with --largest, give --degree"),
+        (["plan", "apsp", "--n", "8", "--seconds", "8"], "go with --largest"),
         (["plan", "apsp", "--n", "8", "--memory", "much"], "much"),
         (["plan", "apsp", "-n", "8", "--gpus", "0"], "--gpus"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--devices", "cpu"], "only one of --devices and --gpus"),
@@ -414,6 +427,10 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["bfs", "FILE", "--method", "magic"], "got 'magic'"),
         (["bfs", "FILE", "--span", "0"], "--span must be an integer of 1 or more, got 0"),
         (["bfs", "FILE", "--device", "tpu"], "tpu"),
+        (["plan", "apsp", "--n", "8", "--devices", "tpu"], "tpu"),
+        (["plan", "apsp", "--n", "8", "--devices", "0"], "--devices must be an integer in [1, 65537), got 0"),
+        (["plan", "apsp", "--n", "8", "--devices", "0xcuda"], "--devices must be an integer in [1, 65537), got 0"),
+        (["plan", "apsp", "--largest", "--seconds", "0"], "--seconds must be a number of seconds, more than 0, got 0"),
         (["apsp", "FILE", "--workers", "0"], "--workers must be an integer of 1 or more, got 0"),
         (["apsp", "FILE", "--n", "-1"], "--n must be an integer of 0 or more, got -1"),
         (["apsp", "--rmat", "31"], "--rmat must be an integer in [0, 31), got 31"),
@@ -680,7 +697,7 @@ def test_rank(tmp_path):
     found = facts("rank", text, "--device", "cpu", "--out", ranks)
     assert (found["n"], found["lists"], found["largest_rank"]) == (4, 2, 2)
     assert np.load(ranks).tolist() == [2, 1, 0, 0]
-    assert "one among 2" in ok("rank", text, "--device", "cpu", "--splitters", 2)
+    assert "one among 2" in shown_plan("rank", text, "--device", "cpu", "--splitters", 2)
     assert "--splitters must be an integer of 1 or more, got 0" in failed(invoke("rank", text, "--splitters", 0), 2)
     assert "give --splitters with" in failed(invoke("rank", text, "--method", "wyllie", "--splitters", 2), 2)
     saved = tmp_path / "lists.npy"
@@ -774,6 +791,26 @@ def test_plan():
     assert (spec["kind"], spec["memory"]) == ("cpu", 10**9)
 
 
+def test_plans_of_files_and_of_the_largest_graph(tmp_path):
+    graph = mgraph.generate.weighted(rmat(7), (1, 9))
+    path = tmp_path / "graph.wsg"
+    mgraph.write(graph, path)
+    for name in ("apsp", "sssp"):
+        direction = {"directed": False} if name == "apsp" else {}  # sssp reads its edges by source alone
+        expected = mgraph.plan(name, graph.n, graph.m, "2xcpu", dtype="int32", memory="1GiB", **direction)
+        found = facts("plan", name, path, "--devices", "2xcpu", "--memory", "1GiB")
+        assert found["peak_bytes"] == list(expected.peak_bytes) and found["dtype"] == "int32"
+        assert (found["n"], found["m"], found["result_bytes"]) == (graph.n, graph.m, expected.result_bytes)
+    lists = tmp_path / "lists.txt"
+    lists.write_text("1\n2\n2\n")
+    assert facts("plan", "rank", lists, "--devices", "cpu")["n"] == 3
+    arguments = ("sssp", "--largest", "--degree", 8, "--devices", "cuda", "--memory", "8GiB")
+    assert facts("plan", *arguments)["n"] == largest("sssp", 8, "cuda", memory="8GiB").n
+    hosts = ("apsp", "--n", 200_000, "--m", 10**6, "--gpus", 4, "--method", "sssp")
+    assert facts("plan", *hosts)["result_place"].startswith("in the memory of the devices' hosts")
+    assert "of the memory of the host" in failed(invoke("plan", *hosts, "--host-memory", "100GiB"), 2)
+
+
 def test_plan_for_gpus_that_this_machine_lacks():
     arguments = ("apsp", "-n", 1_660_000, "--gpus", 4608, "--network", "25e9")
     specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")] * 4608
@@ -836,7 +873,8 @@ def test_results_go_to_a_pipe_without_progress(cycle):
     assert (result.returncode, result.stderr) == (0, "")
     assert json.loads(result.stdout)["n"] == 128
     result = process("bfs", cycle)
-    assert (result.returncode, result.stderr) == (0, "") and "reached" in result.stdout
+    assert result.returncode == 0 and "reached" in result.stdout
+    assert result.stderr.startswith("bfs, method 'hybrid': 3 vertices") and "\r" not in result.stderr
 
 
 def test_exit_codes_of_the_process(tmp_path):

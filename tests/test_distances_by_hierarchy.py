@@ -329,6 +329,6 @@ def test_on_the_command_line(tmp_path):
         assert facts["method"] == "hierarchy" and np.array_equal(np.load(out), expected)
     words = said("measures", "--hierarchy", prepared, "--eccentricity", "--device", "cpu")
     most = mgraph.diameter(graph, device="cpu")
-    assert "method 'hierarchy'" in words and f"to {most:g}" in words
+    assert f"to {most:g}" in words
     assert "--hierarchy FILE or --resident NAME" in said("distances", roads, "--hierarchy", prepared, code=2)
     assert "do not go with --hierarchy" in said("distances", "--hierarchy", prepared, "--n", 7, code=2)

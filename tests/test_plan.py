@@ -26,11 +26,14 @@ from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.arguments import size_in_words
 from mgraph.device import HostDevice
+from mgraph.errors import SlowPlanWarning
 from mgraph.generate import random_matrix, rmat
 from mgraph.matrices.floyd_warshall import FloydWarshall
+from mgraph.planner import largest
 from mgraph.planning.cut import balanced_ranges, even_ranges, fitting, grids, grouped, shares
 from mgraph.planning.devices import USABLE
 from mgraph.planning.network import HOP, Exchanged, gathered, traffic
+from mgraph.planning.plan import Alternative, warn_of_minutes
 from mgraph.planning.rates import DEFAULT, EXCHANGE, PUBLISHED
 from mgraph.planning.shape import Shape
 
@@ -262,6 +265,103 @@ def test_explain_prints_the_verdict_on_each_alternative(m, method, name, verdict
     alternatives = lines[lines.index("alternatives:") + 1 :]
     (line,) = (line for line in alternatives if line.split()[0] == name)
     assert line.endswith(f"  {verdict}")
+
+
+def test_a_plan_says_how_large_the_result_is_and_where_it_goes():
+    """2,000,000 x 2,000,000 distances need 3 GiB of each GPU, and 14.6 TiB of their hosts."""
+    made = plan("apsp", 2_000_000, 12_000_000, gpus(4))
+    assert made.method == "sssp" and made.result_bytes == 4 * 2_000_000**2
+    assert "result: 14,901.16 GiB, in the memory of the devices' hosts" in made.explain()
+    assert max(made.peak_bytes) < 4 << 30
+    one = plan("apsp", 1000, 6000, gpus(1), method="sssp", predecessors=True)
+    assert one.result_bytes == one.host_bytes == 8 * 1000**2 and "the host's memory" in one.result_place
+    assert plan("apsp", 1000, devices=gpus(1), intermediate=True).result_bytes == 8 * 1000**2
+    assert plan("bfs", 1000, 5000, cpus(1)).result_place == "on the device, a part of its peak"
+    assert plan("closure", 1000, 5000, gpus(2)).result_bytes == 1000 * 32 * 4
+    assert plan("distances", 1000, 5000, gpus(1), sources=7, targets=9, nearest=2).result_bytes == 7 * 2 * 8
+    assert plan("distances", 1000, 5000, gpus(1), reduce="mean").result_bytes is None
+
+
+def test_print_shows_what_explain_returns():
+    made = plan("bfs", 1000, 5000, cpus(1))
+    assert str(made) == made.explain() and repr(made).startswith("Plan(algorithm='bfs'")
+
+
+def test_a_refusal_says_which_share_of_the_memory_plans_take():
+    with pytest.raises(MemoryLimitError, match=r"has 140\.00 GiB free, and plans take at most 95% of it"):
+        plan("apsp", 190_000, devices=gpus(1), method="naive")
+
+
+def test_rows_that_leave_the_devices_are_compared_with_their_hosts():
+    asked = ("apsp", 100_000, 600_000, "4xcuda")  # 37.3 GiB of rows
+    options = {"memory": "16GiB", "method": "sssp"}
+    assert plan(*asked, **options, host_memory="40GiB").method == "sssp"
+    with pytest.raises(MemoryLimitError, match=r"9\.31 GiB of the memory of the host of cuda, of which 9\.00 GiB are"):
+        plan(*asked, **options, host_memory="36GiB")
+    assert plan(*asked, **options, host_memory="18GiB", gpus_per_node=1).method == "sssp"
+    with pytest.raises(MemoryLimitError, match=r"of the host's memory, of which 30\.00 GiB are free"):
+        plan("distances", 100_000, 600_000, "cuda", **options, host_memory="30GiB")
+
+
+def test_devices_in_words():
+    made = plan("apsp", 1000, devices="4xcuda", memory="16GiB")
+    assert [(spec.name, spec.kind, spec.memory) for spec in made.devices] == [("cuda", "cuda", 16 << 30)] * 4
+    assert len(plan("apsp", 1000, devices=["2xcpu", "cpu"]).devices) == 3
+    assert len(plan("apsp", 1000, devices="3", memory=1 << 30).devices) == 3
+    for wrong in ("0", "4xgpu", "x", "0xcpu", "cpux2"):
+        with pytest.raises((InputError, mgraph.DeviceError)):
+            plan("apsp", 1000, devices=wrong)
+
+
+@pytest.mark.parametrize("seconds", [None, 30.0])
+@pytest.mark.parametrize(
+    ("algorithm", "degree", "options"),
+    [
+        ("apsp", None, {"method": "blocked"}),
+        ("apsp", 6, {}),
+        ("sssp", 8.5, {"predecessors": True}),
+        ("distances", 4, {"sources": 100}),
+        ("list_rank", None, {}),
+    ],
+)
+def test_the_largest_that_fits(algorithm, degree, options, seconds):
+    given = {"devices": "2xcuda", "memory": "16GiB", "host_memory": "64GiB", **options}
+    best = largest(algorithm, degree, seconds=seconds, **given)
+    assert best.disk_bytes == 0 and (seconds is None or best.seconds <= seconds)
+    more = best.n + 1
+    try:
+        next_one = plan(algorithm, more, None if degree is None else int(degree * more), **given)
+    except MemoryLimitError:
+        return
+    assert seconds is not None and next_one.seconds + getattr(next_one.detail, "preparation", 0) > seconds
+
+
+def test_what_the_largest_does_not_take():
+    with pytest.raises(InputError, match="degree must be a number of edges"):
+        largest("bfs", "many")
+    with pytest.raises(InputError, match="seconds must be a number of seconds"):
+        largest("apsp", seconds=0)
+    with pytest.raises(InputError, match="seconds must be a time"):
+        largest("apsp", devices="cpu", seconds=1e-12)
+    with pytest.raises(InputError, match="needs m"):
+        largest("bfs", devices="cpu")
+
+
+def test_a_choice_that_costs_minutes_is_warned_of():
+    made = plan("distances", 1000, 5000, cpus(1))
+
+    def compared(hierarchy, sssp, preparation=0.0):
+        ways = Alternative("hierarchy", 90.0, 1, hierarchy), Alternative("sssp", 300.0, 1, sssp)
+        return replace(made, alternatives=ways, detail=replace(made.detail, preparation=preparation))
+
+    with pytest.warns(
+        SlowPlanWarning, match=r"'sssp' is predicted to take 300\.0 s, by 'hierarchy' 90\.0 s, .*pymetis"
+    ):
+        warn_of_minutes(compared("fits; only used if pymetis is installed", "chosen"))
+    with pytest.warns(SlowPlanWarning, match=r"80\.0 s are to prepare .*method='sssp' takes 300\.0 s"):
+        warn_of_minutes(compared("chosen", "fits", preparation=80.0))
+    warn_of_minutes(compared("fits", "chosen"))  # no warning, which would be an error here
+    warn_of_minutes(made)
 
 
 @pytest.mark.parametrize(

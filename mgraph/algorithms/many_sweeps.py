@@ -38,8 +38,10 @@ LEAST, LANES = 32, 128
 #: The most edges of a vertex, on average, of a graph that is prepared unasked.
 _SPARSE = 8
 
-#: Seconds in which METIS orders a vertex, for each doubling of the number of vertices.
+#: Seconds in which METIS orders a vertex, for each doubling of the number of vertices; and the bytes of the host that
+#: it takes for a vertex and for an edge, whose two directions count: grids of up to a million vertices.
 _ORDER = 0.34e-6
+_ORDERED_VERTEX, _ORDERED_EDGE = 48, 30
 
 #: Seconds in which an entry is found and placed, and in which customization reads a pair of entries on a core.
 _FILL, _PAIR = 0.2e-6, 10e-9
@@ -196,10 +198,24 @@ def expected_fill(n: int, m: int) -> Fill:
     return Fill(entries, 7 * entries, min(entries, height * height / 11), int(height) + 1)
 
 
-def preparation_seconds(n: int, fill: Fill, host: DeviceSpec, ordered: bool) -> float:
-    """Predict the seconds in which a hierarchy is prepared on the host; less if its order is known."""
-    order = 0.0 if ordered else _ORDER * n * math.log2(max(2, n)) / speed_of(host).searches
-    return order + (_FILL * fill.entries + _PAIR * fill.pairs / host.cores) / speed_of(host).arithmetic
+def ordering_seconds(n: int, host: DeviceSpec) -> float:
+    """Predict the seconds in which METIS orders the vertices, on one core of the host."""
+    return _ORDER * n * math.log2(max(2, n)) / speed_of(host).searches
+
+
+def ordering_bytes(n: int, m: int) -> int:
+    """Return the bytes of the host's memory that METIS takes, which are free again when the entries are made."""
+    return _ORDERED_VERTEX * n + _ORDERED_EDGE * m
+
+
+def preparation_bytes(n: int, m: int, fill: Fill) -> int:
+    """Return the bytes of the host's memory that a hierarchy takes while it is prepared, after its order is known."""
+    return AN_ENTRY * fill.entries + 20 * m + 24 * n
+
+
+def preparation_seconds(fill: Fill, host: DeviceSpec) -> float:
+    """Predict the seconds in which a hierarchy is prepared on the host, once its order is known."""
+    return (_FILL * fill.entries + _PAIR * fill.pairs / host.cores) / speed_of(host).arithmetic
 
 
 def sweeps_seconds(
@@ -242,7 +258,7 @@ def sweeps_bytes(
     n: int, m: int, batch: int, targets: int, fill: Fill, dtype: np.dtype, spec: DeviceSpec, measured: bool
 ) -> int:
     """Return the bytes that a hierarchy, and its sweeps to some targets, take on a device; `dtype` is that of sums."""
-    hierarchy = AN_ENTRY * fill.entries + 20 * m + 24 * n
+    hierarchy = preparation_bytes(n, m, fill)
     passed = min(n, targets * (fill.height + 1))
     if spec.kind == "cpu":
         lanes = min(spec.cores, -(-batch // LANES)) * LANES

@@ -1,7 +1,6 @@
 """The command ``mgraph plan``."""
 
 import dataclasses
-import re
 from typing import Any
 
 import click
@@ -9,13 +8,14 @@ from click.core import ParameterSource
 
 import mgraph
 
-from .. import device as devices
+from .. import planner
 from ..algorithms.registry import ALGORITHMS
-from ..dtypes import DISTANCE_TYPES
+from ..dtypes import DISTANCE_TYPES, distance_dtype
+from ..io import read_list
 from ..planner import takers
-from ..planning.devices import spec_of
 from .commands import main
-from .options import Bytes, json_option, memory_limit_option, span_option
+from .options import INPUT_FILE, Bytes, json_option, memory_limit_option, span_option
+from .run import opened
 from .summaries import as_json_text
 
 #: A GPU that need not exist: the one of the built-in rates.
@@ -27,6 +27,8 @@ _WITHOUT_EDGES = ", ".join(name for name, entry in ALGORITHMS.items() if not ent
 HELP = f"""Predict how a call would run, how long it would take and how much memory it needs.
 
 ALGORITHM is one of {", ".join(ALGORITHMS)}, or the name of a command.
+
+FILE is a graph whose size, direction and weights count, in place of --n and --m; "-" is standard input.
 """
 
 
@@ -42,16 +44,27 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 
 @main.command(help=HELP, epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
 @click.argument("algorithm", metavar="ALGORITHM")
-@click.option("-n", "--n", type=int, required=True, metavar="N", help="Number of vertices.")
+@click.argument("file", metavar="[FILE]", required=False, type=INPUT_FILE)
+@click.option("-n", "--n", type=int, metavar="N", help="Number of vertices.")
 @click.option("--m", type=int, metavar="M", help=f"Number of stored directed edges; not needed for {_WITHOUT_EDGES}.")
+@click.option("--largest", is_flag=True, help="Instead of --n: the most vertices that fit, without a temporary file.")
+@click.option("--seconds", type=float, metavar="S", help="With --largest: and take at most S predicted seconds.")
+@click.option(
+    "--degree", type=float, metavar="D", help="With --largest: directed edges for each vertex, in place of --m."
+)
 @click.option(
     "--devices",
-    "wanted",
     metavar="WHICH",
     help="N of this machine's best device, a device's name (cpu, cuda, cuda:N), or both, as in 4xcuda.",
 )
 @click.option(
     "--memory", type=Bytes(), metavar="BYTES", help="Free memory of each device, e.g. 140GiB; it need not exist then."
+)
+@click.option(
+    "--host-memory",
+    type=Bytes(),
+    metavar="BYTES",
+    help="Free memory of each host, which its GPUs share; by default what this machine has, for one GPU.",
 )
 @click.option(
     "--gpus",
@@ -67,7 +80,12 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
     + _for("network"),
 )
 @click.option(
-    "--gpus-per-node", type=int, default=8, show_default=True, metavar="N", help="GPUs of a node; with --network."
+    "--gpus-per-node",
+    type=int,
+    default=8,
+    show_default=True,
+    metavar="N",
+    help="GPUs of a node; with --network or --host-memory.",
 )
 @click.option("--method", default="auto", metavar="NAME", help="auto, or one that the algorithm's own command lists.")
 @click.option(
@@ -90,21 +108,27 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 @json_option
 def plan(
     algorithm: str,
-    n: int,
+    file: str | None,
+    n: int | None,
     m: int | None,
-    wanted: str | None,
-    memory: int | None,
+    largest: bool,
+    seconds: float | None,
+    degree: float | None,
+    devices: str | None,
     gpus: int | None,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Print the plan of a call."""
-    if gpus is None:
-        specs = _specs(wanted, memory)
-    elif wanted is None:
-        specs = [dataclasses.replace(H200, memory=H200.memory if memory is None else memory)] * gpus
-    else:
+    if (file is not None) + (n is not None) + largest != 1:
+        raise click.UsageError("give one of FILE, --n and --largest")
+    if m is not None and n is None:
+        raise click.UsageError("--m goes with --n; with --largest, give --degree")
+    if not largest and (seconds is not None or degree is not None):
+        raise click.UsageError("--seconds and --degree go with --largest")
+    if gpus is not None and devices is not None:
         raise click.UsageError("give only one of --devices and --gpus")
+    machines = devices if gpus is None else [H200] * gpus
     context = click.get_current_context()
     given = {
         name: each
@@ -113,24 +137,31 @@ def plan(
     }
     if given.get("predecessors") == "any" and algorithm != "bfs":
         raise click.UsageError("--any-predecessors goes with bfs alone")
-    made = mgraph.plan(algorithm, n, m, specs, **given)
+    if largest:
+        made = planner.largest(algorithm, degree, machines, seconds=seconds, **given)
+    elif n is not None:
+        made = mgraph.plan(algorithm, n, m, machines, **given)
+    else:
+        size, facts = _read(algorithm, str(file))
+        made = mgraph.plan(algorithm, *size, machines, **facts | given)
     if not as_json:
         click.echo(made.explain())
         return
+    result = {"result_bytes": made.result_bytes, "result_place": made.result_place}
     facts = dataclasses.asdict(made)
-    click.echo(as_json_text(facts | facts.pop("detail")))
+    click.echo(as_json_text(facts | result | facts.pop("detail")))
 
 
-def _specs(wanted: str | None, memory: int | None) -> list[mgraph.DeviceSpec]:
-    """Return the devices that ``--devices`` and ``--memory`` describe."""
-    match = re.fullmatch(r"(\d+)|(?:(\d+)x)?(cpu|cuda(?::\d+)?)", wanted or "1")
-    if match is None:
-        raise click.UsageError(f"--devices {wanted} is not known: give a number, cpu, cuda, cuda:1 or 4xcuda")
-    count, name = int(match[1] or match[2] or 1), match[3]
-    if count < 1:
-        raise click.UsageError(f"--devices must be a number of 1 or more, got {wanted}")
-    if memory is None:
-        return [spec_of(devices.find(name))] * count
-    kind = name.partition(":")[0] if name else devices.find().kind
-    cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1
-    return [mgraph.DeviceSpec(name or kind, kind, memory, cores)] * count
+def _read(algorithm: str, file: str) -> tuple[tuple[int, int], dict[str, Any]]:
+    """Return the numbers of vertices and edges in a file, and what else a plan takes of it."""
+    if "list" in ALGORITHMS[planner.named(algorithm)].takes:
+        return (len(read_list(opened(file))), 0), {}
+    graph = mgraph.read(opened(file))
+    known = {
+        "directed": graph.directed,
+        "weighted": graph.weighted,
+        "nonnegative": graph.nonnegative,
+        "dtype": distance_dtype(graph.weights_dtype).name,
+    }
+    taken = {option: value for option, value in known.items() if planner.named(algorithm) in takers(option)}
+    return (graph.n, graph.m), taken

@@ -26,6 +26,7 @@ from ..io import check_output
 from ..planning.plan import Plan
 from ..reading import read
 from ..runtime.checkpoints import checked_checkpoints, held
+from ..runtime.program import plans_shown
 from ..runtime.progress import shown_on
 from .commands import WORDS
 from .interrupts import closed, stoppable
@@ -174,11 +175,13 @@ def perform(
                 started = time.perf_counter()
                 given, where = mgraph.resident(resident, client, worker_timeout=worker_timeout), {}
                 seconds = {"find": time.perf_counter() - started}
+            shown: list[Plan] = []
             hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
             with (
                 tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
                 stoppable(by_workers=client is not None) as look,
                 COMPILING.listening(lambda begins: _compiling(bar, name, begins, look)),
+                plans_shown(lambda plan: None if quiet or as_json else _show(plan, shown)),
                 logged_warnings(),
             ):
                 show = shown_on(bar)
@@ -201,14 +204,21 @@ def perform(
         facts = _facts(result.plan, known, added, workers, seconds)
         click.echo(as_json_text(facts | found.facts | {"out": None if out is None else str(out)}))
         return
+    _show(result.plan, shown)  # unless it was: an empty graph needs no run
     click.echo(description)
-    click.echo(result.plan.explain())
     click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items() if taken))
     if found.unit:
         click.echo(f"rate: {tqdm.format_sizeof(found.facts['rate'])} {found.unit} a second")
     click.echo(found.words)
     if out is not None:
         click.echo(f"saved: {printable(str(out))}")
+
+
+def _show(plan: Plan, shown: list[Plan]) -> None:
+    """Print the first plan of a call, before it runs; further ones are those of its parts."""
+    if not shown and not closed(sys.stderr):
+        tqdm.write(plan.explain(), file=sys.stderr)
+    shown.append(plan)
 
 
 def _facts(

@@ -39,8 +39,8 @@ class Hierarchy:
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does, directed or not. The edges of an unweighted graph have length 1.
     order : array_like of int, shape (n,), optional
-        An order of elimination, each vertex once. By default METIS finds one by nested dissection, which needs the
-        extra ``roads``: ``pip install 'dask-mgraph[roads]'``.
+        An order of elimination, each vertex once. By default METIS finds one by nested dissection. It comes with mgraph
+        on Linux (x86-64) and macOS; elsewhere ``pip install 'dask-mgraph[roads]'`` builds it.
     dtype : {"float32", "float64", "int32"}, optional
         The type of distances. By default that of the weights; integers in int32, hop counts in float32.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -78,9 +78,9 @@ class Hierarchy:
 
     Notes
     -----
-    Integers are exact. Floats are sums of the lengths of shortcuts. Those of float32 are computed in float64 and rounded
-    once, unless all sums are exact; without negative weights a distance is within one unit in the last place of the
-    exact one. In float64 it is within k * 2**-53 of its value for a path of k edges.
+    Integers are exact. Floats are sums of the lengths of shortcuts. Those of float32 are computed in float64 and
+    rounded once, unless all sums are exact; without negative weights a distance is within one unit in the last place
+    of the exact one. In float64 it is within k * 2**-53 of its value for a path of k edges.
 
     References
     ----------

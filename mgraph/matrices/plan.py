@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..planning.cut import Range, Ranges
 from ..planning.plan import Detail, Plan
 
@@ -42,6 +44,10 @@ class MatrixDetail(Detail):
     labelled: bool = False
     intermediate: bool = False
     derived: bool = False
+
+    def result_bytes(self, plan: Plan) -> int | None:
+        """Return the bytes of the matrices: distances, and labels."""
+        return plan.n * plan.n * (np.dtype(plan.dtype).itemsize + 4 * self.labelled)
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield the blocks and the grid."""

@@ -1,6 +1,7 @@
 """Descriptions of devices for the planner: memory, cores, model."""
 
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -43,7 +44,9 @@ class DeviceSpec:
     held : int
         Bytes of a graph that are on the device already. `memory` does not include them. They are part of a plan's peak,
         and count as usable by it.
-
+    host : int or None
+        Bytes of its host's memory that what a GPU computes may take: its share, where a host has several. By default
+        what this machine has free, for one GPU; for several it is not known, and not compared.
     kept : tuple of (str, int)
         What stays on a worker's device between calls, in words, with its bytes. `memory` does not include it.
 
@@ -62,6 +65,7 @@ class DeviceSpec:
     model: str = ""
     processors: int = 132
     held: int = 0
+    host: int | None = None
     kept: tuple[tuple[str, int], ...] = ()
 
 
@@ -102,15 +106,41 @@ def holding(spec: DeviceSpec, held: int) -> DeviceSpec:
     return replace(spec, held=held)
 
 
-def specs_of(wanted: Any) -> tuple[DeviceSpec, ...]:
-    """Return descriptions of devices, given as a number of them, their names, or descriptions."""
+def specs_of(wanted: Any, memory: int | None = None) -> tuple[DeviceSpec, ...]:
+    """Return descriptions of devices, given as a number of them, in words such as ``"4xcuda"``, or descriptions.
+
+    With `memory`, the bytes that each has free, they need not exist.
+    """
     if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
-        return (spec_of(devices.find(None)),) * checked_integer("devices", wanted, 1, MAX_DEVICES)
+        wanted = [str(checked_integer("devices", wanted, 1, MAX_DEVICES))]
     if wanted is None or isinstance(wanted, (str, DeviceSpec)):
         wanted = [wanted]
     if not isinstance(wanted, Sequence) or isinstance(wanted, (bytes, bytearray)) or not len(wanted):
         raise InputError(argument="devices", value=wanted, expected="a number, names or DeviceSpecs")
-    return tuple(_checked(w) if isinstance(w, DeviceSpec) else spec_of(devices.find(w, "devices")) for w in wanted)
+    return tuple(spec for each in wanted for spec in _described(each, memory))
+
+
+#: A number of devices, a device's name, or both.
+_WORDS = re.compile(r"(\d{1,9})|(?:(\d{1,9})x)?(cpu|cuda(?::\d{1,9})?)")
+
+
+def _described(wanted: Any, memory: int | None) -> tuple[DeviceSpec, ...]:
+    """Return the descriptions of one element of `devices`."""
+    if isinstance(wanted, DeviceSpec):
+        return (_checked(wanted if memory is None else replace(wanted, memory=memory)),)
+    words = _WORDS.fullmatch(wanted) if isinstance(wanted, str) else None
+    count, name = (1, wanted) if words is None else (int(words[1] or words[2] or 1), words[3])
+    checked_integer("devices", count, 1, MAX_DEVICES)
+    if memory is None or (wanted is not None and words is None):  # another name is refused
+        return (spec_of(devices.find(name, "devices")),) * count
+    kind = name.partition(":")[0] if name else devices.find().kind
+    cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1
+    return (DeviceSpec(name or kind, kind, memory, cores),) * count
+
+
+def host_memory(spec: DeviceSpec) -> int:
+    """Return the bytes of the memory of a device's host that a plan counts with: by default, those that are free."""
+    return devices.find("cpu").available_memory() if spec.host is None else spec.host
 
 
 def _checked(spec: DeviceSpec) -> DeviceSpec:
@@ -121,6 +151,8 @@ def _checked(spec: DeviceSpec) -> DeviceSpec:
     checked_choice("kind", spec.kind, ("cpu", "cuda"))
     for name, least in (("cores", 1), ("processors", 1), ("held", 0)):
         checked_integer(name, getattr(spec, name), least, 2**62)
+    if spec.host is not None:
+        checked_integer("host", spec.host, 0, 2**62)
     memory = checked_bytes("memory", spec.memory, 0)
     return replace(spec, memory=checked_integer("memory", memory, 0, 2**62))
 

@@ -5,13 +5,17 @@ The message for memory that runs out during a call is made here too.
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 
 from .. import device as devices
 from .. import limits
 from ..arguments import size_in_words
 from ..errors import Given, MemoryLimitError, Words
-from .devices import USABLE, neighbours_in_words, usable
+from .devices import USABLE, host_memory, neighbours_in_words, usable
 from .plan import Plan, peak_in_words
+
+#: What a plan takes of what is free, in words.
+SHARE = f"and plans take at most {USABLE:.0%} of it"
 
 #: Bytes on the host below which its free memory is not looked up: that takes longer than a call that needs so few.
 NOTHING = 1 << 20
@@ -25,20 +29,30 @@ def shortfall(plan: Plan, memory_limit: int | None) -> str:
             what = (
                 f"may take {size_in_words(most)} by the memory limit"
                 if most == memory_limit
-                else f"has {size_in_words(spec.memory)} free{neighbours_in_words(spec)}"
+                else f"has {size_in_words(spec.memory)} free{neighbours_in_words(spec)}, {SHARE}"
             )
             return f"needs {peak_in_words(peak, spec)} on {spec.name}, which {what}"
     on_host = plan.host_bytes >= NOTHING
-    available = devices.find("cpu").available_memory() if on_host or plan.disk_bytes else 0
-    needs = []
+    available = host_memory(plan.devices[0]) if on_host or plan.disk_bytes else 0
+    needs = list(_rows_that_leave(plan)) if len(plan.devices) > 1 else []
     if on_host:
         needs.append((plan.host_bytes, available, "of the host's memory"))
     if plan.disk_bytes:
         needs.append((plan.disk_bytes, *_room_in_file(plan, available)))
     for needed, free, where in needs:
         if needed > USABLE * free:
-            return f"needs {size_in_words(needed)} {where}, of which {size_in_words(free)} are free"
+            return f"needs {size_in_words(needed)} {where}, of which {size_in_words(free)} are free, {SHARE}"
     return ""
+
+
+def _rows_that_leave(plan: Plan) -> Iterator[tuple[int, int, str]]:
+    """Yield what each of several GPUs needs of its host's memory for its rows of the result, and what it has there."""
+    if not plan.detail.rows_leave or plan.devices[0].kind == "cpu" or plan.result_bytes is None:
+        return
+    rows = max(1, plan.ranges[-1][1])
+    for spec, (first, last) in zip(plan.devices, plan.ranges, strict=True):
+        if spec.host is not None:
+            yield plan.result_bytes * (last - first) // rows, spec.host, f"of the memory of the host of {spec.name}"
 
 
 def _room_in_file(plan: Plan, available: int) -> tuple[int, str]:

@@ -10,11 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from ..arguments import size_in_words
-from ..errors import Words
+import numpy as np
+
+from ..arguments import size_in_words, warn_caller
+from ..errors import Given, SlowPlanWarning, Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
 from .network import Traffic
+
+#: Seconds that a choice must cost to be warned of.
+MINUTES = 60.0
 
 #: The number of devices from which one line describes all of them.
 MANY = 17
@@ -56,12 +61,19 @@ class Detail:
     #: The number of supersteps in words, if it is not known before the run.
     until: ClassVar[str] = "as many as it takes"
 
+    #: Whether rows of the result leave a GPU for the host's memory, or a file, as they are found.
+    rows_leave: ClassVar[bool] = False
+
     #: Whether each of several devices holds only its part of the input, so that more devices need less memory each.
     divided: ClassVar[bool] = True
 
     def result(self, plan: "Plan") -> str:
         """Return the names and types of the results, in words."""
         return f"{self.values} {plan.dtype}" + (", predecessors int32" if plan.predecessors else "")
+
+    def result_bytes(self, plan: "Plan") -> int | None:
+        """Return the bytes of the results of all devices together; None if they are not known before the run."""
+        return plan.n * (np.dtype(plan.dtype).itemsize + 4 * plan.predecessors)
 
     def lines(self, plan: "Plan") -> Iterator[str]:
         """Yield lines about how the result is computed."""
@@ -118,9 +130,13 @@ class Plan(Generic[DetailT]):
     detail : Detail
         The fields of this algorithm's plans.
     host_bytes, disk_bytes : int
-        Bytes of a matrix in host memory and in a temporary file, in addition to the devices.
+        Bytes that one GPU's call takes of the host's memory, and bytes of a temporary file, in addition to the devices.
     alternatives : tuple of Alternative
         The alternatives that were considered, fastest first.
+    result_bytes : int or None
+        Bytes of the results of all devices together; None if they are not known before the run.
+    result_place : str
+        Where the results go, in words.
     copied_bytes : tuple of int or None
         The bytes of `peak_bytes` that copies for checkpoints take, by device; None where they do not fit, so that the
         call pauses while one is written. Empty without checkpoints.
@@ -151,8 +167,45 @@ class Plan(Generic[DetailT]):
     alternatives: tuple[Alternative, ...] = ()
     copied_bytes: tuple[int | None, ...] = ()
 
+    @property
+    def result_bytes(self) -> int | None:
+        """Bytes of the results of all devices together; None if they are not known before the run.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> gpus = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30)] * 4
+        >>> plan = mgraph.plan("apsp", 2_000_000, 12_000_000, gpus)
+        >>> plan.method, plan.result_bytes >> 40, plan.result_place
+        ('sssp', 14, "in the memory of the devices' hosts, in addition to the peaks")
+        """
+        return self.detail.result_bytes(self)
+
+    @property
+    def result_place(self) -> str:
+        """Where the results go, in words.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.plan("bfs", 1000, 5000, "cpu").result_place
+        'on the device, a part of its peak'
+        """
+        several = len(self.devices) > 1
+        if self.disk_bytes:
+            return "in a temporary file"
+        if self.host_bytes:
+            return "in the host's memory, in addition to the peak"
+        if self.detail.rows_leave and self.devices[0].kind == "cuda":
+            return "in the memory of the devices' hosts, in addition to the peaks"
+        return "on the devices, a part of their peaks" if several else "on the device, a part of its peak"
+
+    def __str__(self) -> str:
+        """Return what `explain` returns."""
+        return self.explain()
+
     def explain(self) -> str:
-        """Return the plan in words, one fact per line, and the alternatives.
+        """Return the plan in words, one fact per line, and the alternatives; ``print(plan)`` shows it.
 
         Returns
         -------
@@ -165,6 +218,7 @@ class Plan(Generic[DetailT]):
         >>> print(mgraph.plan("apsp", n=10_000, devices=[gpu]).explain())  # doctest: +ELLIPSIS
         apsp, method 'blocked': 10,000 vertices
         distances float32
+        result: 381 MiB, on the device, a part of its peak
         blocks of 128 pivots, looking ahead
         supersteps: 237, in spans of ...
         cuda:0: vertices 0 to 9,999, peak 401 MiB of 16.00 GiB
@@ -176,7 +230,9 @@ class Plan(Generic[DetailT]):
         what = f"{self.algorithm}, method {self.method!r}: {self.n:,} {self.detail.noun}"
         if self.m:
             what += f", {self.m:,} directed edges"
-        lines = [what, self.detail.result(self), *self.detail.lines(self), *self._parts()]
+        size = self.result_bytes
+        result = [] if size is None else [f"result: {size_in_words(size)}, {self.result_place}"]
+        lines = [what, self.detail.result(self), *result, *self.detail.lines(self), *self._parts()]
         copies = [copy for copy in self.copied_bytes if copy is not None]
         if len(copies) < len(self.copied_bytes):
             lines.append("checkpoints: written while the call pauses, as a copy does not fit")
@@ -211,6 +267,26 @@ class Plan(Generic[DetailT]):
             if any(first == last for first, last in own):
                 words = f"no {noun}"
             yield f"{spec.name}: {words}, peak {peak_in_words(peak_bytes, spec)} of {size_in_words(spec.memory)}"
+
+
+def warn_of_minutes(plan: Plan) -> None:
+    """Warn the caller if a choice that an argument changes costs a minute or more: `plan` is about to run."""
+    ways = {way.name: way for way in plan.alternatives}
+    chosen = next((way for way in plan.alternatives if way.verdict == "chosen"), None)
+    if chosen is None or chosen.seconds < MINUTES:
+        return
+    words = f"{plan.algorithm} by {chosen.name!r} is predicted to take {duration_in_words(chosen.seconds)}"
+    quicker = next((way for way in plan.alternatives if "only used if" in way.verdict), chosen)
+    preparation = getattr(plan.detail, "preparation", 0.0)
+    if chosen.seconds - quicker.seconds >= MINUTES:
+        why = quicker.verdict.removeprefix("fits; ")
+        warn_caller(
+            SlowPlanWarning(f"{words}, by {quicker.name!r} {duration_in_words(quicker.seconds)}, which is {why}")
+        )
+    elif preparation >= MINUTES and (other := next((name for name in ways if name != chosen.name), None)):
+        words += f", of which {duration_in_words(preparation)} are to prepare what the graph keeps for further calls; "
+        advice = Given("method", other), f" takes {duration_in_words(ways[other].seconds)}"
+        warn_caller(SlowPlanWarning(words, *advice))
 
 
 def _between(values: Iterable[int], words: Callable[[int], str]) -> str:

@@ -6,10 +6,11 @@ input, and `mgraph.runtime.dask.resident.Resident` where the input lies on worke
 span of supersteps at a time; progress is reported between spans.
 """
 
+import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -128,8 +129,24 @@ def advance(
     return k, False
 
 
+#: What is called with each plan that begins to run.
+_watching: list[Callable[[Plan], None]] = []
+
+
+@contextlib.contextmanager
+def plans_shown(show: Callable[[Plan], None]) -> Iterator[None]:
+    """Call ``show(plan)`` for each plan that an executor of this process begins to run, before it does."""
+    _watching.append(show)
+    try:
+        yield
+    finally:
+        _watching.remove(show)
+
+
 def log_plan(plan: Plan) -> None:
     """Log the plan that an executor begins to run: a line at INFO, all of it at DEBUG."""
+    for show in _watching:
+        show(plan)
     if not _log.isEnabledFor(logging.INFO):
         return
     several = len(plan.devices) >= MANY

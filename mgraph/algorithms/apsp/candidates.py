@@ -13,7 +13,7 @@ from ...arrays import chunk_rows
 from ...dtypes import name_of
 from ...kernels import minplus as minplus_kernels
 from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, sources_of, span_of, span_within
-from ...planning.devices import USABLE, usable
+from ...planning.devices import USABLE, host_memory, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
 from ..many_sources import CORE_SOURCES, batch_size, derivation_seconds, relaxing_seconds, searches_bytes
@@ -255,7 +255,7 @@ def out_of_core(request: Request) -> Plan:
         r.strips if look_ahead else r.pivots
     )
     outside = n * n * (cell + (2 if labelled and request.dtype == np.int16 else 0))
-    on_disk = request.kind == "cpu" or outside > USABLE * devices.find("cpu").available_memory()
+    on_disk = request.kind == "cpu" or outside > USABLE * host_memory(request.specs[0])
     transfer = count * n * row / (r.disk if on_disk else r.copy)
     seconds = max(compute, transfer) + 2 * strip / n * transfer / count if buffers > 1 else compute + 2 * transfer
     return _plan_of(

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ...arguments import size_in_words
 from ...errors import Given, Words
 from ...matrices.plan import MatrixDetail
@@ -78,9 +80,14 @@ class SourcesDetail(Detail):
     """
 
     divided: ClassVar[bool] = False  # every device has the whole graph
+    rows_leave: ClassVar[bool] = True
 
     batch: int
     computed: str
+
+    def result_bytes(self, plan: Plan) -> int | None:
+        """Return the bytes of the rows of all sources."""
+        return plan.n * plan.n * (np.dtype(plan.dtype).itemsize + 4 * plan.predecessors)
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield the number of sources at a time, and the place of rows that do not fit."""

@@ -127,6 +127,8 @@ def planned(
         words = refusal(ways[first], shortfalls[first], request.memory_limit)
         if shortfalls.get("blocked, out of core") and first == "blocked":
             words += (f"; out of core it {shortfalls['blocked, out of core']}",)
+        elif first == "blocked" and (others := [name for name in sought if name in SEARCHES]):
+            words += (f"; by method {others[0]!r} it {shortfalls[others[0]]}",)
         raise MemoryLimitError(*words)
     chosen = open_to_choice[0]
 

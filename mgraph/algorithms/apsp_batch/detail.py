@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ...planning.plan import Detail, Plan
 
 
@@ -27,3 +29,7 @@ class BatchDetail(Detail):
     def result(self, plan: Plan) -> str:
         """Return the names and types of the results, in words."""
         return f"{super().result(plan)}, {self.side} x {self.side} a graph"
+
+    def result_bytes(self, plan: Plan) -> int | None:
+        """Return the bytes of the matrices of all graphs."""
+        return plan.n * self.side**2 * (np.dtype(plan.dtype).itemsize + 4 * plan.predecessors)

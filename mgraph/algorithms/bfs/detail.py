@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ...planning.cut import Ranges
 from ...planning.plan import Detail, Plan
 
@@ -71,6 +73,10 @@ class SearchesDetail(Detail):
         how = ", each searched from by itself" if self.apart else ""
         yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         yield from super().lines(plan)
+
+    def result_bytes(self, plan: Plan) -> int | None:
+        """Return the bytes of the rows of all sources."""
+        return self.sources * plan.n * (np.dtype(plan.dtype).itemsize + 4 * plan.predecessors)
 
     def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
         """Return one range of rows, the sources, and the vertices of each shard as columns."""

@@ -31,6 +31,10 @@ class ClosureDetail(MatrixDetail):
         """Return the form of the result."""
         return "reachability, a bit a pair"
 
+    def result_bytes(self, plan: Plan) -> int | None:
+        """Return the bytes of the words."""
+        return plan.n * -(-plan.n // 32) * 4
+
     def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
         """Return the rows, and the columns of words, which hold 32 vertices each."""
         rows, columns = super().layout(plan)

@@ -36,7 +36,7 @@ from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_
 from ...hierarchy.prepared import Prepared
 from ...hierarchy.structure import is_worth
 from ...paths import needed_for_paths, walked_back
-from ...planning.plan import Plan
+from ...planning.plan import Plan, warn_of_minutes
 from ...planning.shape import measured_shape, shape_beside
 from ...results import MatrixResult, OfDistances, Solved, on_workers, solved_graph
 from ...runtime.checkpoints import Checkpoints, checked_checkpoints, plan_with_copies
@@ -398,6 +398,7 @@ def _tried(
     plan_with = partial(plan_with, searches_only=only if method == "auto" else "", exact=_is_exact(graph, computed))
     known = _preparation(graph, computed) if method in ("auto", "hierarchy") else Preparation()
     plan = plan_with(preparation=known)
+    warn_of_minutes(plan)
     started, compiled = time.perf_counter(), clock().seconds()
     if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
         # The order costs less than half of what the searches would take; then the fill is known, and decides.
@@ -545,7 +546,7 @@ def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype) -> Preparation:
         return Preparation(rounding=rounding, why_not=UNKNOWN)
     done, fill, why_not = is_prepared(graph, dtype), known_fill(graph, dtype), ""
     if fill is None and not lazy.installed("pymetis"):
-        why_not = "pymetis is not installed"
+        why_not = "only used if pymetis is installed, which orders a graph: pip install pymetis"
     elif fill is None and not may_have_small_separators(graph):
         why_not = "the graph does not look like a road network or a mesh"
     return Preparation(fill, done, rounding, why_not)

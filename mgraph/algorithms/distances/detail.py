@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from ...arguments import size_in_words
 from ...errors import Given, Words
 from ...planning.cut import Ranges
 from ...planning.plan import Detail, Plan, duration_in_words
@@ -33,16 +36,23 @@ class DistancesDetail(Detail):
         Whether the cores of a CPU search from one source each; otherwise sources share reads of edges.
     sparse : bool
         Whether the result is a sparse matrix.
+    nearest : bool
+        Whether the nearest targets are returned, too.
     turned : int
         Number of targets that are searched from, against the edges, in place of the sources; 0 if sources are.
     entries : int
         Number of entries of the hierarchy, known or expected; 0 of searches.
     preparation : float
         Predicted seconds in which the hierarchy is prepared; 0 if the graph keeps one.
+    ordering : float
+        Those of them in which METIS orders the vertices; 0 if the graph keeps an order.
+    ordering_bytes : int
+        Bytes of the host's memory that METIS takes; the entries, which need more, are made after it.
     """
 
     divided: ClassVar[bool] = False  # every device has the whole graph
     dealt: ClassVar[str] = "sources"
+    rows_leave: ClassVar[bool] = True
 
     sources: int
     columns: int
@@ -52,9 +62,12 @@ class DistancesDetail(Detail):
     counted: bool = False
     apart: bool = False
     sparse: bool = False
+    nearest: bool = False
     turned: int = 0
     entries: int = 0
     preparation: float = 0.0
+    ordering: float = 0.0
+    ordering_bytes: int = 0
 
     def result(self, plan: Plan) -> str:
         """Return the types and the shape of the results."""
@@ -66,6 +79,13 @@ class DistancesDetail(Detail):
             return f"measures of rows of distances {plan.dtype}, a row from each of {self.sources:,} sources"
         return f"{super().result(plan)}, {self.sources:,} x {self.columns:,}"
 
+    def result_bytes(self, plan: Plan) -> int | None:
+        """Return the bytes of the rows; None of measures, which are few, and of a sparse matrix."""
+        if self.sparse or not self.columns:
+            return None
+        each = np.dtype(plan.dtype).itemsize + 4 * plan.predecessors + 4 * self.nearest
+        return self.sources * self.columns * each
+
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield the number of sources, or of targets, at a time, whether they share reads, and the hierarchy."""
         how = ", each searched from by itself" if self.apart else ""
@@ -75,6 +95,9 @@ class DistancesDetail(Detail):
             yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         if self.entries:
             prepared = f"prepared in {duration_in_words(self.preparation)}" if self.preparation else "prepared before"
+            if self.ordering:
+                room = size_in_words(self.ordering_bytes)
+                prepared += f", of which METIS takes {duration_in_words(self.ordering)} and {room} of the host's memory"
             yield f"hierarchy: {self.entries:,} entries, {prepared}"
         yield from super().lines(plan)
 

@@ -36,6 +36,9 @@ from ..many_sweeps import (
     LEAST,
     batch_of,
     expected_fill,
+    ordering_bytes,
+    ordering_seconds,
+    preparation_bytes,
     preparation_seconds,
     sweeps_bytes,
     sweeps_seconds,
@@ -206,6 +209,7 @@ class _Request:
                 batch=dealt.batch,
                 computed=computed,
                 sparse=self.sparse,
+                nearest=self.nearest is not None,
                 **details,
             ),
         )
@@ -248,9 +252,9 @@ def planned(
     blocked method is for calls that run in this process, `here`. `searches_only` says why ``"auto"`` must take
     searches; it is empty if the other methods are open to choice.
 
-    Unless all sums of weights are `exact`, a hierarchy sums float32 in float64, and ``"auto"`` does not take the blocked
-    method, whose sums are rounded in another order than those of searches. Where targets are fewer than sources, it
-    weighs searches from them against the edges, whose sums are rounded in another order, too.
+    Unless all sums of weights are `exact`, a hierarchy sums float32 in float64, and ``"auto"`` does not take the
+    blocked method, whose sums are rounded in another order than those of searches. Where targets are fewer than
+    sources, it weighs searches from them against the edges, whose sums are rounded in another order, too.
     """
     checked_choice("method", method, ("auto", *METHODS))
     measures = sum(map(len, checked_reduce(reduce)))
@@ -451,15 +455,24 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
     if request.kind == "cpu":
         best = sources_of(best, LANES * specs[0].cores, seconds)
     dealt = request.dealt(best, LEAST, peak)
-    host, ordered = spec_of(devices.find("cpu"), recent=True), preparation.fill is not None
-    return request.plan(
+    if preparation.done:
+        ordering, ordering_room, prepared, room = 0.0, 0, 0.0, 0
+    else:
+        host, unordered = spec_of(devices.find("cpu"), recent=True), preparation.fill is None
+        ordering, ordering_room = ordering_seconds(n, host) * unordered, ordering_bytes(n, m) * unordered
+        prepared, room = preparation_seconds(fill, host), preparation_bytes(n, m, fill)
+    plan = request.plan(
         "hierarchy",
         dealt,
         seconds(dealt.taken),
         inner.name,
         entries=fill.entries,
-        preparation=0.0 if preparation.done else preparation_seconds(n, fill, host, ordered),
+        preparation=ordering + prepared,
+        ordering=ordering,
+        ordering_bytes=ordering_room,
     )
+    # A GPU's hierarchy is prepared on the host, before rows come there; on a CPU the peak has it.
+    return plan if request.kind == "cpu" else replace(plan, host_bytes=max(plan.host_bytes, room, ordering_room))
 
 
 def _on_matrix(request: _Request) -> Plan:

@@ -40,9 +40,13 @@ EXCHANGED = 12
 
 @dataclass(frozen=True)
 class ForestDetail(Detail):
-    """No fields; only the name of the result differs."""
+    """No fields; only the result differs."""
 
     values: ClassVar[str] = "edges"
+
+    def result_bytes(self, plan: Plan) -> int | None:
+        """Return the bytes of both ends of the most edges that a forest has."""
+        return 8 * max(0, plan.n - 1)
 
 
 @remembered
