@@ -34,11 +34,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from ... import limits
 from ...errors import printable
+from .nesting import Kernel
 
 #: Age in seconds from which a file is removed if the index does not name it.
 YOUNG = 600.0
@@ -171,7 +171,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
     """
 
     def compiled(function: Any) -> Any:
-        kernel = numba.njit(**options)(function)
+        kernel: Any = Kernel(function, targetoptions={"nopython": True, "boundscheck": None} | options)
         if cache:
             try:
                 kernel._cache = KernelCache(kernel.py_func)

@@ -8,6 +8,7 @@ from typing import TypeVar
 from ... import limits
 from ..clock import clock, take_over
 from . import numba
+from .small import VERTICES
 
 Item = TypeVar("Item")
 
@@ -49,3 +50,12 @@ def on_all_cores(task: Callable[[Item], object], items: Iterable[Item], most: in
     wait(begun)
     for each in begun:
         each.result()
+
+
+def parts(count: int, work: int = 1, little: int = VERTICES) -> list[slice]:
+    """Return slices of `count` items for `on_all_cores`: one for all items if they are `little` work, else some a core.
+
+    `work` is that of an item, in elements that are read or written.
+    """
+    pieces = 1 if count * work <= little else min(count, 8 * numba.get_num_threads())
+    return [slice(count * i // pieces, count * (i + 1) // pieces) for i in range(pieces)]

@@ -12,6 +12,7 @@ from ...device.numba.atomics import fetch_and_or
 from ...device.numba.bits import trailing_zeros
 from ...device.numba.caching import njit
 from ...device.numba.least import relax_line
+from ...device.numba.sharing import on_all_cores, parts
 from ...device.numba.small import VERTICES, unless
 from ...dtypes import kernel_infinity
 from ..minplus.host import eliminate_in_blocks
@@ -25,6 +26,9 @@ BLOCKED, _PIVOTS = 160, 16
 #: Edges, or elements, that a core takes at a time.
 _CHUNK = 1 << 14
 
+#: The most relaxations, of all graphs together, for which one core is as fast as all.
+_FEW = 1 << 20
+
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -37,13 +41,8 @@ def _is_placed(u, v, batch):
 
 def fill(results, value):
     """Set all elements to a value, on all cores: each takes the pages of a new array that it touches first."""
-    _fill(results.reshape(results.size), results.dtype.type(value))
-
-
-@unless(lambda results, value: results.size <= VERTICES)
-def _fill(results, value):
-    for chunk in prange((len(results) + _CHUNK - 1) // _CHUNK):
-        results[chunk * _CHUNK : (chunk + 1) * _CHUNK] = value
+    numbers = results.reshape(results.size)
+    on_all_cores(lambda own: numbers[own].fill(value), parts(len(numbers)))
 
 
 def mark(src, dst, batch, starts, bits, bad):
@@ -190,24 +189,30 @@ def _search(bits, n, distances, predecessors, infinity):
 
 def solve(order, lengths, longest, distances, predecessors, cycles):
     """Replace the lengths of edges by distances, by the algorithm of Floyd and Warshall."""
-    _solve(order, lengths, distances, predecessors, cycles, kernel_infinity(distances.dtype))
+    none, largest = kernel_infinity(distances.dtype), int(lengths[order].max(initial=0))
+    # A type of its own without graphs that need it, so that the blocked algorithm is compiled only for those that do.
+    pivots = None if largest < BLOCKED or predecessors is not None else _PIVOTS
+
+    def share(own):
+        _solve(order[own], lengths, distances, predecessors, cycles, none, pivots)
+
+    on_all_cores(share, parts(len(order), largest**3, _FEW))
 
 
-@njit(parallel=True, nogil=True, cache=True)
-def _solve(order, lengths, distances, predecessors, cycles, none):
-    for at in prange(len(order)):
-        g = order[at]
+@njit(nogil=True, cache=True)
+def _solve(order, lengths, distances, predecessors, cycles, none, pivots):
+    for g in order:
         n = lengths[g]
         if predecessors is None:
-            cycle = _eliminate(distances[g], None, n, none)
+            cycle = _eliminate(distances[g], None, n, none, pivots)
         else:
-            cycle = _eliminate(distances[g], predecessors[g], n, none)
+            cycle = _eliminate(distances[g], predecessors[g], n, none, pivots)
         if cycle >= 0:
             cycles[g] = cycle
 
 
 @njit(nogil=True, cache=True)
-def _eliminate(D, P, n, none):
+def _eliminate(D, P, n, none, pivots):
     """Solve one graph, in the first n rows and columns; return the first pivot on a negative cycle, or -1."""
     for i in range(n):
         if not D[i, i] < 0:
@@ -216,10 +221,12 @@ def _eliminate(D, P, n, none):
             for j in range(n):
                 if i != j and D[i, j] < none:
                     P[i, j] = i
-    if P is None and n >= BLOCKED:
-        cycle = np.array([n])
-        eliminate_in_blocks(D, n, _PIVOTS, cycle)
-        return cycle[0] if cycle[0] < n else -1
+    if pivots is not None:
+        if n >= BLOCKED:
+            cycle = np.empty(1, np.int64)
+            cycle[0] = n
+            eliminate_in_blocks(D, n, pivots, cycle)
+            return cycle[0] if cycle[0] < n else -1
     for k in range(n):
         if D[k, k] < 0:
             return k

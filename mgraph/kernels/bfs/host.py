@@ -16,6 +16,7 @@ from ...device.numba.atomics import compare_and_swap, fetch_and_add
 from ...device.numba.bits import population, trailing_zeros
 from ...device.numba.caching import njit
 from ...device.numba.prefetching import prefetch
+from ...device.numba.sharing import on_all_cores, parts
 from ...device.numba.small import GRAPH, is_small, unless
 
 #: Place of the frontier's level in the control words.
@@ -68,11 +69,9 @@ def compile_ahead(indptr, tree):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
-@unless(lambda numbers, value: len(numbers) <= GRAPH)
 def fill(numbers, value):
-    """Set all elements to a value."""
-    for i in prange(len(numbers)):
-        numbers[i] = value
+    """Set all elements to a value, on all cores: each takes the pages of a new array that it touches first."""
+    on_all_cores(lambda own: numbers[own].fill(value), parts(len(numbers), 1, GRAPH))
 
 
 def seed(sources, first, last, distances, visited, frontier):

@@ -221,11 +221,18 @@ def _parents(indptr, indices, weights, first, distances, parent, infinity, floor
 
 def settle_roots(first, source, distances, parent, open_anywhere):
     """Write -9999 for unreached vertices and the source; set open_anywhere[0] if another vertex is open."""
-    own = distances[first : first + len(parent)]
-    _settle_roots(own, source - first, parent, open_anywhere, extremes(distances.dtype)[0])
+    own, root, infinity = distances[first : first + len(parent)], source - first, extremes(distances.dtype)[0]
+    if len(own) > VERTICES:
+        _settle_roots(own, root, parent, open_anywhere, infinity)
+        return
+    parent[own >= infinity] = NO_PREDECESSOR
+    if 0 <= root < len(own):
+        parent[root] = NO_PREDECESSOR
+    if parent.max(initial=0) == OPEN:
+        open_anywhere[0] = 1
 
 
-@unless(lambda own, *_: len(own) <= VERTICES)
+@njit(parallel=True, nogil=True, cache=True)
 def _settle_roots(own, source, parent, open_anywhere, infinity):
     for v in prange(len(own)):
         if not own[v] < infinity or v == source:

@@ -19,7 +19,7 @@ import numpy as np
 from ...device.numba import numba, prange
 from ...device.numba.caching import njit
 from ...device.numba.least import nothing_of
-from ...device.numba.sharing import on_all_cores
+from ...device.numba.sharing import on_all_cores, parts
 from ...dtypes import kernel_infinity, offset_type
 from ..sssp import host as single_source
 from ..sssp import piles
@@ -341,13 +341,18 @@ def predecessors(D, sources, by_target, P):
 
     Plateaus, vertices joined by edges of weight zero, are settled last; see the declaration.
     """
-    _predecessors(D, sources, *by_target, P, _infinity(D.dtype))
+    infinity = _infinity(D.dtype)
+
+    def share(rows):
+        _predecessors(D[rows], sources[rows], *by_target, P[rows], infinity)
+
+    on_all_cores(share, parts(len(D), D.shape[1]))
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@njit(nogil=True, cache=True)
 def _predecessors(D, sources, in_indptr, in_indices, weights, P, infinity):
     rows, n = D.shape
-    for r in prange(rows):
+    for r in range(rows):
         d = D[r]
         p = P[r]
         opened = False
@@ -398,8 +403,11 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
             for e in range(in_indptr[v], in_indptr[v + 1]):
                 u = in_indices[e]
                 begin[u + 1] += d[u] == d[v] and d[u] + weights[e] == d[v]
-    begin[:] = begin.cumsum()
-    targets, after = np.empty(begin[n], np.int32), begin.copy()
+    for v in range(n):
+        begin[v + 1] += begin[v]
+    targets, after = np.empty(begin[n], np.int32), np.empty(n, np.int64)
+    for v in range(n):
+        after[v] = begin[v]
     for v in range(n):
         if p[v] == _OPEN:
             for e in range(in_indptr[v], in_indptr[v + 1]):

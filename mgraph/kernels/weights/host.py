@@ -1,18 +1,16 @@
 """The kernels of ``kernels/weights.cu`` for the CPU.
 
-`decode` is parallel over parts of rows. `encode` uses NumPy: it runs once per call, and a compiled kernel would be
-needed for each of many types.
+`decode` takes rows on all cores, or parts of a single row. `encode` uses NumPy: it runs once per call, and a compiled
+kernel would be needed for each of many types.
 """
 
 import numpy as np
 
 from ...arrays import chunk_rows
-from ...device.numba import prange
-from ...device.numba.small import VERTICES, unless
+from ...device.numba.caching import njit
+from ...device.numba.sharing import on_all_cores, parts
+from ...device.numba.small import VERTICES
 from ...dtypes import NO_PREDECESSOR
-
-#: Elements of a row that a core takes at a time.
-_LENGTH = 1 << 14
 
 
 def encode(values, out, dense, infinity, most, fault):
@@ -46,15 +44,37 @@ def survey(matrix, diagonal, infinity, found, sure):
         found[3] = np.count_nonzero(matrix == 0) > np.count_nonzero(own == 0)
 
 
-@unless(lambda matrix, *_: matrix.size <= VERTICES)
 def decode(matrix, labels, lowest, highest, unreached, infinity, fault):
     """Replace distances of `unreached` or more by infinity; set fault[0] if another is out of bounds."""
     rows, columns = matrix.shape
-    pieces = -(-columns // _LENGTH)
-    for piece in prange(rows * pieces):
-        i, begin = piece // pieces, piece % pieces * _LENGTH
+    if matrix.size <= VERTICES:  # by NumPy, as a kernel would take a third of a second to compile
+        if not matrix.size:
+            return
+        high = matrix.max()
+        if high >= unreached:
+            none = matrix >= unreached
+            if labels is not None:
+                labels[none] = NO_PREDECESSOR
+            high = matrix.max(initial=lowest, where=~none)
+            matrix[none] = infinity
+        if high > highest or matrix.min() < lowest:
+            fault[0] = 1
+        return
+
+    def share(own):
+        own = (own,) if rows > 1 else (slice(None), own)
+        given = None if labels is None else labels[own]
+        _decode(matrix[own], given, lowest, highest, unreached, infinity, fault)
+
+    on_all_cores(share, parts(rows, columns) if rows > 1 else parts(columns))
+
+
+@njit(nogil=True, cache=True)
+def _decode(matrix, labels, lowest, highest, unreached, infinity, fault):
+    rows, columns = matrix.shape
+    for i in range(rows):
         beyond = False
-        for j in range(begin, min(begin + _LENGTH, columns)):
+        for j in range(columns):
             x = matrix[i, j]
             none = x >= unreached
             matrix[i, j] = infinity if none else x
