@@ -124,6 +124,21 @@ class Announcement:
             with self._lock, contextlib.suppress(ValueError):  # a forked child has no listeners
                 self._listeners.remove(listener)
 
+    def notify(self, listener: Callable[[bool], None]) -> None:
+        """Call a listener from now on, as in the block of `listening`."""
+        with self._lock:
+            self._listeners.append(listener)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a thread compiles now."""
+        return self._depth > 0
+
+    @property
+    def listeners(self) -> int:
+        """How many listeners there are."""
+        return len(self._listeners)
+
     def forked(self) -> None:
         """In a forked child: keep only the depth of the thread that forked, and drop the parent's listeners."""
         self._lock = threading.RLock()

@@ -148,6 +148,7 @@ with _checked_threads(), _room():
 # Otherwise Numba would look for its plugins at the first call of a kernel: 40 ms that no event reports.
 importlib.import_module("numba.core.entrypoints").init_all()
 importlib.import_module(f"{__name__}.forks")
+importlib.import_module("mgraph.device.notice")
 _count_compiling()
 
 #: Kernels import Numba from here, so that it is set up first.
