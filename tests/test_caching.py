@@ -170,3 +170,18 @@ def test_damaged_kernels_are_compiled_again(tmp_path):
             os.truncate(path, path.stat().st_size // 2)
         assert run() == (["2", "3", "0"], 1)
         assert run() == (["2", "3", "2"], 0)
+
+
+def test_kernels_lie_in_the_cache_folder_by_the_content_of_their_sources(tmp_path):
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(Path(mgraph.__file__).parents[1])}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    module = "mgraph.kernels.bfs.host"
+    folder = tmp_path / "mgraph" / "kernels"
+    for version in range(4):
+        (folder / f"{module}-{version:016x}").mkdir(parents=True)
+        os.utime(folder / f"{module}-{version:016x}", (version, version))
+    code = "import mgraph; mgraph.bfs(mgraph.Graph.from_edges([0], [1]), 0, device='cpu')"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    [used] = {path.parent for path in folder.rglob("*.nbc") if path.parent.name.startswith(f"{module}-")}
+    left = {path.name for path in folder.iterdir() if path.name.startswith(f"{module}-")}
+    assert left == {used.name, f"{module}-{2:016x}", f"{module}-{3:016x}"}

@@ -10,6 +10,9 @@ Files with unique names are never overwritten and would fill the disk. So a proc
 function's files that the index does not name. It keeps recent ones, as another process writes its index just before its
 file.
 
+Kernels lie in mgraph's cache folder, by module and by the content of its source: another installation of the same
+sources finds them. NUMBA_CACHE_DIR names another folder.
+
 Numba compiles a function again when its file has changed. Kernels contain what they call of this package, so a change
 of any of its files counts, too.
 
@@ -24,9 +27,11 @@ The kernels of mgraph use the `njit` of this module. Functions of other packages
 """
 
 import contextlib
+import functools
 import hashlib
 import pickle
 import re
+import shutil
 import time
 import uuid
 import warnings
@@ -34,14 +39,24 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+    UserWideCacheLocator,
+)
 
 from ... import limits
 from ...errors import printable
+from ...kept import cache_folder
 from .nesting import Kernel
 
 #: Age in seconds from which a file is removed if the index does not name it.
 YOUNG = 600.0
+
+#: How many other versions of a module's sources keep their kernels.
+FORMER = 2
 
 #: Bytes of the hash that a file begins with.
 HASH = 32
@@ -51,6 +66,8 @@ warned: set[str] = set()
 
 #: The contents of this package, which become part of kernels.
 _SHARED = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+
+_PACKAGE = __name__.partition(".")[0]
 
 #: Every kernel that `njit` has decorated in this process.
 KERNELS: list[Any] = []
@@ -112,8 +129,61 @@ class KernelFiles(IndexDataCacheFile):
                             path.unlink()
 
 
+class SourcesLocator(UserWideCacheLocator):
+    """Places the kernels of a module of this package in the user's cache folder, by the content of the sources.
+
+    So they are found again by other environments and after another installation.
+    """
+
+    def __init__(self, function: Any, path: str) -> None:
+        self._py_file, self._lineno = path, function.__code__.co_firstlineno
+        self.module = function.__module__
+        self._cache_path = str(kernels_folder() / f"{self.module}-{_hash_of(path)}")
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """Return the locator of a function; None for those of other packages, and without a folder to write to."""
+        if kernels_folder() is None or not py_func.__module__.startswith(f"{_PACKAGE}."):
+            return None
+        located = super().from_function(py_func, py_file)
+        if located is not None:
+            _remove_former(Path(located.get_cache_path()), located.module)
+        return located
+
+
+def kernels_folder() -> Any:
+    """Return the folder of compiled kernels in the user's cache folder; None if there is none."""
+    folder = cache_folder()
+    return folder and folder / "kernels"
+
+
+@functools.cache
+def _hash_of(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes() + _SHARED.encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _remove_former(folder: Path, module: str) -> None:
+    """Remove the kernels of other sources of a module, but those of the few versions that were used last."""
+    with contextlib.suppress(OSError):
+        folder.touch()  # used now
+        named = re.compile(re.escape(module) + "-[0-9a-f]{16}")
+        others = [path for path in folder.parent.iterdir() if named.fullmatch(path.name) and path != folder]
+        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in others[FORMER:]:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+class _Implementation(CompileResultCacheImpl):
+    """Numba's way to keep compiled functions, in the first of these folders that can be written to."""
+
+    _locator_classes = [UserProvidedCacheLocator, SourcesLocator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012
+
+
 class KernelCache(FunctionCache):
     """Numba's cache of a function's compiled versions, in `KernelFiles`."""
+
+    _impl_class = _Implementation
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
