@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from tqdm import tqdm
 
 import mgraph
 
@@ -18,6 +19,7 @@ from ..calibrate import calibrate as measured_rates
 from ..errors import DeviceError
 from ..planning.devices import spec_of
 from ..planning.rates import FILE, folder_of_figures
+from ..warming import warm_up as compiled_ahead
 from .commands import main
 from .options import json_option, scheduler_options, wait_option
 from .summaries import as_json_text
@@ -37,6 +39,22 @@ def calibrate(device: str | None, as_json: bool) -> None:
         for kind, value in figure.items() if isinstance(figure, dict) else [("", figure)]:
             click.echo(f"{name:12} {kind:12} {value:.4g}")
     click.echo(f"kept in {folder_of_figures() / FILE}")
+
+
+@main.command("warm-up", epilog="Example: mgraph warm-up bfs sssp")
+@click.argument("calls", nargs=-1, metavar="[CALLS]...")
+def warm_up(calls: tuple[str, ...]) -> None:
+    """Compile the kernels of algorithms ahead, so that no first call waits for them; by default of all.
+
+    Compiled kernels are kept in the cache folder.
+    """
+    with tqdm(desc="compiling", unit=" parts", leave=False, disable=None) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        compiled_ahead(calls or None, progress=progress)
 
 
 _PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cuda")
