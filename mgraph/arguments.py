@@ -32,14 +32,7 @@ def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | G
         raise InputError(argument=name, value=values, expected="a sequence of one vertex or more")
     if not n:
         raise InputError(argument=name, value=values[0], expected="a vertex, and the graph has none")
-    return tuple([_checked_vertex(name, value, n) for value in values])
-
-
-def _checked_vertex(name: str, value: Any, n: int) -> int:
-    if isinstance(value, str):
-        found = f": graph.vertices_of([{shown(str(value))}]) finds the vertex of an id"
-        raise InputError(found, argument=name, value=str(value), expected=f"an integer in [0, {n})")
-    return checked_integer(name, value, 0, n - 1)
+    return tuple([checked_integer(name, value, 0, n - 1) for value in values])
 
 
 def checked_seconds(name: str, value: Any, least: float) -> float:

@@ -38,6 +38,19 @@ progress : callable or True, optional
     Called between spans with the number of supersteps done and their total, which is None if it depends on the graph.
     True shows them as a bar of tqdm on standard error, or in the notebook.
 """,
+    "{ids argument}": """\
+ids : bool
+    Whether integers are ids of the graph, not numbers of vertices. Text always is an id. If a vertex is asked for by an
+    id, the result has ids, too, but for its arrays; methods of the result then take integers as the call did.
+""",
+    "{ids of vertices}": """\
+ids : bool
+    Whether integers are ids of the graph, not numbers of vertices. Text always is an id.
+""",
+    "{ids of a method}": """\
+ids : bool, optional
+    Whether integers are ids of the graph. By default as in the call.
+""",
     "{checkpoint arguments}": """\
 checkpoint : str or path, optional
     A folder, or a URL that fsspec knows, to which what has been computed is written now and then, by the devices and

@@ -25,6 +25,8 @@ from .dtypes import NO_PREDECESSOR, infinity
 from .errors import Given, InputError, RenamedWarning, shown
 from .graph import Graph, PlacedGraph, as_any_graph
 from .graph.ids import written
+from .graph.question import Question, ids_of
+from .graph.views import Views
 from .io import check_output, path_of, replacing, save, save_group, save_networkx
 from .planning.plan import Plan
 
@@ -39,7 +41,7 @@ PAIRS_AT_A_TIME = 1 << 22
 
 
 class Solved:
-    """What a call was asked: the graph, not kept alive, what bounded a search, and the ids of the graph's vertices.
+    """What a call was asked: the graph, not kept alive, what bounded a search, and the form of the question.
 
     Parameters
     ----------
@@ -49,20 +51,34 @@ class Solved:
         The greatest distance.
     target : int
         The vertex at which the search ended, or -1.
+    by_ids : bool
+        Whether integers of the call were ids, so that they are ids in methods of the result, too.
     """
 
-    def __init__(self, graph: Any = None, limit: float = float("inf"), target: int = -1) -> None:
+    def __init__(self, graph: Any = None, limit: float = float("inf"), target: int = -1, by_ids: bool = False) -> None:
         self._graph = None if graph is None else weakref.ref(graph)
-        self.limit, self.target = limit, target
+        self.limit, self.target, self.by_ids = limit, target, by_ids
         #: The graph's ids, which are kept alive; None if it has none.
         self.ids: Any = getattr(graph, "ids", None)
+
+    #: What is kept once the graph has gone.
+    _kept: Views | None = None
 
     def graph(self) -> Any:
         """Return the graph, or None if it has gone."""
         return None if self._graph is None else self._graph()
 
+    def kept(self, name: str, device: devices.Device, make: Callable[[], Any]) -> Any:
+        """Return what `make` makes of the ids: kept with the graph, or here if that has gone."""
+        graph = self.graph()
+        if graph is not None:
+            return graph.kept(name, device, make)
+        if self._kept is None:
+            self._kept = Views()
+        return self._kept.kept(name, device, make)
+
     def __reduce__(self) -> Any:
-        return type(self), (None, self.limit, self.target), {"ids": self.ids}
+        return type(self), (None, self.limit, self.target, self.by_ids), {"ids": self.ids}
 
 
 @with_common_parts
@@ -344,8 +360,11 @@ class Result:
 
     def _ids(self) -> np.ndarray | None:
         """Return the graph's ids, also if they lie on workers; None if it has none."""
-        ids = self.solved.ids
-        return ids if ids is None else np.asarray(ids.to_numpy() if on_workers(ids) else ids)
+        return None if self.solved.ids is None else ids_of(self.solved)
+
+    def _question(self, ids: bool | None) -> Question:
+        """Return a question about the result; by default integers are what they were in the call."""
+        return Question(self.solved, self.plan.n, self.solved.by_ids if ids is None else ids)
 
     def plot(self, kind: str | None = None, *, graph: Any = None, ax: Any = None) -> Any:
         """Draw the result as a picture by Matplotlib, which ``pip install 'dask-mgraph[plot]'`` installs.

@@ -134,22 +134,6 @@ def test_vertices_of_ids():
         graph.vertices_of("a")
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda graph: mgraph.bfs(graph, "b"),
-        lambda graph: mgraph.sssp(graph, 0, target="b"),
-        lambda graph: mgraph.sssp(graph, 0, predecessors=True).path("b"),
-        lambda graph: mgraph.distances(graph, np.array(["b"])),
-    ],
-)
-def test_who_gives_a_name_for_a_vertex_learns_how_to_find_its_number(call):
-    graph = Graph.from_edges([0, 1], [1, 2], ids=["a", 5, "b"])
-    with pytest.raises(InputError, match=r"got 'b': graph\.vertices_of\(\['b'\]\) finds the vertex") as caught:
-        call(graph)
-    assert caught.value.expected == "an integer in [0, 3)" and caught.value.value == "b"
-
-
 def test_who_gives_names_for_the_ends_of_edges_learns_who_numbers_them():
     with pytest.raises(InputError, match=r"Graph\.from_pandas numbers names"):
         Graph.from_edges(["Ulm"], ["Bonn"])

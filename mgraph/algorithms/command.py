@@ -57,6 +57,8 @@ class Option(NamedTuple):
         What a flag passes to the call.
     read : callable or None
         Makes the value of what the option says, such as the content of a file that it names.
+    vertices : bool
+        Whether it names vertices: by their numbers or by ids.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Option(NamedTuple):
     array: bool = False
     flag: object = True
     read: Callable[[Any], Any] | None = None
+    vertices: bool = False
 
 
 class Command(NamedTuple):
@@ -108,20 +111,26 @@ class Command(NamedTuple):
 PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.", array=True)
 
 #: The help of an option that names where a search starts.
-SOURCE = "The vertex to start from: 0 to n-1 as mgraph numbers them, after --relabel and from 0 in every format."
+SOURCE = (
+    "The vertex to start from: its id in FILE, such as a name, or its number, 0 to n-1 as mgraph numbers them, after "
+    "--relabel and from 0 in every format."
+)
+
+IDS = Option("ids", bool, "Numbers that name vertices here are ids of FILE, which --relabel keeps. Text always is one.")
 
 LIMIT = "Greatest distance to search to; vertices beyond it count as unreached."
 
 TARGET = Option(
     "target",
-    int,
+    str,
     "Search no farther than this vertex, and print its distance and, with --predecessors, the route to it.",
     metavar="V",
+    vertices=True,
 )
 
 
-def route(result: Any, target: int, distance: float | None) -> Summary:
-    """Return the way to the target of a search; its distance is None where there is none."""
+def route(result: Any, target: Any, distance: float | None) -> Summary:
+    """Return the way to the target of a search, as the call named it; its distance is None where there is none."""
     found = None if result.predecessors is None or distance is None else result.path(target)
     facts = {"target": target, "distance": distance, "route": found}
     if distance is None:

@@ -26,6 +26,7 @@ def option(given: Option) -> Any:
     flag, pair = given.type is bool, "/" in spelled
     shown = (given.default is not None and not flag) or pair
     kind: Any = click.Choice(given.type) if isinstance(given.type, tuple) else given.type
+    kind = click.UNPROCESSED if given.vertices else kind
     passed = {"type": click.UNPROCESSED, "flag_value": given.flag} if flag and not pair else {"type": kind}
     return click.option(
         spelled,

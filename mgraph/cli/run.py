@@ -33,6 +33,7 @@ from .interrupts import closed, stoppable
 from .messages import logged_warnings
 from .options import READING
 from .summaries import as_json_text, described
+from .vertices import named_vertices
 from .workers import check_workers, client_of
 
 
@@ -175,6 +176,8 @@ def perform(
                 started = time.perf_counter()
                 given, where = mgraph.resident(resident, client, worker_timeout=worker_timeout), {}
                 seconds = {"find": time.perf_counter() - started}
+            for each in (each for each in offered.options if each.vertices and options[each.name] is not None):
+                options[each.name] = named_vertices(options[each.name], _ids_of(given), options["ids"])
             shown: list[Plan] = []
             hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
             with (
@@ -219,6 +222,11 @@ def _show(plan: Plan, shown: list[Plan]) -> None:
     if not shown and not closed(sys.stderr):
         tqdm.write(plan.explain(), file=sys.stderr)
     shown.append(plan)
+
+
+def _ids_of(given: Any) -> Any:
+    """Return the ids of a call's input, or None."""
+    return getattr(given.graph if isinstance(given, Hierarchy) else given, "ids", None)
 
 
 def _facts(

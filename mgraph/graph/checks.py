@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_array, checked_integer, checked_vertices
+from ..arguments import as_array, checked_integer
 from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
 from ..errors import Given, InputError
@@ -41,22 +41,6 @@ def check_room(name: str, values: Any) -> None:
         needed = 40 * length  # an integer of Python, and a reference to it
         advice = "give fewer, in several calls"
         devices.check_free_memory(f"a list of {length:,} {name}", needed, devices.find("cpu"), advice)
-
-
-def checked_vertex_array(name: str, given: Any, n: int) -> np.ndarray:
-    """Return the vertices that an argument names as int32, or raise InputError; many are checked at once."""
-    check_room(name, given)
-    here = given.to_numpy() if hasattr(given, "to_numpy") else given
-    try:
-        values = np.asarray(devices.to_host(here))
-    except (TypeError, ValueError):  # of an object that only looks like an array
-        values = np.empty(0)
-    if values.ndim != 1 or not len(values) or values.dtype.kind not in "iu":
-        return np.array(checked_vertices(name, given, n), np.int32)  # which says what is wrong
-    wrong = (values < 0) | (values >= n)
-    if wrong.any():
-        checked_vertices(name, values[wrong].tolist(), n)
-    return values.astype(np.int32)
 
 
 def checked_edge_ends(values: Any, name: str, xp: Any) -> tuple[Array, int]:

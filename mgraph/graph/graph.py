@@ -58,7 +58,8 @@ from .dense import (
     present,
 )
 from .grouping import extremes
-from .ids import checked_ids, places_among
+from .ids import checked_ids, index_of, places_among, repeated
+from .question import Question, index_kept
 from .sparse import check_structure, entries, stored_rows
 from .stored import StoredMatrix, in_memory
 from .views import Keeping, Views, handed_out
@@ -83,8 +84,8 @@ class Graph(Keeping):
     directed : bool
         False if each edge is stored in both directions.
     ids : array of int64 or of objects, or None
-        The vertices' original ids where the graph was relabelled: vertex ``v`` was ``ids[v]``. Objects if not all are
-        integers, such as strings. It is read-only.
+        The id of each vertex, such as its name; objects if not all are integers. Calls take ids in place of vertices
+        and answer with them. It is read-only: `with_ids` returns a graph with others.
     nonnegative : bool
         True if no weight is negative.
 
@@ -113,7 +114,7 @@ class Graph(Keeping):
             )
         self.n = n
         self.directed = directed
-        self.ids = ids
+        self._ids = ids
         self.nonnegative = nonnegative
         #: The distance matrix that the graph was made from, if it was.
         self.dense = dense
@@ -149,7 +150,7 @@ class Graph(Keeping):
         directed : bool
             False stores every edge in both directions.
         ids : array_like, shape (n,), optional
-            Original ids to keep with the graph: integers, as int64, or values of any kind, such as strings.
+            An id of each vertex, as of `with_ids`.
 
         Returns
         -------
@@ -616,7 +617,65 @@ class Graph(Keeping):
         >>> graph.vertices_of(["Genoa", "Rome"]).tolist()
         [2, 0]
         """
-        return places_among(np.arange(self.n) if self.ids is None else self.ids, ids, "ids")
+        if self.ids is None:
+            every = np.arange(self.n)
+            return places_among(every, index_of(every), ids, "ids")
+        return Question(self, self.n, ids=True).vertices("ids", ids)
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        """The id of each vertex, as int64 or as objects; None if the graph has none.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"]).ids
+        array(['Rome', 'Pisa', 'Genoa'], dtype=object)
+        """
+        return self._ids
+
+    def with_ids(self, ids: Any) -> "Graph":
+        """Return the same graph with ids for its vertices.
+
+        Both graphs share their edges. Calls then take ids in place of vertices, and answer with them.
+
+        Parameters
+        ----------
+        ids : sequence or array, shape (n,)
+            An id for each vertex, which no other has: integers of up to 64 bits, strings, or other values that can be
+            hashed.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        InputError
+            For another number of ids, one that is missing or of two vertices, and for floating-point numbers.
+        MemoryLimitError
+            If their index does not fit the free memory.
+
+        See Also
+        --------
+        vertices_of : The vertices of ids.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [354, 159]).with_ids(["Rome", "Pisa", "Genoa"])
+        >>> mgraph.sssp(graph, "Rome", predecessors=True, device="cpu").path("Genoa")
+        ['Rome', 'Pisa', 'Genoa']
+        """
+        checked = checked_ids(ids, self.n)
+        csr, nonnegative = None if self.dense is not None else self.compressed("csr"), self.nonnegative
+        made = Graph(self.n, csr=csr, dense=self.dense, directed=self.directed, ids=checked, nonnegative=nonnegative)
+        twice = repeated(checked, index_kept(made))
+        if twice is not None:
+            both = f": vertices {twice[0]} and {twice[1]} have it"
+            name = checked[[twice[0]]].tolist()[0]
+            raise InputError(both, argument="ids", value=name, expected="an id of one vertex each")
+        return made
 
     @property
     def m(self) -> int:

@@ -7,7 +7,7 @@ met. An array of ids is of int64 if all are integers, else of Python's objects.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -211,38 +211,106 @@ def renumbered(src: np.ndarray, dst: np.ndarray, met: list[Any]) -> tuple[np.nda
     return places[src], places[dst], ids[order]
 
 
-def places_among(known: np.ndarray, ids: Any, name: str) -> np.ndarray:
-    """Return the vertices with some ids as int32; `known` has the id of each vertex.
+class Index(NamedTuple):
+    """The vertices in the order of keys, by which ids are looked up.
+
+    Attributes
+    ----------
+    keys : array of int64, shape (n,), or None
+        Ascending: the ids if they are integers, otherwise their hashes. None if the ids are ascending integers.
+    order : array of int32, shape (n,), or None
+        The vertex of each key; None if vertices have ascending keys.
+    """
+
+    keys: np.ndarray | None
+    order: np.ndarray | None
+
+
+def index_of(ids: np.ndarray) -> Index:
+    """Return the index of some ids, in which those of a million vertices are found by one binary search each.
+
+    Raises
+    ------
+    MemoryLimitError
+        If it does not fit the memory.
+    """
+    with devices.allocating(f"an index of {len(ids):,} ids", 36 * len(ids), devices.find("cpu")):
+        whole = ids.dtype.kind == "i"
+        keys = ids if whole else np.fromiter(map(hash, ids), np.int64, len(ids))
+        if bool((keys[1:] > keys[:-1]).all()):
+            return Index(None if whole else keys, None)
+        order = np.argsort(keys, kind="stable")
+        return Index(keys[order], order.astype(np.int32))
+
+
+def repeated(ids: np.ndarray, index: Index) -> tuple[int, int] | None:
+    """Return two vertices with the same id, if there are any."""
+    if index.keys is None or index.order is None:
+        return None
+    for key in index.keys[:-1][index.keys[1:] == index.keys[:-1]]:
+        first, last = (int(np.searchsorted(index.keys, key, side)) for side in ("left", "right"))
+        known: dict[Any, int] = {}
+        for vertex in index.order[first:last].tolist():
+            other = known.setdefault(ids[vertex], vertex)
+            if other != vertex:
+                return other, vertex
+    return None
+
+
+def places_among(known: np.ndarray, index: Index, ids: Any, name: str) -> np.ndarray:
+    """Return the vertices with some ids as int32; `known` has the id of each vertex, and `index` is that of these.
 
     Raises
     ------
     InputError
-        For an id that is not known; `name` is the argument with the ids.
+        For an id that no vertex has, or several; `name` is the argument with the ids.
     """
     if isinstance(ids, str):
-        raise InputError(
-            f": for one id give [{shown(str(ids))}]", argument=name, value=ids, expected="a sequence of ids"
-        )
+        advice = f": for one id give [{shown(str(ids))}]"
+        raise InputError(advice, argument=name, value=ids, expected="a sequence of ids")
     check_room(name, ids)
-    if not hasattr(ids, "__len__") or not len(ids):
+    if not hasattr(ids, "__len__") or getattr(ids, "shape", None) == () or not len(ids):
         raise InputError(argument=name, value=ids, expected="a sequence of one id or more")
-    if known.dtype.kind == "O":
-        numbers = {value: number for number, value in enumerate(known)}
-        places = []
-        for value in ids:
-            try:
-                places.append(numbers[value])
-            except (KeyError, TypeError):  # not known, or without a hash
-                raise InputError(argument=name, value=value, expected="an id of the graph") from None
-        return np.array(places, np.int32)
+    whole = known.dtype.kind == "i"
+    values = _as_integers(ids, name) if whole else np.fromiter(ids, object)
+    if not len(known):
+        raise InputError(argument=name, value=values[0], expected="an id of the graph, which has none")
+    try:
+        keys = values if whole else np.fromiter(map(hash, values), np.int64, len(values))
+    except TypeError as error:
+        raise InputError(f": {error}", argument=name, value=ids, expected="ids of the graph") from error
+    ascending = known if index.keys is None else index.keys
+    first, last = (np.searchsorted(ascending, keys, side) for side in ("left", "right"))
+    found = np.minimum(first, len(known) - 1)
+    found = found if index.order is None else index.order[found]
+    certain = last - first == 1
+    if not whole:  # another id may have the same hash
+        certain &= known[found] == values
+    for i in np.flatnonzero(~certain).tolist():
+        alike = np.arange(first[i], last[i])
+        alike = alike if index.order is None else index.order[alike]
+        vertices = [vertex for vertex in alike.tolist() if known[vertex] == values[i]]
+        if not vertices:
+            raise InputError(argument=name, value=_plain(values[i]), expected="an id of the graph")
+        if len(vertices) > 1:
+            several = f": {vertices[0]} and {vertices[1]} have it"
+            raise InputError(several, argument=name, value=_plain(values[i]), expected="the id of one vertex")
+        found[i] = vertices[0]
+    return found.astype(np.int32)
+
+
+def _as_integers(ids: Any, name: str) -> np.ndarray:
+    """Return ids as int64, where those of the graph are integers."""
     values = np.asarray(ids)
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise InputError(argument=name, value=ids, expected="a sequence of integers, as the graph's ids are")
-    if not len(known):
-        raise InputError(argument=name, value=values[0].item(), expected="an id of the graph, which has none")
-    order = np.argsort(known, kind="stable")
-    found = order[np.minimum(np.searchsorted(known, values, sorter=order), len(known) - 1)]
-    wrong = known[found] != values
-    if wrong.any():
-        raise InputError(argument=name, value=values[wrong][0].item(), expected="an id of the graph")
-    return found.astype(np.int32)
+        wrong = next((each for each in ids if not isinstance(each, (int, np.integer)) or isinstance(each, bool)), ids)
+        raise InputError(argument=name, value=wrong, expected="an integer, as the graph's ids are")
+    beyond = values > np.uint64(np.iinfo(np.int64).max) if values.dtype == np.uint64 else np.zeros(0, bool)
+    if beyond.any():
+        raise InputError(argument=name, value=values[beyond][0].item(), expected="an id of the graph")
+    return values.astype(np.int64, copy=False)
+
+
+def _plain(value: Any) -> Any:
+    """Return an id as a value of Python, for a message."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -65,7 +65,7 @@ class PlacedGraph:
         return float(count) * max(-least, 0), float(count) * max(most, 0)
 
     def kept(self, name: str, device: devices.Device, make: Callable[[], Any], *, weights: bool = False) -> Any:
-        """Return a number that `make` computes, kept under a name for the next call."""
+        """Return a number that `make` computes, or the ids and their index, kept here under a name."""
         return self._numbers.kept(name, devices.find("cpu"), make)
 
     @property

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_array, checked_flag, checked_integer, checked_limit, checked_reduce
+from ..arguments import as_array, checked_flag, checked_limit, checked_reduce
 from ..arrays import Array, distinct
 from ..dtypes import distance_dtype, name_of
 from ..errors import FormatError, Given, InputError, parts_of
 from ..graph import Compressed, Graph, as_graph
-from ..graph.checks import checked_vertex_array, checked_weights
+from ..graph.checks import checked_weights
+from ..graph.question import Question
 from . import paths, storage, sweeps
 from .lengths import TYPES, Lengths, customized, encoded, on_host
 from .order import Skeleton, checked_order, dissected, skeleton
@@ -185,14 +186,15 @@ class Hierarchy:
         reduce: Any = None,
         predecessors: bool = False,
         out: Any = None,
+        ids: bool = False,
     ) -> Any:
         """Return the distances from some vertices to others, or measures of them.
 
         Parameters
         ----------
-        sources, targets : sequence of int, optional
-            Vertices in [0, n), in any order and as often as you like; by default all. For `reduce` a target that is
-            repeated counts once.
+        sources, targets : sequence of int or of ids, optional
+            Vertices in [0, n) or their ids in the graph, in any order and as often as you like; by default all. For
+            `reduce` a target that is repeated counts once.
         limit : float, optional
             The greatest distance; vertices beyond it count as unreached.
         reduce : str, tuple or sequence of these, optional
@@ -207,6 +209,9 @@ class Hierarchy:
             Write the distances there; it may be a ``numpy.memmap``, or lie on any device. A GPU writes to page-locked
             memory at the full speed of the bus, which new memory of the host does not reach. After an error it may
             hold a part of the distances.
+        ids : bool
+            Whether integers are ids of the graph, not numbers of vertices. Text always is an id. Predecessors are
+            numbers.
 
         Returns
         -------
@@ -240,8 +245,11 @@ class Hierarchy:
         >>> roads.distances([1], out=table) is table, table.tolist()
         (True, [[4, 0, 3]])
         """
-        starts = self._ranks("sources", sources)
-        ends = self._ranks("targets", targets)
+        question, rank = Question(self._graph, self.n, ids), self._structure.rank
+        starts, ends = (
+            rank if values is None else rank[question.vertices(name, values)]
+            for name, values in (("sources", sources), ("targets", targets))
+        )
         most = checked_limit(limit, self.dtype)
         measures, radii = checked_reduce(reduce)
         checked_flag("predecessors", predecessors)
@@ -286,13 +294,15 @@ class Hierarchy:
         home = devices.find(self._graph.device)
         return Paths(*(home.asarray(part) for part in found))
 
-    def distance(self, source: int, target: int) -> float:
+    def distance(self, source: Any, target: Any, *, ids: bool = False) -> float:
         """Return the length of the shortest path from one vertex to another.
 
         Parameters
         ----------
-        source, target : int
-            Vertices in [0, n).
+        source, target : int or id
+            Vertices in [0, n), or their ids in the graph.
+        ids : bool
+            Whether integers are ids of the graph, not numbers of vertices.
 
         Returns
         -------
@@ -302,7 +312,7 @@ class Hierarchy:
         Raises
         ------
         InputError
-            If `source` or `target` is not a vertex.
+            If `source` or `target` is not a vertex and no id.
         DistanceOverflowError
             If the distance is out of range for int32.
 
@@ -313,25 +323,29 @@ class Hierarchy:
         >>> mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu").distance(0, 2)
         7
         """
-        return paths.distance(self._structure, self._on_host, *self._pair(source, target))
+        question, rank = Question(self._graph, self.n, ids), self._structure.rank
+        start, end = question.vertex("source", source), question.vertex("target", target)
+        return paths.distance(self._structure, self._on_host, rank.item(start), rank.item(end))
 
-    def path(self, source: int, target: int) -> list[int]:
+    def path(self, source: Any, target: Any, *, ids: bool = False) -> list[Any]:
         """Return the vertices of a shortest path from one vertex to another, both included.
 
         Parameters
         ----------
-        source, target : int
-            Vertices in [0, n).
+        source, target : int or id
+            Vertices in [0, n), or their ids in the graph.
+        ids : bool
+            Whether integers are ids of the graph, not numbers of vertices.
 
         Returns
         -------
-        list of int
-            Empty if there is no path.
+        list of int, or of ids
+            As ids if one of the two is an id; empty if there is no path.
 
         Raises
         ------
         InputError
-            If `source` or `target` is not a vertex.
+            If `source` or `target` is not a vertex and no id.
 
         Examples
         --------
@@ -339,8 +353,13 @@ class Hierarchy:
         >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
         >>> mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu").path(0, 2)
         [0, 1, 2]
+        >>> named = graph.with_ids(["Rome", "Pisa", "Genoa"])
+        >>> mgraph.Hierarchy(named, order=[0, 2, 1], device="cpu").path("Rome", "Genoa")
+        ['Rome', 'Pisa', 'Genoa']
         """
-        return paths.path(self._structure, self._on_host, *self._pair(source, target))
+        question, rank = Question(self._graph, self.n, ids), self._structure.rank
+        start, end = question.vertex("source", source), question.vertex("target", target)
+        return question.listed(paths.path(self._structure, self._on_host, rank.item(start), rank.item(end)))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the hierarchy to a file, which appears whole or not at all.
@@ -567,17 +586,6 @@ class Hierarchy:
     @cached_property
     def _here(self) -> OnDevice:
         return placed(self._structure, devices.find("cpu"))
-
-    def _ranks(self, name: str, vertices: Any) -> np.ndarray:
-        """Return the ranks of vertices that an argument names."""
-        if vertices is None:
-            return self._structure.rank
-        return self._structure.rank[checked_vertex_array(name, vertices, self.n)]
-
-    def _pair(self, source: Any, target: Any) -> tuple[int, int]:
-        rank, last = self._structure.rank, self.n - 1
-        start, end = checked_integer("source", source, 0, last), checked_integer("target", target, 0, last)
-        return rank.item(start), rank.item(end)
 
 
 def elimination_of(graph: Graph) -> Elimination:

@@ -80,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> Stored:
     if not np.array_equal(graph.layout("csr")[1], indices):
         raise invalid("the edges of a vertex are not in ascending order")
     for names in ids:
-        graph.ids = as_ids(names.tolist())
         if len(np.unique(names)) < n:
             raise invalid("two vertices have the same id")
+        graph = graph.with_ids(as_ids(names.tolist()))
     return Stored(graph, lengths, order)

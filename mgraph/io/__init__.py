@@ -22,7 +22,17 @@ from .edge_files import EdgeFiles, Found, Request
 from .files import absolute, is_pattern, path_of
 from .formats import FORMATS
 from .networkx_files import save_networkx
-from .reading import WASTED_IDS, SparseIdsWarning, first_id_warning, read, read_archive, read_files, read_list
+from .reading import (
+    WASTED_IDS,
+    SparseIdsWarning,
+    VertexList,
+    first_id_warning,
+    read,
+    read_archive,
+    read_files,
+    read_list,
+    read_vertices,
+)
 from .saving import check_output, replacing, save
 from .table import Named
 from .writing import write
@@ -36,6 +46,7 @@ __all__ = [
     "Named",
     "Request",
     "SparseIdsWarning",
+    "VertexList",
     "absolute",
     "check_output",
     "first_id_warning",
@@ -46,6 +57,7 @@ __all__ = [
     "read_archive",
     "read_files",
     "read_list",
+    "read_vertices",
     "replacing",
     "replacing_zarr",
     "save",

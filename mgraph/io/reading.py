@@ -6,9 +6,9 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from .node_link import read_json
 from .npy import MAGIC, read_array
 from .npz import read_arrays, read_npz
 from .pajek import read_pajek
-from .stream import BYTE_ORDER_MARK, check_unpacked, decompressing, named, opened, skip_byte_order_mark
+from .stream import BYTE_ORDER_MARK, check_unpacked, decompressing, held, named, opened, skip_byte_order_mark
 from .table import Named, read_table
 from .webgraph import is_part, read_webgraph
 from .xml_files import read_gexf, read_graphml
@@ -202,6 +202,52 @@ def read_list(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
             return read_array(path, stream)
         skip_byte_order_mark(stream)
         return read_numbers(path, stream)
+
+
+class VertexList(NamedTuple):
+    """Vertices in a file, by their numbers or by ids, one a line.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    saved : array or None
+        What it holds if it is an array saved by `numpy.save`.
+    text : bytes
+        Its content otherwise.
+    """
+
+    path: Path
+    saved: np.ndarray | None
+    text: bytes
+
+    def numbers(self) -> np.ndarray:
+        """Return the vertices as numbers, or raise FormatError for a line that is none."""
+        if self.saved is not None:
+            return self.saved
+        return read_numbers(self.path, BufferedReader(BytesIO(self.text)))
+
+    def words(self) -> list[str]:
+        """Return the lines as ids, without blank ones and comments, which begin with ``#``."""
+        if self.saved is not None:
+            return [str(value) for value in self.saved.tolist()]
+        try:
+            lines = map(str.strip, self.text.decode().splitlines())
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{self.path}: the ids are not in UTF-8: {error}") from error
+        return [line for line in lines if line and not line.startswith("#")]
+
+
+def read_vertices(path: str | os.PathLike[str] | IO[bytes]) -> VertexList:
+    """Read a list of vertices from a file, as `read_list` reads one of numbers."""
+    path, file = _named(path)
+    with _failing_with(path), opened(path, file) as stream:
+        head = stream.peek(_HEAD)
+        check_unpacked(path, head)
+        if head.startswith(MAGIC):
+            return VertexList(path, read_array(path, stream), b"")
+        skip_byte_order_mark(stream)
+        return VertexList(path, None, held(path, stream).getvalue())
 
 
 def read_archive(path: str | os.PathLike[str] | IO[bytes], holds: str, **wanted: tuple[str, int]) -> list[np.ndarray]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ... import errors
-from ...arguments import checked_choice, checked_flag, checked_integer, checked_vertices
+from ...arguments import checked_choice, checked_flag, checked_integer
 from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import DISTANCE_TYPES, NO_PREDECESSOR, distance_dtype, exact_types, infinity
@@ -29,6 +29,7 @@ from ...errors import (
 )
 from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, check_weights, outline
 from ...graph.potentials import kept_potentials
+from ...graph.question import Question
 from ...matrices.at_once import AtOnce
 from ...matrices.distance_matrix import gathered_part, kept_part, parts
 from ...matrices.floyd_warshall import FloydWarshall
@@ -76,6 +77,7 @@ def apsp(
     intermediate: bool = False,
     dtype: Any = None,
     block: int | None = None,
+    ids: bool = False,
     device: str | None = None,
     client: Any = None,
     memory_limit: int | float | str | None = None,
@@ -120,6 +122,8 @@ def apsp(
         and `client`.
     block : int, optional
         Number of pivots eliminated at a time (32, 64, 96 or 128); it changes the speed, never the result.
+    ids : bool
+        Whether integers are ids of the graph, not numbers of vertices, in the result's `path`. Text always is an id.
     {common arguments}
     {checkpoint arguments}
 
@@ -174,6 +178,7 @@ def apsp(
     matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
     given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
     n, home, entries = outline(given)
+    by_ids = Question(given, n, ids).ids
     predecessors, intermediate = (
         checked_flag("predecessors", predecessors),
         checked_flag("intermediate", intermediate),
@@ -288,7 +293,7 @@ def apsp(
         **results,
         plan=plan,
         timings=outcome.timings,
-        _solved=Solved(matrix_or_graph if isinstance(matrix_or_graph, Graph) else graph),
+        _solved=Solved(matrix_or_graph if isinstance(matrix_or_graph, Graph) else graph, by_ids=by_ids),
     )
 
 
@@ -428,25 +433,28 @@ class ApspResult(OfDistances, MatrixResult):
     predecessors: Any = None
     intermediate: Any = None
 
-    def path(self, i: int, j: int) -> list[int]:
+    @with_common_parts
+    def path(self, i: Any, j: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of the shortest path from `i` to `j`, both ends included.
 
         Takes time linear in its length. Empty where there is no path.
 
         Parameters
         ----------
-        i, j : int
-            The first and the last vertex, in [0, n).
+        i, j : int or id
+            The first and the last vertex, in [0, n), or their ids in the graph.
+        {ids of a method}
 
         Returns
         -------
-        list of int
-            The vertices; empty where there is no path.
+        list of int, or of ids
+            The vertices, as ids if `i` or `j` is one; empty where there is no path.
 
         Raises
         ------
         InputError
-            If neither predecessors nor intermediate vertices were requested, or a vertex is not in [0, n).
+            If neither predecessors nor intermediate vertices were requested, or a vertex is not in [0, n) and
+            no id of the graph.
         RoundingError
             If rounding makes a cycle on the path look negative, so that the path does not end.
 
@@ -458,7 +466,12 @@ class ApspResult(OfDistances, MatrixResult):
         """
         if self.intermediate is None:
             needed_for_paths(self.predecessors, "apsp")
-        [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
+        question = self._question(ids)
+        i, j = question.vertex("i", i), question.vertex("j", j)
+        return question.listed(self._vertices_between(i, j))
+
+    def _vertices_between(self, i: int, j: int) -> list[int]:
+        """Return the vertices of the path from `i` to `j`."""
         if i == j:
             return [i]
         if self.predecessors is None:

@@ -8,12 +8,12 @@ from typing import Any
 
 from ... import device as devices
 from ... import plotting
-from ...arguments import checked_choice, checked_depth, checked_predecessors, checked_vertices
+from ...arguments import checked_choice, checked_depth, checked_predecessors
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError
 from ...graph import as_any_graph
-from ...graph.checks import check_room
+from ...graph.question import Question
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
@@ -34,13 +34,14 @@ from .search import Search
 @with_common_parts
 def bfs(
     graph: Any,
-    source: int | None = None,
+    source: Any = None,
     *,
-    sources: Sequence[int] | None = None,
+    sources: Sequence[Any] | None = None,
     method: str = "auto",
     predecessors: bool | str = False,
     limit: int | None = None,
-    target: int | None = None,
+    target: Any = None,
+    ids: bool = False,
     device: str | None = None,
     client: Any = None,
     memory_limit: int | float | str | None = None,
@@ -60,9 +61,9 @@ def bfs(
     ----------
     graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
-    source : int, optional
-        The vertex to start from, 0 to n-1.
-    sources : sequence of int, optional
+    source : int or id, optional
+        The vertex to start from, 0 to n-1, or its id in the graph.
+    sources : sequence of int or of ids, optional
         Several vertices to start from at once, instead of `source`.
     method : {"auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential"}
         ``"frontier"`` expands the queue of a level; ``"pull"`` lets unvisited vertices look for a neighbour in the
@@ -79,8 +80,9 @@ def bfs(
     limit : int, optional
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
-    target : int, optional
+    target : int or id, optional
         The search ends with this vertex's level; vertices farther away count as unreached.
+    {ids argument}
     {common arguments}
     {checkpoint arguments}
 
@@ -91,7 +93,8 @@ def bfs(
     Raises
     ------
     InputError
-        If `source` is not an integer in [0, n), for invalid input, and for a method that the devices do not support.
+        If `source` is not an integer in [0, n) and no id of the graph, for invalid input, and for a method that the
+        devices do not support.
     {common errors}
     {checkpoint errors}
 
@@ -119,11 +122,12 @@ def bfs(
     graph = as_any_graph(graph)
     if (source is None) == (sources is None):
         raise InputError("give either source (one vertex) or sources (several), not both")
-    name, several = ("source", [source]) if sources is None else ("sources", sources)
-    check_room(name, several)
-    start = checked_vertices(name, several, graph.n, ": for one vertex give ", Given("source"))
-    if target is not None:
-        [target] = checked_vertices("target", [target], graph.n)
+    question = Question(graph, graph.n, ids)
+    if sources is None:
+        start: tuple[int, ...] = (question.vertex("source", source),)
+    else:
+        start = tuple(question.vertices("sources", sources, ": for one vertex give ", Given("source")).tolist())
+    end = -1 if target is None else question.vertex("target", target)
     predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, max_depth, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
@@ -150,13 +154,16 @@ def bfs(
         shape=shape_beside(graph, runner.specs),
     )
 
-    program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(plan, start, limit, target)
+    program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(
+        plan, start, limit, None if target is None else end
+    )
     if wanted is not None:
         plan = plan_with_copies(plan, program, most_memory)
     outcome = runner.run(program, parts(runner, graph, plan, weighted=False), plan, progress, wanted)
     results = at_home(graph, outcome.arrays)
-    solved = Solved(graph, float("inf") if limit is None else limit, -1 if target is None else target)
-    return BfsResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)
+    solved = Solved(graph, float("inf") if limit is None else limit, end, question.ids)
+    named = tuple(question.listed(start))
+    return BfsResult(**results, sources=named, plan=plan, timings=outcome.timings, _starts=start, _solved=solved)
 
 
 def _quads_needed(graph: Any, place: devices.Device) -> int:
@@ -171,7 +178,7 @@ class BfsResult(OfDistances):
 
     Attributes
     ----------
-    sources : tuple of int
+    sources : tuple of int or of ids
         The vertices that the search started from.
     distances : array or DistributedVector of int32, shape (n,)
         Edges on the shortest path from the source; -1 where there is none.
@@ -192,12 +199,13 @@ class BfsResult(OfDistances):
     UNREACHED = -1
     PICTURES = ("levels", "graph")
 
-    sources: tuple[int, ...]
+    sources: tuple[Any, ...]
     distances: Array
     predecessors: Array | None = None
+    _starts: tuple[int, ...] = ()
 
     @property
-    def source(self) -> int | None:
+    def source(self) -> Any:
         """The vertex that the search started from; None if it started from several.
 
         Examples
@@ -229,25 +237,27 @@ class BfsResult(OfDistances):
         levels = devices.to_host(self.levels)
         return partial(plotting.draw_bars, counts=levels, across="distance in edges", up="vertices")
 
-    def path(self, vertex: int) -> list[int]:
+    @with_common_parts
+    def path(self, vertex: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of the shortest path to `vertex` from its nearest source, both included.
 
         Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
 
         Parameters
         ----------
-        vertex : int
-            The last vertex, in [0, n).
+        vertex : int or id
+            The last vertex, in [0, n), or its id in the graph.
+        {ids of a method}
 
         Returns
         -------
-        list of int
-            The vertices; empty where there is no path.
+        list of int, or of ids
+            The vertices, as ids if `vertex` is one; empty where there is no path.
 
         Raises
         ------
         InputError
-            If predecessors were not requested, or `vertex` is not in [0, n).
+            If predecessors were not requested, or `vertex` is not in [0, n) or no id of the graph.
 
         Examples
         --------
@@ -258,8 +268,9 @@ class BfsResult(OfDistances):
         ([0, 1, 2], [])
         """
         predecessors = needed_for_paths(self.predecessors, "bfs")
-        [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
-        return walked_back(predecessors, vertex) if self.distances[vertex] >= 0 else []
+        question = self._question(ids)
+        vertex = question.vertex("vertex", vertex)
+        return question.listed(walked_back(predecessors, vertex)) if self.distances[vertex] >= 0 else []
 
     def verify(self, graph: Any = None) -> None:
         """Raise unless the result is right.
@@ -303,5 +314,5 @@ class BfsResult(OfDistances):
         mgraph.errors.VerificationError: vertex 5 breaks the rule 'tight': ...
         """
         limits = self.solved.limit, self.solved.target
-        question = certificate.Question(self.sources, *limits, unit=True, unreached=-1, nonnegative=True)
+        question = certificate.Question(self._starts, *limits, unit=True, unreached=-1, nonnegative=True)
         certificate.verify(solved_graph(self, graph), question, self.arrays, self.plan.devices)

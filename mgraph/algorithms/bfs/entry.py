@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ..command import LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
+from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_search, of_searches
@@ -55,16 +55,18 @@ BFS = Algorithm(
         options=(
             Option(
                 "sources",
-                int,
+                str,
                 f"{SOURCE} Give it again to start from several at once.",
                 default=(0,),
                 metavar="V",
                 spelled="--source",
                 several=True,
+                vertices=True,
             ),
             Option("limit", int, LIMIT, metavar="N"),
             Option("max_depth", int, hidden=True),  # the former name, which the call warns of
             TARGET,
+            IDS,
             PREDECESSORS,
             Option(
                 "predecessors",
@@ -97,14 +99,16 @@ BFS_MANY = Algorithm(
         options=(
             Option(
                 "sources",
-                int,
+                str,
                 f"{SOURCE} Give it again for each further search.",
                 default=(0,),
                 metavar="V",
                 spelled="--source",
                 several=True,
+                vertices=True,
             ),
             Option("limit", int, LIMIT, metavar="N"),
+            IDS,
             PREDECESSORS,
         ),
     ),

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...arguments import checked_depth, checked_flag, checked_integer, checked_vertices
+from ...arguments import checked_depth, checked_flag, checked_integer
 from ...docstrings import with_common_parts
 from ...errors import Given, InputError, shown
 from ...graph import as_any_graph
-from ...graph.checks import check_room
+from ...graph.question import Question
 from ...paths import needed_for_paths, walked_back
 from ...planning.shape import shape_beside
 from ...results import MatrixResult, OfDistances, Solved, solved_graph
@@ -30,10 +30,11 @@ from .search_many import SearchMany
 @with_common_parts
 def bfs_many(
     graph: Any,
-    sources: Sequence[int],
+    sources: Sequence[Any],
     *,
     predecessors: bool = False,
     limit: int | None = None,
+    ids: bool = False,
     device: str | None = None,
     client: Any = None,
     memory_limit: int | float | str | None = None,
@@ -55,13 +56,14 @@ def bfs_many(
     ----------
     graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; weights do not matter. Edges are followed from source to target.
-    sources : sequence of int
-        The vertices to start from, 0 to n-1, one search each; vertices may be repeated.
+    sources : sequence of int or of ids
+        The vertices to start from, 0 to n-1 or their ids in the graph, one search each; vertices may be repeated.
     predecessors : bool
         Whether to return each vertex's predecessor in each search: the least one on a shortest path.
     limit : int, optional
         The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
         works and warns.
+    {ids argument}
     {common arguments}
     {checkpoint arguments}
 
@@ -72,7 +74,7 @@ def bfs_many(
     Raises
     ------
     InputError
-        If a source is not an integer in [0, n), if there is no source, and for invalid input.
+        If a source is not an integer in [0, n) and no id of the graph, if there is no source, and for invalid input.
     {common errors}
     {checkpoint errors}
 
@@ -94,8 +96,8 @@ def bfs_many(
     [[0, 1, 2], [-1, -1, 0]]
     """
     graph = as_any_graph(graph)
-    check_room("sources", sources)
-    start = checked_vertices("sources", sources, graph.n, f": for one vertex give [{shown(sources)}]")
+    question = Question(graph, graph.n, ids)
+    start = tuple(question.vertices("sources", sources, f": for one vertex give [{shown(sources)}]").tolist())
     predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
     wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
     runner = runner_of(graph, device, client, worker_timeout, wait_for_workers, len(start))
@@ -119,8 +121,9 @@ def bfs_many(
     results = outcome.arrays
     if client is None:
         results = at_home(graph, results)
-    solved = Solved(graph, float("inf") if limit is None else limit)
-    return BfsManyResult(**results, sources=start, plan=plan, timings=outcome.timings, _solved=solved)
+    solved = Solved(graph, float("inf") if limit is None else limit, -1, question.ids)
+    named = tuple(question.listed(start))
+    return BfsManyResult(**results, sources=named, plan=plan, timings=outcome.timings, _starts=start, _solved=solved)
 
 
 @with_common_parts
@@ -130,7 +133,7 @@ class BfsManyResult(OfDistances, MatrixResult):
 
     Attributes
     ----------
-    sources : tuple of int
+    sources : tuple of int or of ids
         The vertices that the searches started from.
     distances : array or DistributedMatrix of int32, shape (len(sources), n)
         Edges on the shortest path from each source; -1 where there is none.
@@ -150,31 +153,35 @@ class BfsManyResult(OfDistances, MatrixResult):
     FACTS = ("sources",)
     UNREACHED = -1
 
-    sources: tuple[int, ...]
+    sources: tuple[Any, ...]
     distances: Any
     predecessors: Any = None
+    _starts: tuple[int, ...] = ()
 
-    def path(self, source: int, vertex: int) -> list[int]:
+    @with_common_parts
+    def path(self, source: Any, vertex: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
 
         Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
 
         Parameters
         ----------
-        source : int
+        source : int or id
             One of the sources.
-        vertex : int
-            The last vertex, in [0, n).
+        vertex : int or id
+            The last vertex, in [0, n), or its id in the graph.
+        {ids of a method}
 
         Returns
         -------
-        list of int
-            The vertices; empty where there is no path.
+        list of int, or of ids
+            The vertices, as ids if one of the two is an id; empty where there is no path.
 
         Raises
         ------
         InputError
-            If predecessors were not requested, `source` is not among the sources, or `vertex` is not in [0, n).
+            If predecessors were not requested, `source` is not among the sources, or `vertex` is not in [0, n) and no
+            id of the graph.
 
         Examples
         --------
@@ -183,13 +190,12 @@ class BfsManyResult(OfDistances, MatrixResult):
         [2, 1, 0]
         """
         predecessors = needed_for_paths(self.predecessors, "bfs_many")
-        [source], [vertex] = (
-            checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
-        )
-        if source not in self.sources:
-            raise InputError(Given("source", source), f" is not among the {len(self.sources)} sources of the searches")
-        vertices = walked_back(predecessors[self.sources.index(source)], vertex)
-        return vertices if vertices[0] == source else []
+        question = self._question(ids)
+        start, end = question.vertex("source", source), question.vertex("vertex", vertex)
+        if start not in self._starts:
+            raise InputError(Given("source", source), f" is not among the {len(self._starts)} sources of the searches")
+        vertices = walked_back(predecessors[self._starts.index(start)], end)
+        return question.listed(vertices) if vertices[0] == start else []
 
     def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
         """Raise unless some of the searches are right, each by the rules of `mgraph.BfsResult.verify`.
@@ -216,12 +222,12 @@ class BfsManyResult(OfDistances, MatrixResult):
         >>> mgraph.bfs_many(graph, [0, 4], device="cpu").verify()
         """
         known = solved_graph(self, graph)
-        count = len(self.sources) if rows is None else checked_integer("rows", rows, 1)
-        for i in bellman.sampled(len(self.sources), count):
+        count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
+        for i in bellman.sampled(len(self._starts), count):
             limits = self.solved.limit, self.solved.target
-            question = certificate.Question((self.sources[i],), *limits, unit=True, unreached=-1, nonnegative=True)
+            question = certificate.Question((self._starts[i],), *limits, unit=True, unreached=-1, nonnegative=True)
             row = {name: array[i] for name, array in self.arrays.items()}
             certificate.verify(known, question, row, self.plan.devices)
 
     def _row_sources(self) -> np.ndarray:
-        return np.array(self.sources, np.int32)
+        return np.array(self._starts, np.int32)

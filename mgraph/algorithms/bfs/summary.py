@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from ... import device as devices
 from ...graph import Graph
 from ..command import Summary, edges_from, isolation, route
@@ -14,7 +12,7 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
     """Sum up a search."""
     target = options["target"]
     levels, distances = devices.to_host(result.levels), devices.to_host(result.distances)
-    sources = np.flatnonzero(distances == 0).tolist()
+    sources = list(dict.fromkeys(result.sources))
     reached, widest = int(levels.sum()), int(levels.argmax())
     degrees = edges_from(graph)
     rate = None if degrees is None else int(degrees[distances >= 0].sum()) / max(result.timings["solve"], 1e-9)
@@ -34,5 +32,6 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
     words += isolation(sources, reached, options) if graph.n > len(sources) else ""
     if target is None:
         return Summary(facts, words, unit)
-    found = route(result, target, int(distances[target]) if distances[target] >= 0 else None)
+    distance = int(distances[result.solved.target])
+    found = route(result, target, distance if distance >= 0 else None)
     return Summary(facts | found.facts, f"{words}\n{found.words}", unit)

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_flag, checked_vertices
+from ...arguments import checked_flag
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...graph import PlacedGraph, as_any_graph, as_graph, outline
+from ...graph.question import Question
 from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import gathered_part, parts
 from ...results import MatrixResult, Solved
@@ -45,6 +46,7 @@ def transitive_closure(
     matrix_or_graph: Any,
     *,
     reflexive: bool = True,
+    ids: bool = False,
     device: str | None = None,
     client: Any = None,
     memory_limit: int | float | str | None = None,
@@ -65,6 +67,8 @@ def transitive_closure(
         Read as `mgraph.apsp` does; weights do not matter.
     reflexive : bool
         Whether every vertex reaches itself. If False, only vertices on a cycle do.
+    ids : bool
+        Whether integers are ids of the graph, not numbers of vertices, in the result's `reaches`. Text always is an id.
     {common arguments}
     {checkpoint arguments}
 
@@ -107,6 +111,7 @@ def transitive_closure(
     matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
     given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
     n, home, entries = outline(given)
+    by_ids = Question(given, n, ids).ids
     span = checked_span(span, progress)
     if isinstance(given, PlacedGraph):
         runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
@@ -135,7 +140,9 @@ def transitive_closure(
     if runner.place is not None:
         words = at_home(graph, {"words": words})["words"]
     count = int(counts.sum())
-    return ClosureResult(words=words, count=count, plan=plan, timings=outcome.timings, _solved=Solved(graph))
+    return ClosureResult(
+        words=words, count=count, plan=plan, timings=outcome.timings, _solved=Solved(graph, by_ids=by_ids)
+    )
 
 
 @with_common_parts
@@ -166,13 +173,15 @@ class ClosureResult(MatrixResult):
     words: Any
     count: int
 
-    def reaches(self, i: int, j: int) -> bool:
+    @with_common_parts
+    def reaches(self, i: Any, j: Any, *, ids: bool | None = None) -> bool:
         """Return whether there is a path from `i` to `j`.
 
         Parameters
         ----------
-        i, j : int
-            The first and the last vertex, in [0, n).
+        i, j : int or id
+            The first and the last vertex, in [0, n), or their ids in the graph.
+        {ids of a method}
 
         Returns
         -------
@@ -181,7 +190,7 @@ class ClosureResult(MatrixResult):
         Raises
         ------
         InputError
-            If a vertex is not in [0, n).
+            If a vertex is not in [0, n) and no id of the graph.
 
         Examples
         --------
@@ -190,7 +199,8 @@ class ClosureResult(MatrixResult):
         >>> result.reaches(0, 2), result.reaches(2, 0)
         (True, False)
         """
-        [i], [j] = checked_vertices("i", [i], self.plan.n), checked_vertices("j", [j], self.plan.n)
+        question = self._question(ids)
+        i, j = question.vertex("i", i), question.vertex("j", j)
         return bool(int(self.words[i, j // 32]) >> j % 32 & 1)
 
     def rows(self, first: int, last: int) -> Array:

@@ -20,7 +20,6 @@ from ...arguments import (
     checked_integer,
     checked_limit,
     checked_reduce,
-    checked_vertices,
 )
 from ...arrays import distinct
 from ...device.clock import clock
@@ -28,9 +27,8 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity
 from ...errors import Given, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights, sums_are_exact
-from ...graph.checks import checked_vertex_array
-from ...graph.ids import places_among
 from ...graph.potentials import kept_potentials, lengths_name, reached_part
+from ...graph.question import Question
 from ...hierarchy import Hierarchy
 from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_fill, prepared
 from ...hierarchy.prepared import Prepared
@@ -68,8 +66,8 @@ ROWS_AT_A_TIME = 64
 @with_common_parts
 def distances(
     graph: Any,
-    sources: Sequence[int] | np.ndarray | None = None,
-    targets: Sequence[int] | np.ndarray | None = None,
+    sources: Sequence[Any] | np.ndarray | None = None,
+    targets: Sequence[Any] | np.ndarray | None = None,
     *,
     limit: float | None = None,
     nearest: int | None = None,
@@ -105,9 +103,10 @@ def distances(
     graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1. A `Hierarchy` is used as it was
         prepared, by default on its own device.
-    sources : sequence of int, optional
-        The vertices to start from, 0 to n-1, in any order; vertices may be repeated. By default all vertices.
-    targets : sequence of int, optional
+    sources : sequence of int or of ids, optional
+        The vertices to start from, 0 to n-1 or their ids in the graph, in any order; vertices may be repeated. By
+        default all vertices.
+    targets : sequence of int or of ids, optional
         The vertices whose distances are wanted. By default all vertices. For `nearest` and `reduce` a vertex that is
         repeated counts once.
     limit : float, optional
@@ -143,8 +142,7 @@ def distances(
         and without `predecessors`, `sparse` and `checkpoint`.
     dtype : {"float32", "float64", "int32"}, optional
         The type to compute in. By default that of the weights; integers in int32, hop counts in float32.
-    ids : bool
-        Whether `sources` and `targets` are original ids, those of the graph's `ids`. Then the result has ids, too.
+    {ids argument}
     reverse : bool
         Whether to follow edges backwards. Then distances are those from each target to each source, and measures those
         of the distances to each source, as NetworkX measures closeness.
@@ -211,14 +209,16 @@ def distances(
     >>> result.eccentricity.tolist(), result.within.tolist()
     ([9.0, 12.0, 11.0, 10.0], [[2, 3], [2, 2], [1, 2], [1, 2]])
     """
-    predecessors, ids = checked_flag("predecessors", predecessors), checked_flag("ids", ids)
+    predecessors = checked_flag("predecessors", predecessors)
     if isinstance(graph, Hierarchy):
         method = "hierarchy" if method == "auto" else method
         dtype, device = type_and_device(graph, dtype, device, client)
     given = given_graph(graph)
     reverse = checked_flag("reverse", reverse) and given.directed
     measures, radii = checked_reduce(reduce)
-    starts, ends = vertices_of("sources", sources, given, ids), vertices_of("targets", targets, given, ids)
+    question = Question(given, given.n, ids)
+    starts = None if sources is None else question.vertices("sources", sources)
+    ends = None if targets is None else question.vertices("targets", targets)
     if ends is not None and (nearest is not None or measures or radii):
         ends = distinct(ends)
     nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
@@ -247,7 +247,7 @@ def distances(
         options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": reverse}
         options |= {"device": device, "client": client, "memory_limit": memory_limit, "span": span}
         options |= {"progress": progress, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
-        return _written(given, graph, starts, ends, shape, computed, out, overwrite, ids, options)
+        return _written(given, graph, starts, ends, shape, computed, out, overwrite, question, options)
     width = given.n if ends is None else len(ends)
     rows = -(-len(starts) * width // max(1, given.n))  # of n elements
     runner = runner_of(given, device, client, worker_timeout, wait_for_workers, rows)
@@ -266,21 +266,21 @@ def distances(
         arrays[WITHIN] = np.stack(columns, axis=1)
     return DistancesResult(
         **arrays,
-        sources=_named(starts, given, ids),
-        targets=None if ends is None else _named(ends, given, ids),
+        sources=question.answer(starts),
+        targets=None if ends is None else question.answer(ends),
         plan=plan,
         timings=outcome.timings,
         _starts=starts,
         _wanted=wanted,
         _reverse=reverse,
-        _solved=Solved(given, most),
+        _solved=Solved(given, most, -1, question.ids),
     )
 
 
 def distance_blocks(
     graph: Any,
-    sources: Sequence[int] | np.ndarray | None = None,
-    targets: Sequence[int] | np.ndarray | None = None,
+    sources: Sequence[Any] | np.ndarray | None = None,
+    targets: Sequence[Any] | np.ndarray | None = None,
     *,
     rows: int | None = None,
     ids: bool = False,
@@ -323,12 +323,14 @@ def distance_blocks(
         raise InputError(Given("out"), " takes the rows of one call, mgraph.distances, and blocks are a call each")
     searched = once_read(graph)
     given = given_graph(searched)
-    starts = vertices_of("sources", sources, given, checked_flag("ids", ids))
-    starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
+    question = Question(given, given.n, ids)
+    starts = np.arange(given.n, dtype=np.int32) if sources is None else question.vertices("sources", sources)
+    targets = None if targets is None else question.vertices("targets", targets)
+    ends = None if targets is None else question.answer(targets)
     step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
     for first in range(0, max(1, len(starts)), step):
-        some = _named(starts[first : first + step], given, ids) if given.n else None
-        yield distances(searched, some, targets, ids=ids, **options)
+        some = question.answer(starts[first : first + step]) if given.n else None
+        yield distances(searched, some, ends, ids=question.named, **options)
 
 
 def _written(
@@ -340,7 +342,7 @@ def _written(
     dtype: np.dtype,
     out: Any,
     overwrite: bool,
-    ids: bool,
+    question: Question,
     options: dict[str, Any],
 ) -> "DistancesResult":
     """Write the distances to `out` block by block; return the result, with the plan of the last block."""
@@ -348,15 +350,18 @@ def _written(
     timings: Counter[str] = Counter()
 
     def blocks() -> Iterator[DistancesResult]:
-        named = (None if part is None or not given.n else _named(part, given, ids) for part in (starts, ends))
-        for block in distance_blocks(given if isinstance(given, Graph) else graph, *named, ids=ids, **options):
+        named = (None if part is None or not given.n else question.answer(part) for part in (starts, ends))
+        searched, ids = given if isinstance(given, Graph) else graph, question.named
+        for block in distance_blocks(searched, *named, ids=ids, **options):
             timings.update(block.timings)
             done[:] = [block]
             yield block if isinstance(block.distances, np.ndarray) else block.at_home()
 
     made = blocks()
     found = written(out, Rows(shape, dtype, made), made, overwrite)
-    return replace(done[0], distances=found, sources=_named(starts, given, ids), timings=dict(timings), _starts=starts)
+    whole = {"distances": found, "sources": question.answer(starts), "_starts": starts}
+    solved = Solved(given, done[0].solved.limit, -1, question.ids)
+    return replace(done[0], **whole, timings=dict(timings), _solved=solved)
 
 
 def _solved(graph: Graph | PlacedGraph, runner: Executor, starts: np.ndarray, *asked: Any) -> tuple[Plan, Outcome]:
@@ -592,29 +597,6 @@ def _sparse(graph: Graph | PlacedGraph, parts: tuple[np.ndarray, ...], shape: tu
         return lazy.cupy_sparse().csr_matrix(tuple(map(device.asarray, parts)), shape=shape)
 
 
-def vertices_of(name: str, given: Any, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray | None:
-    """Return the vertices that an argument names, by number or by original id, as int32; None if it is None."""
-    if ids and graph.ids is None:
-        raise InputError(Given("ids", True), " needs a graph with ids: this one has none, so give its vertices")
-    if given is None:
-        return None
-    if ids:
-        here = given.to_numpy() if hasattr(given, "to_numpy") else given
-        here = here if isinstance(here, Sequence) else devices.to_host(here)
-        return places_among(_ids(graph.ids), here, name)
-    return checked_vertex_array(name, given, graph.n)
-
-
-def _ids(ids: Any) -> np.ndarray:
-    """Return the original id of each vertex, also if they lie on workers."""
-    return np.asarray(ids.to_numpy() if hasattr(ids, "to_numpy") else ids)
-
-
-def _named(vertices: np.ndarray, graph: Graph | PlacedGraph, ids: bool) -> np.ndarray:
-    """Return vertices as the caller names them."""
-    return _ids(graph.ids)[vertices] if ids else vertices
-
-
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DistancesResult(OfDistances, MatrixResult):
@@ -622,10 +604,11 @@ class DistancesResult(OfDistances, MatrixResult):
 
     Attributes
     ----------
-    sources : array of int32, shape (k,)
-        The source of each row; the ids with ``ids=True``.
-    targets : array of int32, shape (t,), or None
-        The target of each column, ascending where it was asked for `nearest` or `reduce`; None is all vertices.
+    sources : array of int32 or of ids, shape (k,)
+        The source of each row, as ids if a vertex was asked for by its id.
+    targets : array of int32 or of ids, shape (t,), or None
+        The target of each column, in the order of numbers where it was asked for `nearest` or `reduce`; None is all
+        vertices.
     distances : array, DistributedMatrix or sparse matrix, shape (k, t) or (k, min(nearest, t)); or path
         The length of the shortest path from each source to each target, or to each of its nearest ones; ``inf``, for
         int32 its largest value, where there is none. With `out`, what has them: a read-only array on disk, the array
@@ -634,8 +617,8 @@ class DistancesResult(OfDistances, MatrixResult):
         The vertex before the target on such a path; -9999 where there is none and for the source itself. With negative
         weights, a vertex beyond the limit keeps its predecessor: a path may return from there.
     nearest : array or DistributedMatrix of int32, shape (k, min(nearest, t))
-        The nearest targets, nearest first; -9999 where fewer are within reach. They are vertices, also with
-        ``ids=True``.
+        The nearest targets, nearest first; -9999 where fewer are within reach. They are numbers, as in all
+        arrays; `to_pandas` has their ids.
     eccentricity : array of float64, shape (k,)
         The greatest distance; ``inf`` if a target is out of reach.
     mean, closeness, harmonic : array of float64, shape (k,)
@@ -708,28 +691,30 @@ class DistancesResult(OfDistances, MatrixResult):
         here = {name: array.to_numpy() for name, array in self.arrays.items() if on_workers(array)}
         return replace(self, **here)
 
-    def path(self, source: int, vertex: int) -> list[int]:
+    @with_common_parts
+    def path(self, source: Any, vertex: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
 
         Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
 
         Parameters
         ----------
-        source : int
-            One of the sources, a vertex.
-        vertex : int
-            The last vertex, in [0, n).
+        source : int or id
+            One of the sources.
+        vertex : int or id
+            The last vertex, in [0, n), or its id in the graph.
+        {ids of a method}
 
         Returns
         -------
-        list of int
-            The vertices; empty where there is no path.
+        list of int, or of ids
+            The vertices, as ids if one of the two is an id; empty where there is no path.
 
         Raises
         ------
         InputError
             If predecessors of all vertices were not requested, `source` is not among the sources, or `vertex` is not
-            in [0, n).
+            in [0, n) and no id of the graph.
 
         Examples
         --------
@@ -741,17 +726,16 @@ class DistancesResult(OfDistances, MatrixResult):
         predecessors = needed_for_paths(self.predecessors, "distances")
         if self._wanted.targets is not None or self._wanted.nearest is not None:
             raise InputError("a path needs the predecessors of all vertices: leave out ", Given("targets"))
-        [source], [vertex] = (
-            checked_vertices(name, [value], self.plan.n) for name, value in (("source", source), ("vertex", vertex))
-        )
-        rows = np.flatnonzero(self._starts == source)
+        question = self._question(ids)
+        start, end = question.vertex("source", source), question.vertex("vertex", vertex)
+        rows = np.flatnonzero(self._starts == start)
         if not len(rows):
             raise InputError(Given("source", source), f" is not among the {len(self._starts)} sources of the searches")
         row = int(rows[0])
-        if self.distances[row, vertex] == infinity(np.dtype(self.distances.dtype)):
+        if self.distances[row, end] == infinity(np.dtype(self.distances.dtype)):
             return []
-        vertices = walked_back(predecessors[row], vertex)
-        return vertices if vertices[0] == source else []
+        vertices = walked_back(predecessors[row], end)
+        return question.listed(vertices) if vertices[0] == start else []
 
     def _pictures(self) -> tuple[str, ...]:
         rows = self.distances is not None and not hasattr(self.distances, "indptr")

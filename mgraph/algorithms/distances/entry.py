@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...generate import grid
-from ...io import read_list
+from ...io import read_vertices
 from ...planning.plan import Plan
-from ..command import LIMIT, PREDECESSORS, Command, Option
+from ..command import IDS, LIMIT, PREDECESSORS, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import Work
@@ -15,7 +15,7 @@ from .call import distances
 from .plan import METHODS, TYPES, planned
 from .summary import summary
 
-SOURCES = "A file with the vertices to start from: one number a line, or .npy. By default all vertices."
+SOURCES = "A file with the vertices to start from: a number or an id a line, or .npy. By default all vertices."
 
 REVERSE = Option("reverse", bool, "Follow edges backwards: distances from each target to each source.")
 
@@ -58,15 +58,18 @@ DISTANCES = Algorithm(
         table=True,
         prepared=True,
         options=(
-            Option("sources", str, SOURCES, metavar="LIST", read=read_list),
+            Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True),
             Option(
-                "targets", str, "The same of the vertices whose distances are wanted.", metavar="LIST", read=read_list
+                "targets",
+                str,
+                "The same of the vertices whose distances are wanted.",
+                metavar="LIST",
+                read=read_vertices,
+                vertices=True,
             ),
             Option("limit", float, LIMIT, metavar="D"),
             Option("nearest", int, "Keep this number of nearest targets of each source.", metavar="K"),
-            Option(
-                "ids", bool, "The lists have the ids of FILE, numbers here, as --relabel numbers the vertices anew."
-            ),
+            IDS,
             REVERSE,
             Option("dtype", tuple(dtype.name for dtype in TYPES), "By default that of the weights."),
             PREDECESSORS,
@@ -85,9 +88,17 @@ MEASURED = Command(
     table=True,
     prepared=True,
     options=(
-        Option("sources", str, SOURCES, metavar="LIST", read=read_list),
-        Option("targets", str, "The same of the vertices to which distances count.", metavar="LIST", read=read_list),
+        Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True),
+        Option(
+            "targets",
+            str,
+            "The same of the vertices to which distances count.",
+            metavar="LIST",
+            read=read_vertices,
+            vertices=True,
+        ),
         Option("limit", float, LIMIT, metavar="D"),
+        IDS,
         REVERSE,
     ),
 )

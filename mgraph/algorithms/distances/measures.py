@@ -11,14 +11,16 @@ import numpy as np
 
 from ... import device as devices
 from ...arguments import checked_flag
+from ...docstrings import with_common_parts
 from ...dtypes import as_floats, infinity
 from ...errors import Given, InputError
 from ...graph import Graph
+from ...graph.question import Question
 from ...hierarchy import Hierarchy
 from ...runtime.program import Progress
 from ..components.call import connected_components
 from ..sssp.call import sssp
-from .call import DistancesResult, distances, given_graph, once_read, type_and_device, vertices_of
+from .call import DistancesResult, distances, given_graph, once_read, type_and_device
 
 #: Sources of the first batch of a bounded diameter. Each further batch has twice as many, as bounds get worse.
 FIRST = 64
@@ -39,17 +41,21 @@ class Where(TypedDict, total=False):
     retries: int | None
 
 
-def eccentricity(graph: Any, v: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+@with_common_parts
+def eccentricity(
+    graph: Any, v: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]
+) -> np.ndarray:
     """Return the greatest distance from each vertex to any vertex.
 
     Parameters
     ----------
     graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.distances` does.
-    v : sequence of int, optional
-        The vertices, 0 to n-1. By default all.
+    v : sequence of int or of ids, optional
+        The vertices, 0 to n-1 or their ids in the graph. By default all.
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
+    {ids of vertices}
     **where
         ``method``, ``dtype`` and the common arguments of `mgraph.distances`: ``device``, ``client``, ``memory_limit``
         and so on.
@@ -75,7 +81,7 @@ def eccentricity(graph: Any, v: Any = None, *, weight: bool = True, **where: Unp
     >>> mgraph.eccentricity(mgraph.generate.grid(1, 4, weights=None), device="cpu").tolist()
     [3.0, 2.0, 2.0, 3.0]
     """
-    return _measured(graph, "eccentricity", "v", v, weight, False, where).eccentricity
+    return _measured(graph, "eccentricity", "v", v, weight, False, where, ids).eccentricity
 
 
 def diameter(
@@ -185,17 +191,19 @@ def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     return float(_eccentricities(graph, e, weight, where).min())
 
 
-def center(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+def center(graph: Any, e: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]) -> np.ndarray:
     """Return the vertices whose eccentricity is the radius.
 
     Parameters
     ----------
     graph, e, weight, **where
         As of `mgraph.diameter`.
+    ids : bool
+        Whether to return the vertices by the graph's ids.
 
     Returns
     -------
-    array of int64
+    array of int64, or of ids
         The vertices, ascending; none if no vertex reaches all others.
 
     Raises
@@ -209,22 +217,27 @@ def center(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     >>> mgraph.center(mgraph.generate.grid(1, 4, weights=None), device="cpu").tolist()
     [1, 2]
     """
-    found = _eccentricities(graph, e, weight, where)
+    graph = once_read(graph)
+    question, found = _question(graph, ids), _eccentricities(graph, e, weight, where)
     least = found.min()
-    return np.flatnonzero(found == least) if least < np.inf else np.empty(0, np.int64)
+    return question.answer(np.flatnonzero(found == least) if least < np.inf else np.empty(0, np.int64))
 
 
-def periphery(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+def periphery(
+    graph: Any, e: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]
+) -> np.ndarray:
     """Return the vertices whose eccentricity is the diameter.
 
     Parameters
     ----------
     graph, e, weight, **where
         As of `mgraph.diameter`.
+    ids : bool
+        Whether to return the vertices by the graph's ids.
 
     Returns
     -------
-    array of int64
+    array of int64, or of ids
         The vertices, ascending; if a vertex is out of reach of another, those that do not reach all.
 
     Raises
@@ -238,12 +251,20 @@ def periphery(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack
     >>> mgraph.periphery(mgraph.generate.grid(1, 4, weights=None), device="cpu").tolist()
     [0, 3]
     """
-    found = _eccentricities(graph, e, weight, where)
-    return np.flatnonzero(found == found.max())
+    graph = once_read(graph)
+    question, found = _question(graph, ids), _eccentricities(graph, e, weight, where)
+    return question.answer(np.flatnonzero(found == found.max()))
 
 
+@with_common_parts
 def closeness(
-    graph: Any, u: Any = None, *, weight: bool = True, wf_improved: bool = True, **where: Unpack[Where]
+    graph: Any,
+    u: Any = None,
+    *,
+    weight: bool = True,
+    wf_improved: bool = True,
+    ids: bool = False,
+    **where: Unpack[Where],
 ) -> np.ndarray:
     """Return the closeness centrality of each vertex, by the distances to it.
 
@@ -254,12 +275,13 @@ def closeness(
     ----------
     graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.distances` does.
-    u : sequence of int, optional
-        The vertices, 0 to n-1. By default all.
+    u : sequence of int or of ids, optional
+        The vertices, 0 to n-1 or their ids in the graph. By default all.
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
     wf_improved : bool
         Whether to multiply by (r - 1) / (n - 1), so that small components count less (Wasserman and Faust).
+    {ids of vertices}
     **where
         ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
 
@@ -283,13 +305,16 @@ def closeness(
     [0.0, 0.5, 0.6666666666666666]
     """
     if checked_flag("wf_improved", wf_improved):
-        return _measured(graph, "closeness", "u", u, weight, True, where).closeness
-    mean = _measured(graph, "mean", "u", u, weight, True, where).mean
+        return _measured(graph, "closeness", "u", u, weight, True, where, ids).closeness
+    mean = _measured(graph, "mean", "u", u, weight, True, where, ids).mean
     with np.errstate(divide="ignore", over="ignore"):
         return np.where(mean > 0, 1 / mean, 0.0)
 
 
-def harmonic_closeness(graph: Any, nbunch: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> np.ndarray:
+@with_common_parts
+def harmonic_closeness(
+    graph: Any, nbunch: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]
+) -> np.ndarray:
     """Return the harmonic centrality of each vertex: the sum of 1 / distance over the vertices that reach it.
 
     Vertices that do not reach it, or are at distance 0, add nothing.
@@ -298,10 +323,11 @@ def harmonic_closeness(graph: Any, nbunch: Any = None, *, weight: bool = True, *
     ----------
     graph : Graph, DistributedGraph, Hierarchy, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.distances` does.
-    nbunch : sequence of int, optional
-        The vertices, 0 to n-1. By default all.
+    nbunch : sequence of int or of ids, optional
+        The vertices, 0 to n-1 or their ids in the graph. By default all.
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
+    {ids of vertices}
     **where
         ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
 
@@ -320,7 +346,7 @@ def harmonic_closeness(graph: Any, nbunch: Any = None, *, weight: bool = True, *
     >>> mgraph.harmonic_closeness(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu").tolist()
     [0.0, 1.0, 1.5]
     """
-    return _measured(graph, "harmonic", "nbunch", nbunch, weight, True, where).harmonic
+    return _measured(graph, "harmonic", "nbunch", nbunch, weight, True, where, ids).harmonic
 
 
 def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where]) -> float:
@@ -363,18 +389,32 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
 
 
 def _measured(
-    graph: Any, reduce: Any, name: str, vertices: Any, weight: bool, reverse: bool, where: Where
+    graph: Any,
+    reduce: Any,
+    name: str,
+    vertices: Any,
+    weight: bool,
+    reverse: bool,
+    where: Where,
+    ids: bool = False,
 ) -> DistancesResult:
     """Return measures of the distances from some vertices, an argument of this name, or to them in `reverse`."""
     graph = once_read(graph)
     given = given_graph(graph)
-    vertices = vertices_of(name, vertices, given, ids=False)
+    question = _question(graph, ids)
+    vertices = None if vertices is None else question.vertices(name, vertices)
     if not checked_flag("weight", weight):
         if isinstance(given, Graph):
             graph = given.unweighted()
         elif where.setdefault("method", "bfs") != "bfs":
             raise InputError(Given("method", where["method"]), " measures weights: leave out ", Given("weight", weight))
     return distances(graph, vertices, reduce=reduce, reverse=reverse, **where)
+
+
+def _question(graph: Any, ids: bool) -> Question:
+    """Return a question about the vertices of a graph."""
+    given = given_graph(graph)
+    return Question(given, given.n, ids)
 
 
 def _eccentricities(graph: Any, e: Any, weight: bool, where: Where) -> np.ndarray:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_choice, checked_flag, checked_limit, checked_vertices
+from ...arguments import checked_choice, checked_flag, checked_limit
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity, name_of
 from ...errors import Given, InputError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
-from ...graph.checks import check_room
+from ...graph.question import Question
 from ...paths import needed_for_paths
 from ...planning.shape import shape_beside
 from ...results import OfDistances, Solved, solved_graph
@@ -37,14 +37,15 @@ from .program import PATIENCE, FromOneSource, Request
 @with_common_parts
 def sssp(
     graph: Any,
-    source: int | None = None,
-    sources: Sequence[int] | None = None,
+    source: Any = None,
+    sources: Sequence[Any] | None = None,
     *,
     method: str = "auto",
     predecessors: bool = False,
     dtype: Any = None,
     limit: float | None = None,
-    target: int | None = None,
+    target: Any = None,
+    ids: bool = False,
     device: str | None = None,
     client: Any = None,
     memory_limit: int | float | str | None = None,
@@ -63,9 +64,9 @@ def sssp(
     ----------
     graph : Graph, DistributedGraph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does. The edges of an unweighted graph have length 1.
-    source : int, optional
-        The vertex to start from, 0 to n-1.
-    sources : sequence of int, optional
+    source : int or id, optional
+        The vertex to start from, 0 to n-1, or its id in the graph.
+    sources : sequence of int or of ids, optional
         Several vertices to start from at once. Then the result has each vertex's nearest source, too: of equally near
         ones the least. Give either this or `source`.
     method : {"auto", "nearfar", "bellman-ford", "mask"}
@@ -81,8 +82,9 @@ def sssp(
     limit : float, optional
         The greatest distance to search to; vertices beyond it count as unreached. Where weights are negative, a path
         within the limit may pass vertices beyond it: vertices that are cut off keep their predecessors.
-    target : int, optional
+    target : int or id, optional
         Stop once this vertex's distance is known; vertices farther away count as unreached.
+    {ids argument}
     {common arguments}
     {checkpoint arguments}
 
@@ -99,7 +101,7 @@ def sssp(
         If a weight or distance is out of range for its type; `mgraph.apsp` lists the ranges.
     InputError
         For negative weights with another method than ``"bellman-ford"``, if `source` or `target` is not an integer in
-        [0, n), and for invalid input.
+        [0, n) or no id of the graph, and for invalid input.
     {common errors}
     {checkpoint errors}
 
@@ -127,11 +129,13 @@ def sssp(
     graph = as_any_graph(graph)
     if (source is None) == (sources is None):
         raise InputError("give either source (one vertex) or sources (several), not both")
-    name, several = ("source", [source]) if sources is None else ("sources", sources)
-    check_room(name, several)
-    start = tuple(sorted(set(checked_vertices(name, several, graph.n))))
+    question = Question(graph, graph.n, ids)
+    if sources is None:
+        start: tuple[int, ...] = (question.vertex("source", source),)
+    else:
+        start = tuple(sorted(set(question.vertices("sources", sources).tolist())))
     predecessors = checked_flag("predecessors", predecessors)
-    [end] = [-1] if target is None else checked_vertices("target", [target], graph.n)
+    end = -1 if target is None else question.vertex("target", target)
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
     checked_choice("method", method, ("auto", *METHODS))
@@ -185,11 +189,12 @@ def sssp(
     found = {name: array for name, array in outcome.arrays.items() if name not in FromOneSource.facts}
     return SsspResult(
         **at_home(graph, found),
-        sources=start,
+        sources=tuple(question.listed(start)),
         iterations=int(outcome.arrays["rounds"][0]),
         plan=plan,
         timings=outcome.timings,
-        _solved=Solved(graph, most, end),
+        _starts=start,
+        _solved=Solved(graph, most, end, question.ids),
     )
 
 
@@ -207,8 +212,8 @@ class SsspResult(OfDistances):
         a vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
     iterations : int
         Number of rounds that were run.
-    sources : tuple of int
-        The sources of the distances, ascending.
+    sources : tuple of int or of ids
+        The sources of the distances, in the order of their numbers.
     nearest : array or DistributedVector of int32, shape (n,), or None
         Each vertex's nearest source, of equally near ones the least; -9999 where there is none. None after a search
         from one ``source``.
@@ -230,14 +235,15 @@ class SsspResult(OfDistances):
     FACTS = ("sources",)
     PICTURES = ("distribution", "graph")
 
-    sources: tuple[int, ...]
+    sources: tuple[Any, ...]
     distances: Array
     predecessors: Array | None = None
     nearest: Array | None = None
     iterations: int
+    _starts: tuple[int, ...] = ()
 
     @property
-    def source(self) -> int | None:
+    def source(self) -> Any:
         """The source if there is only one, otherwise None.
 
         Examples
@@ -248,25 +254,27 @@ class SsspResult(OfDistances):
         """
         return self.sources[0] if len(self.sources) == 1 else None
 
-    def path(self, vertex: int) -> list[int]:
+    @with_common_parts
+    def path(self, vertex: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of the shortest path to `vertex` from a nearest source, both ends included.
 
         Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
 
         Parameters
         ----------
-        vertex : int
-            The last vertex, in [0, n).
+        vertex : int or id
+            The last vertex, in [0, n), or its id in the graph.
+        {ids of a method}
 
         Returns
         -------
-        list of int
-            The vertices; empty where there is no path.
+        list of int, or of ids
+            The vertices, as ids if `vertex` is one; empty where there is no path.
 
         Raises
         ------
         InputError
-            If predecessors were not requested, or `vertex` is not in [0, n).
+            If predecessors were not requested, or `vertex` is not in [0, n) or no id of the graph.
 
         Examples
         --------
@@ -276,11 +284,14 @@ class SsspResult(OfDistances):
         [0, 1, 2]
         """
         predecessors = needed_for_paths(self.predecessors, "sssp")
-        [vertex] = checked_vertices("vertex", [vertex], self.plan.n)
+        question = self._question(ids)
+        vertex = question.vertex("vertex", vertex)
         if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
             return []
         vertices = walked_back(predecessors, vertex)
-        return vertices if vertices[0] in self.sources else []  # a cycle of weight zero that rounding made negative
+        if vertices[0] not in self._starts:  # a cycle of weight zero that rounding made negative
+            return []
+        return question.listed(vertices)
 
     def verify(self, graph: Any = None) -> None:
         """Raise unless the result is right.
@@ -333,7 +344,7 @@ class SsspResult(OfDistances):
         unreached = infinity(np.dtype(self.distances.dtype))
         limits = solved.limit, solved.target
         # Negative weights may lead from one source to another: those at distance 0 prove the others' distances.
-        roots = tuple(source for source in self.sources if known.nonnegative or self.distances[source] == 0)
+        roots = tuple(source for source in self._starts if known.nonnegative or self.distances[source] == 0)
         question = certificate.Question(roots, *limits, False, unreached, known.nonnegative)
         vectors = {name: array for name, array in self.arrays.items() if name != "nearest"}
         certificate.verify(known, question, vectors, self.plan.devices)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...graph import Graph
-from ..command import LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
+from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
 from ..entry import Algorithm, Sample, named
 from ..samples import graphs
 from ..work import of_search
@@ -45,10 +45,11 @@ SSSP = Algorithm(
         example="mgraph sssp roads.gr --source 0 --predecessors --out tree.npz",
         summary=summary,
         options=(
-            Option("source", int, SOURCE, default=0, metavar="V"),
+            Option("source", str, SOURCE, default=0, metavar="V", vertices=True),
             Option("dtype", tuple(dtype.name for dtype in TYPES), "By default that of the weights."),
             Option("limit", float, LIMIT, metavar="D"),
             TARGET,
+            IDS,
             PREDECESSORS,
         ),
     ),

@@ -24,6 +24,7 @@ def summary(graph: Graph, result: SsspResult, options: dict[str, Any]) -> Summar
     words += isolation([*result.sources], len(reached), options) if graph.n > 1 else ""
     if target is None:
         return Summary(facts, words)
-    distance = None if distances[target] == infinity(distances.dtype) else distances[target].item()
-    found = route(result, target, distance)
-    return Summary(facts | found.facts, f"{words}\n{found.words}")
+    found = distances[result.solved.target]
+    distance = None if found == infinity(distances.dtype) else found.item()
+    way = route(result, target, distance)
+    return Summary(facts | way.facts, f"{words}\n{way.words}")

@@ -74,7 +74,7 @@ class DistributedGraph(Handle):
 
     def _refer(self, placement: Placement) -> None:
         self.n, self.m, self.directed = placement.n, placement.m, placement.directed
-        self.weights_dtype, self.ids, self.ranges = placement.weights_dtype, placement.ids, placement.cut.ranges
+        self.weights_dtype, self.ranges = placement.weights_dtype, placement.cut.ranges
         self.plan = placement.plan
         self._placement = placement
 
@@ -267,6 +267,22 @@ class DistributedGraph(Handle):
         (DistributedGraph(n=12, m=34, undirected, int32, on 1 worker), 110)
         """
         return weighed(self, weights)
+
+    @property
+    def ids(self) -> Any:
+        """The id of each vertex: an array, or a DistributedVector if the workers have numbered them; None without ids.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> named = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     graph = mgraph.DistributedGraph.from_graph(named, client, device="cpu")
+        ...     graph.ids.tolist(), mgraph.bfs(graph, "Rome", predecessors=True).path("Genoa")
+        (['Rome', 'Pisa', 'Genoa'], ['Rome', 'Pisa', 'Genoa'])
+        """
+        return self._placement.ids
 
     @property
     def placement(self) -> Placement:

@@ -11,6 +11,7 @@ from ... import device as devices
 from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...graph.views import Kept as Derived
+from ...graph.views import Views
 from ...planning.cut import Placed
 from ...planning.plan import Plan
 from . import residents
@@ -104,11 +105,12 @@ class Placement(PlacedGraph):
             for spec, sizes in named
             for name, size in sorted(sizes.items())
             if size and name not in ("csc", "weights")
-        ]
+        ] + list(self._numbers.derived(Views()))
 
     def release(self) -> None:
         """Free the arrays that calls have derived from the graph."""
         self._asked(True)
+        self._numbers.release(Views(), None)
         self.group.changed = True
 
     def _asked(self, release: bool) -> list[Mapping[str, int]]:

@@ -1,0 +1,41 @@
+"""Vertices that options name: by numbers, or by ids of the graph, which is read only after the options.
+
+A word of digits is the number of a vertex. With ``--ids`` it is an id: a number if those of the graph are numbers, else
+the text itself. Any other word is an id.
+"""
+
+import re
+from typing import Any
+
+from ..errors import FormatError
+from ..io import VertexList
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,30}", re.ASCII)
+
+
+def named_vertices(given: Any, ids: Any, by_ids: bool) -> Any:
+    """Return what an option says as a call takes it; the graph has some `ids`, or None.
+
+    Raises
+    ------
+    FormatError
+        For a file with a line that is no number if the graph has no ids.
+    """
+    as_numbers = not by_ids or ids is None or not len(ids) or not isinstance(ids[0], str)
+    if isinstance(given, VertexList):
+        if as_numbers:
+            try:
+                return given.numbers()
+            except FormatError:
+                if ids is None:
+                    raise
+        return [_vertex(word, as_numbers) for word in given.words()]
+    if isinstance(given, tuple):
+        return [named_vertices(each, ids, by_ids) for each in given]
+    if isinstance(given, int):  # the option's default, a vertex
+        return ids[given] if by_ids and ids is not None and given < len(ids) else given
+    return _vertex(given, as_numbers)
+
+
+def _vertex(word: str, as_number: bool) -> str | int:
+    return int(word) if as_number and _NUMBER.fullmatch(word) else word

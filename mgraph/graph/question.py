@@ -1,0 +1,164 @@
+"""What a call is asked: which vertices, and whether by their numbers or by the graph's ids.
+
+The rule of every call and of the methods of results: text is an id; an integer is the number of a vertex unless
+``ids=True``. The answer has the form of the question: vertices are returned as ids if one was asked for by an id.
+Arrays with an element per vertex, or per pair, keep numbers: a million predecessors would be a million objects.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .. import device as devices
+from ..arguments import checked_flag, checked_integer, checked_vertices
+from ..errors import Argument, Given, InputError
+from .checks import check_room
+from .ids import Index, index_of, places_among
+
+#: The names under which a graph keeps the index of its ids, and a copy of those that are on workers.
+INDEX, COPY = "ids by value", "ids"
+
+
+class Subject(Protocol):
+    """What has ids: a graph, or a result of one."""
+
+    @property
+    def ids(self) -> Any:
+        """The id of each vertex, an array or a vector on workers; None if there are none."""
+
+    def kept(self, name: str, device: devices.Device, make: Any) -> Any:
+        """Return the value that `make` makes, kept under a name."""
+
+
+def ids_of(subject: Subject) -> np.ndarray:
+    """Return the ids of a graph that has some; those on workers are copied once."""
+    ids = subject.ids
+    if isinstance(ids, np.ndarray):
+        return ids
+    copied: np.ndarray = subject.kept(COPY, devices.find("cpu"), lambda: np.asarray(ids.to_numpy()))
+    return copied
+
+
+def index_kept(subject: Subject) -> Index:
+    """Return the index of a graph's ids, which it keeps."""
+    index: Index = subject.kept(INDEX, devices.find("cpu"), lambda: index_of(ids_of(subject)))
+    return index
+
+
+class Question:
+    """Vertices of a call's arguments, and the form of its answer.
+
+    Parameters
+    ----------
+    subject : Graph, PlacedGraph or Solved
+        What has the ids.
+    n : int
+        Number of vertices.
+    ids : bool
+        Whether integers are ids, too.
+
+    Attributes
+    ----------
+    named : bool
+        Whether a vertex was asked for by an id, so that the answer has ids.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> from mgraph.graph.question import Question
+    >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
+    >>> question = Question(graph, graph.n)
+    >>> question.vertex("source", "Pisa"), question.listed([1, 2])
+    (1, ['Pisa', 'Genoa'])
+    """
+
+    __slots__ = ("_subject", "ids", "n", "named")
+
+    def __init__(self, subject: Subject, n: int, ids: bool = False) -> None:
+        self._subject, self.n = subject, n
+        self.ids = self.named = ids if ids is False else checked_flag("ids", ids)
+        if self.ids and getattr(subject, "ids", None) is None:
+            raise InputError(Given("ids", True), " needs a graph with ids: this one has none, so give its vertices")
+
+    def vertex(self, name: str, value: Any) -> int:
+        """Return the vertex that an argument of this name asks for, or raise InputError."""
+        if type(value) is int and 0 <= value < self.n and not self.ids:
+            return value
+        if self.ids or isinstance(value, str):
+            return int(self._with_ids(name, [value])[0])
+        if not self.n:
+            raise InputError(argument=name, value=value, expected="a vertex, and the graph has none")
+        try:
+            return checked_integer(name, value, 0, self.n - 1)
+        except InputError as error:
+            raise self._advised(error) from None
+
+    def vertices(self, name: str, values: Any, *advice: str | Argument | Given) -> np.ndarray:
+        """Return the vertices that an argument asks for as int32, or raise InputError; with `advice` for a single one.
+
+        Parameters
+        ----------
+        name : str
+            The argument.
+        values : sequence or array
+            Numbers of vertices, or ids.
+        *advice : str, Argument or Given
+            What to do with a single vertex.
+        """
+        check_room(name, values)
+        given = values.to_numpy() if hasattr(values, "to_numpy") else values
+        if self.ids:
+            return self._with_ids(name, given if isinstance(given, Sequence) else devices.to_host(given))
+        try:
+            found = np.asarray(devices.to_host(given))
+        except (TypeError, ValueError):  # of an object that only looks like an array
+            found = np.empty(0)
+        if found.ndim == 1 and len(found) and found.dtype.kind in "iu":
+            wrong = (found < 0) | (found >= self.n)
+            if not wrong.any():
+                return found.astype(np.int32)
+            values = found[wrong].tolist()
+        elif found.ndim == 1 and found.dtype.kind in "OUT":
+            each = list(given) if isinstance(given, Sequence) else found.tolist()
+            texts = np.fromiter((isinstance(value, str) for value in each), bool, len(each))
+            if texts.any():
+                return self._of_both_kinds(name, each, texts)
+        try:
+            return np.array(checked_vertices(name, values, self.n, *advice), np.int32)  # which says what is wrong
+        except InputError as error:
+            raise self._advised(error) from None
+
+    def answer(self, vertices: np.ndarray) -> np.ndarray:
+        """Return vertices as an array in the form of the question."""
+        return ids_of(self._subject)[vertices] if self.named else vertices
+
+    def listed(self, vertices: Sequence[int]) -> list[Any]:
+        """Return vertices as a list in the form of the question."""
+        return self.answer(np.array(vertices, np.int32)).tolist() if self.named else list(vertices)
+
+    def _of_both_kinds(self, name: str, values: list[Any], texts: np.ndarray) -> np.ndarray:
+        """Return vertices of which some are asked for by text, the others by number."""
+        found = np.empty(len(values), np.int32)
+        found[texts] = self._with_ids(name, [value for value in values if isinstance(value, str)])
+        numbers = [value for value in values if not isinstance(value, str)]
+        if numbers:
+            found[~texts] = self.vertices(name, numbers)
+        return found
+
+    def _with_ids(self, name: str, values: Any) -> np.ndarray:
+        """Return the vertices with some ids."""
+        if self._subject.ids is None:
+            advice = ": the graph has no ids, which with_ids() gives it"
+            raise InputError(advice, argument=name, value=str(values[0]), expected=f"an integer in [0, {self.n})")
+        self.named = True
+        return places_among(ids_of(self._subject), index_kept(self._subject), values, name)
+
+    def _advised(self, error: InputError) -> InputError:
+        """Return an error about the number of a vertex, which names ``ids=True`` if the graph has ids of numbers."""
+        ids = self._subject.ids
+        whole = isinstance(error.value, (int, np.integer)) and ids is not None and ids.dtype.kind == "i"
+        if not whole:
+            return error
+        advice = ": the graph's ids go with ", Given("ids", True)
+        return InputError(*advice, argument=error.argument, value=error.value, expected=error.expected)
