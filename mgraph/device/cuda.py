@@ -128,15 +128,16 @@ class CudaDevice:
         """Lock an array's pages for the block, so that `copy` moves it at full speed, if they can be locked."""
         runtime, place = self.xp.cuda.runtime, _address(array)
         with self.active():
+            locked = True
             try:
                 runtime.hostRegister(place, array.nbytes, 0)
             except runtime.CUDARuntimeError:  # too much is locked already, or the pages are of a kind that cannot be
-                yield
-                return
+                locked = False
             try:
                 yield
             finally:
-                runtime.hostUnregister(place)
+                if locked:
+                    runtime.hostUnregister(place)
 
     def copy(self, target: Array, source: Array) -> None:
         """Copy a matrix to or from the host, in the order of the current stream.

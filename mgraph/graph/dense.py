@@ -1,5 +1,6 @@
 """Dense matrices as graphs: which entries are edges, and checks of the entries."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -95,9 +96,13 @@ def looked_through(matrix: Array) -> tuple[bool, bool]:
     elif isinstance(matrix, np.ndarray):
         rows = max(1, _LOOKED // max(1, len(matrix)))
 
+        sure = threading.Event()  # there is an infinity
+
         def look_at(first: int) -> None:
-            sure = any(seen.infinite for seen in looks)
-            looks.append(look(matrix[first : first + rows], first, 0, sure))
+            seen = look(matrix[first : first + rows], first, 0, sure.is_set())
+            if seen.infinite:
+                sure.set()
+            looks.append(seen)
 
         shared_by_cores(look_at, range(0, len(matrix), rows), matrix.size)
     else:

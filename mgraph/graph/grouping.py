@@ -85,8 +85,9 @@ def ascending(indptr: np.ndarray, indices: np.ndarray, n: int, strictly: bool = 
 def balanced(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None) -> bool:
     """Return whether each edge above the diagonal is one below it, as often and with the same bits as its weight.
 
-    If not, the answer is True nevertheless with a probability of about ``2**-128``: the sums of two hashes of 64 bits,
-    whose keys are drawn at each call, are compared instead of the edges [1]_.
+    The sums of two hashes of 64 bits, whose keys are drawn at each call, are compared instead of the edges [1]_. If the
+    hashes were random, a wrong True had a probability of ``2**-128``. They are not proof against a file that was made
+    to deceive; then the graph has an edge in one direction that should have two.
 
     References
     ----------

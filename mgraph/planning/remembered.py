@@ -20,12 +20,12 @@ MOST, SMALL = 64, 1 << 20
 
 
 def remembered(planner: Callable[P, AnyPlan]) -> Callable[P, AnyPlan]:
-    """Return a planner that remembers small plans by its arguments."""
+    """Return a planner that remembers small plans by its arguments, on which alone they must depend."""
     plans: dict[Any, AnyPlan] = {}
 
     @functools.wraps(planner)
     def planned(*args: P.args, **options: P.kwargs) -> AnyPlan:
-        question = rates.changes, args, *options.items()
+        question = rates.changes, args, *options.items(), *map(type, args), *map(type, options.values())
         try:
             known = plans.get(question)
         except TypeError:  # where vertices' edges begin, or another array

@@ -41,8 +41,8 @@ def recovering(call: Callable[P, T]) -> Callable[P, T]:
         given: dict[str, Any] = dict(zip(names, args, strict=False)) | options
         retries, client = given.get("retries"), given.get("client")
         placed = [value for value in given.values() if hasattr(value, "placement") or placed_vector(value)]
-        if not placed and client is retries is given.get("checkpoint") is None:
-            return call(*args, **options)  # it uses no worker that it could lose
+        if not placed and client is None and retries is None and given.get("checkpoint") is None:
+            return call(*args, **options)  # as nothing is to be made again, or gone on with
         _check(retries, client, placed)
         asked = given.get("checkpoint")
         wanted = checked_checkpoints(asked, given.get("checkpoint_every"), given.get("resume", False))

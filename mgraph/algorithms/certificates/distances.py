@@ -209,8 +209,7 @@ class Certificate:
         xp, q, own = state.device.xp, self.question, (state.first, state.last)
         kernels, (unreached, most) = certificate_kernels.on(state.device), self._bounds(state)
         (order, by_source), d = row_order(state.part), state.distances
-        weights = None if q.unit else state.part.compressed(order).weights
-        lengths = None if weights is None else state.device.asarray(weights)
+        lengths = None if q.unit else state.part.compressed(order, state.device).weights
         edges = *state.part.layout(order, state.device), lengths, state.first, by_source, d
         how = q.nonnegative, state.ulps, q.rounding
         proven, tight = xp.zeros((2, state.last - state.first), np.uint8)

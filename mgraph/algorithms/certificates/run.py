@@ -3,6 +3,7 @@
 No rule is checked by the kernels that solve: a fault of theirs would then prove itself.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +17,12 @@ from ...graph import Graph, PlacedGraph
 from ...graph.compressed import compressed_bytes
 from ...graph.vertex_range import Beside, Part
 from ...planning.cut import shares
-from ...planning.devices import DeviceSpec, rates_of
-from ...planning.fit import fitted, shortfall
+from ...planning.devices import DeviceSpec, holding, rates_of
+from ...planning.fit import fitted
 from ...planning.plan import Detail, Plan
 from ...results import on_workers
 from ...runtime.direct import Direct
-from ...runtime.program import Executor, Program
+from ...runtime.program import Executor, Program, memory_errors
 from ...runtime.select import cut_of, specs_holding
 
 
@@ -131,13 +132,24 @@ def facts_of(
         plan = fitted(_planned(graph, runner, arrays, needs), None)
         return runner.run(make(plan), lambda shard: None, plan, None).arrays
     here = {name: array.to_numpy() if on_workers(array) else array for name, array in arrays.items()}
-    for device in (*_gpu_of(solved_on), devices.find(graph.device)):
-        direct = Direct(device)
-        plan = _planned(graph, direct, here, needs)
-        if not shortfall(plan, None):
-            break
-    plan = fitted(plan, None)
-    pieces = Beside(graph, {name: device.asarray(array) for name, array in here.items()})
+    for device in _gpu_of(solved_on):
+        with contextlib.suppress(MemoryError):  # also where another process has taken the memory meanwhile
+            return _facts_on(device, graph, make, here, needs)
+    return _facts_on(devices.find(graph.device), graph, make, here, needs)
+
+
+def _facts_on(
+    device: devices.Device,
+    graph: Graph,
+    make: Callable[[Plan], Program],
+    arrays: Mapping[str, Array],
+    needs: Needs,
+) -> Mapping[str, Array]:
+    """Return the facts as `facts_of` does, of one device."""
+    direct = Direct(device)
+    plan = fitted(_planned(graph, direct, arrays, needs), None)
+    with memory_errors("verify", plan):
+        pieces = Beside(graph, {name: device.asarray(array) for name, array in arrays.items()})
     return direct.run(make(plan), lambda shard: pieces, plan, None).arrays
 
 
@@ -156,7 +168,13 @@ def _planned(graph: Graph | PlacedGraph, runner: Executor, arrays: Mapping[str, 
 
     Vectors that are on one device already are no part of it.
     """
-    specs = specs_holding(runner, graph, *(("csc.weights", "csr.weights", "weights") if needs.weights else ()))
+    if isinstance(graph, PlacedGraph):
+        specs = specs_holding(runner, graph, *(("weights",) if needs.weights else ()), orders=("csc",))
+    else:  # which is read by source
+        assert runner.place is not None
+        names = "csr.indptr", "csr.indices", *(("csr.weights",) if needs.weights else ())
+        held = graph.held(runner.place, *names)
+        specs = tuple([holding(spec, held) for spec in runner.specs])
     a_weight = graph.weights_dtype.itemsize if needs.weights and graph.weights_dtype is not None else 0
     moved = [a for a in arrays.values() if runner.place is None or devices.of(a).name != runner.place.name]
     a_vertex = needs.a_vertex + sum(np.dtype(array.dtype).itemsize for array in moved)

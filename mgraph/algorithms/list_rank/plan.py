@@ -75,7 +75,6 @@ class ListDetail(Detail):
             yield Given("method", "splitter48"), " takes least (each device has the whole list)"
 
 
-@remembered
 def planned(
     n: int,
     m: int | None,
@@ -91,12 +90,24 @@ def planned(
     `m` is not used, since an element has one link.
     """
     checked_integer("n", n, 0, MAX_ELEMENTS)
-    kind, shards = specs[0].kind, len(specs)
     if isinstance(method, str) and method in FORMER_METHODS:
         former, method = method, FORMER_METHODS[method]
         names = Given("method", former), " of list_rank is now ", Given("method", method)
         message = RenamedWarning(*names, ": the former name ends with the next release")
         warn_caller(message)
+    return _planned(n, specs, method, span, splitters, memory_limit)
+
+
+@remembered
+def _planned(
+    n: int,
+    specs: tuple[DeviceSpec, ...],
+    method: str,
+    span: int | None,
+    splitters: int | None,
+    memory_limit: int | None,
+) -> Plan:
+    kind, shards = specs[0].kind, len(specs)
     checked_choice("method", method, ("auto", *METHODS))
     if method == "sequential" and kind == "cuda":
         raise InputError(

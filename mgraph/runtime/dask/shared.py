@@ -256,9 +256,9 @@ def _attached(buffer: Buffer, device: devices.Device, reads: bool) -> Iterator[t
             replies = opened(buffer.replies[not reads], os.O_RDONLY if reads else os.O_WRONLY)
             if os.fstat(memory).st_size < SLOTS * buffer.slot:
                 raise OSError("the buffer is too small")
+            slots = _slots(memory, buffer.slot)
         except OSError as error:
             raise Aborted(f"the memory of the client cannot be read any more: {error}") from error
-        slots = _slots(memory, buffer.slot)
         with device.locked(slots):
             yield slots, requests, replies
 
