@@ -174,7 +174,7 @@ CALLS = {
     "sssp": 146,
     "closure": 160,
     "list_rank": 100,
-    "apsp_batch": 260,
+    "apsp_batch": 320,
 }
 
 
