@@ -27,7 +27,7 @@ def check(algorithm, *given, **options):
 @functools.cache
 def pairs(dense):
     """Return a graph or a matrix of 512 vertices, and all its pairs."""
-    data = random_matrix(512, low=1, high=9) if dense else weighted(grid(16, 32), (1, 9))
+    data = random_matrix(512, low=1, high=9) if dense else weighted(grid(16, 32), (1, 9), "float32")
     return data, mgraph.apsp(data, device="cpu").distances
 
 
@@ -74,7 +74,7 @@ class TestChecks:
     @pytest.mark.parametrize("at_a_time", [1 << 26, 50])
     def test_all_pairs_of_a_graph(self, monkeypatch, at_a_time):
         monkeypatch.setattr(bellman, "AT_A_TIME", at_a_time)
-        graph = weighted(rmat(6), (1, 9))
+        graph = weighted(rmat(6), (1, 9), "float32")
         distances = mgraph.apsp(graph, device="cpu").distances.copy()
         check("apsp", graph, {"distances": distances})
         there = np.isfinite(distances[-1])
@@ -158,7 +158,7 @@ class TestChecks:
     @given(st.integers(0, 3), st.integers(0, 3), st.sampled_from([1e-3, 0.5, -3.0, np.inf]))
     @settings(deadline=None, max_examples=40)
     def test_no_wrong_tile_of_all_pairs_passes(self, i, j, more):
-        for data in (random_matrix(128, low=1, high=9), weighted(grid(8, 16), (1, 9))):
+        for data in (random_matrix(128, low=1, high=9), weighted(grid(8, 16), (1, 9), "float32")):
             distances = mgraph.apsp(data, device="cpu").distances.copy()
             distances[32 * i : 32 * i + 32, 32 * j : 32 * j + 32] += np.float32(more)
             with pytest.raises(WrongResultError):

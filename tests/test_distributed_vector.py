@@ -28,7 +28,7 @@ def client(request):
 
 @pytest.fixture(scope="module")
 def placed(client):
-    with DistributedGraph.from_graph(weighted(grid(20, 30), (1, 4)), client, device="cpu") as made:
+    with DistributedGraph.from_graph(weighted(grid(20, 30), (1, 4), "float32"), client, device="cpu") as made:
         yield made
 
 
