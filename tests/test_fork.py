@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -123,3 +124,53 @@ def calls_wide(n):
 @pytest.mark.parametrize(("kernel", "all_cores"), [(even, False), (odd, False), (wide, True), (calls_wide, True)])
 def test_kernels_may_call_themselves_and_one_another(kernel, all_cores):
     assert forks.takes_all_cores(kernel) is all_cores
+
+
+#: A child that is forked while another thread of its parent derives something from a graph, and what it finds.
+WHILE_DERIVING = """
+    import multiprocessing, threading
+    import mgraph
+
+    graph, held, go_on = mgraph.generate.grid(20, 20), threading.Event(), threading.Event()
+
+    def derive():
+        held.set()
+        go_on.wait(60)
+
+    def child():
+        raise SystemExit(0 if mgraph.generate.grid(5, 5).kept("x", mgraph.device.find("cpu"), lambda: 7) == 7 else 1)
+
+    thread = threading.Thread(target=lambda: graph.kept("slow", mgraph.device.find("cpu"), derive))
+    thread.start()
+    held.wait(60)
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(30)
+    print(process.exitcode)
+    process.kill()
+    go_on.set()
+"""
+
+#: A large call in a thread that outlives the main one.
+LATE = """
+    import threading, time
+    import numpy as np
+    import mgraph
+
+    matrix = np.ones((3000, 3000), np.float32)
+
+    def work():
+        threading.main_thread().join()
+        time.sleep(0.2)
+        print(mgraph.Graph.from_distances(matrix).nonnegative, flush=True)
+
+    threading.Thread(target=work).start()
+"""
+
+
+@pytest.mark.parametrize(("script", "printed"), [(WHILE_DERIVING, "0"), (LATE, "True")])
+def test_locks_and_threads_that_end(script, printed):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.split() == [printed], done.stderr

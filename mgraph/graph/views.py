@@ -1,6 +1,7 @@
 """Arrays derived from a graph and kept with it, by name and device."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -14,6 +15,16 @@ _log = logging.getLogger(__name__)
 
 #: Held while anything is derived from any graph, so that other threads and streams see only finished arrays.
 MAKING = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """In a forked child: replace the lock, which another thread of the parent may have held."""
+    global MAKING
+    MAKING = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 #: Marks a view that is missing; None is a valid view, of the weights of an unweighted graph.
 _ABSENT = object()

@@ -13,8 +13,8 @@ file.
 Kernels lie in mgraph's cache folder, by module and by the content of its source: another installation of the same
 sources finds them. NUMBA_CACHE_DIR names another folder.
 
-Numba compiles a function again when its file has changed. Kernels contain what they call of this package, so a change
-of any of its files counts, too.
+Numba compiles a function again when its file has changed. Kernels contain what they call of this package, of each
+other and of `mgraph.dtypes`, so a change of any of these files counts, too.
 
 A file appears whole or not at all, as it is written under another name first. A disk may lose a part of it
 nevertheless, as at a power cut. So a file begins with a hash of its content. What does not fit its hash, or cannot be
@@ -64,8 +64,11 @@ HASH = 32
 #: What this process has warned of.
 warned: set[str] = set()
 
-#: The contents of this package, which become part of kernels.
-_SHARED = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+_LIBRARY = Path(__file__).parents[2]
+
+#: The files whose contents become part of kernels, and a hash of these.
+_PARTS = *Path(__file__).parent.glob("*.py"), *(_LIBRARY / "kernels").rglob("*.py"), _LIBRARY / "dtypes.py"
+_SHARED = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_PARTS))).hexdigest()
 
 _PACKAGE = __name__.partition(".")[0]
 

@@ -39,17 +39,28 @@ def on_all_cores(task: Callable[[Item], object], items: Iterable[Item], most: in
         for item in items:
             task(item)
         return
-    callers, shared = clock(), iter(items)  # of a list: threads may take from it at the same time
+    callers, shared = clock(), iter(enumerate(items))  # threads may take from it at the same time
+    failed: dict[int, BaseException] = {}
 
     def on_a_core() -> None:
         take_over(callers)  # which counts what these threads compile
-        for item in shared:
-            task(item)
+        for number, item in shared:
+            if failed:
+                return
+            try:
+                task(item)
+            except BaseException as error:
+                failed[number] = error
 
-    begun = [_threads.submit(on_a_core) for _ in range(cores)]
+    begun = []
+    try:
+        for _ in range(cores):
+            begun.append(_threads.submit(on_a_core))
+    except RuntimeError:  # the interpreter ends, and lets no thread begin: the caller's goes on
+        on_a_core()
     wait(begun)
-    for each in begun:
-        each.result()
+    if failed:  # items are taken in their order, so the first that fails is among them
+        raise failed[min(failed)]
 
 
 def parts(count: int, work: int = 1, little: int = VERTICES) -> list[slice]:
