@@ -254,7 +254,9 @@ __global__ void __launch_bounds__(THREADS)
         const D from = distances[u];
         const Wide before = N::key(from), after = N::key(distances[v]);
         if (before == never) return;
-        const Bounds sum = bounds<D>(from, weights ? N::of(weights[e]) : N::of(1), ulps, rounding);
+        // An unreached vertex: sums in another order than the search's may have exceeded the limit, others not.
+        const int around = after == never ? 0 : ulps;
+        const Bounds sum = bounds<D>(from, weights ? N::of(weights[e]) : N::of(1), around, rounding);
         if (!sum.ordered) return;
         if (after == never) {
             if (sum.high <= limit && !N::infinite(sum.high)) lower(least, v);

@@ -38,7 +38,7 @@ def all_cores(monkeypatch):
     """Let all cores share small graphs, too."""
     monkeypatch.setattr(small, "GRAPH", -1)
     monkeypatch.setattr(host, "VERTICES", -1)
-    monkeypatch.setattr(host, "_FEW", 1)
+    monkeypatch.setattr(host, "FEW", 1)
 
 
 def first_fault(graph, q, distances, predecessors):
@@ -361,8 +361,8 @@ def test_predicted_peak_is_the_measured_one(name, device, monkeypatch):
     graph = weighted(rmat(16), (1, 9))
     result = SEARCHES[name](graph, device.name)
     result.verify()  # compiles, or loads what was compiled
-    plans, planned = [], run._planned
-    monkeypatch.setattr(run, "_planned", lambda *given: plans.append(planned(*given)) or plans[-1])
+    plans, planned = [], run.plan_of
+    monkeypatch.setattr(run, "plan_of", lambda *given: plans.append(planned(*given)) or plans[-1])
     _, peak = measured(result.verify) if device.kind == "cpu" else peak_on(device, result)
     kept = 4 * graph.m + 4 * (graph.n + 1)  # edges that are there already
     if device.kind == "cpu" and name.startswith("sssp"):
@@ -383,13 +383,13 @@ def peak_on(device, result):
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", SEARCHES)
 def test_results_are_proved_on_the_gpu_that_solved(name, monkeypatch):
-    graph, plans, planned = weighted(rmat(10), (1, 9)), [], run._planned
-    monkeypatch.setattr(run, "_planned", lambda *given: plans.append(planned(*given)) or plans[-1])
+    graph, plans, planned = weighted(rmat(10), (1, 9)), [], run.plan_of
+    monkeypatch.setattr(run, "plan_of", lambda *given: plans.append(planned(*given)) or plans[-1])
     result = SEARCHES[name](graph, "cuda")
     result.verify()
     next(iter(result.arrays.values()))[3] += 1
     there = found_fault(result.verify)
-    monkeypatch.setattr(run, "_gpu_of", lambda solved_on: [])
+    monkeypatch.setattr(run, "gpu_of", lambda solved_on: [])
     assert there is not None and there == found_fault(result.verify)
     assert [plan.devices[0].kind for plan in plans] == ["cuda", "cuda", "cpu"]
 

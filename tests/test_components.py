@@ -212,7 +212,7 @@ def test_progress_counts_the_supersteps(device):
         ({"connection": "loose"}, "loose"),
         ({"method": "colouring"}, "method='colouring' is for strong components of directed graphs"),
         ({"span": 0}, "span must be an integer of 1 or more, got 0"),
-        ({"progress": 3}, "progress must be a function .* got 3"),
+        ({"progress": 3}, "progress must be True, which shows a bar, or a function .* got 3"),
     ],
 )
 def test_bad_arguments(options, says):

@@ -119,6 +119,7 @@ def test_a_program_may_run_several_supersteps_at_a_time_but_not_beyond_the_span(
 def test_progress_is_optional_and_each_part_is_timed_without_its_compiling(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(HostDevice, "mark", staticmethod(time.perf_counter))
 
     class Slow(Count):
         def load(self, *arguments):
@@ -186,7 +187,7 @@ def test_invalid_spans(span):
 
 
 def test_progress_must_be_callable():
-    with pytest.raises(InputError, match=r"progress must be a function .* got 'bar'"):
+    with pytest.raises(InputError, match=r"progress must be True, which shows a bar, or a function .* got 'bar'"):
         checked_span(None, "bar")
 
 

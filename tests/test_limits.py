@@ -539,7 +539,7 @@ def test_workers_share_the_memory_of_a_container(group):
         assert 0.5 * (left - 64 * MIB) / 2 < share + limits.NUMBA_PAGES <= (left + 64 * MIB) / 2
 
 
-def out_of_memory(*_):
+def out_of_memory(*_, **__):
     raise MemoryError("Unable to allocate 9.31 GiB")
 
 

@@ -20,7 +20,7 @@ class Stream(io.StringIO):
 def test_a_line_on_a_terminal_while_kernels_are_compiled(terminal, monkeypatch, caplog):
     said, stream = Announcement(), Stream(terminal)
     monkeypatch.setattr(notice, "COMPILING", said)
-    monkeypatch.setattr(notice, "_is_child", lambda: False)
+    monkeypatch.setattr(notice, "is_child", lambda: False)
     monkeypatch.setattr(notice.sys, "stderr", stream)
     caplog.set_level("INFO", "mgraph")
     speaker = notice.Notice()

@@ -13,8 +13,8 @@ USED = re.compile(
     r"""(?<!\bself)(?<!\bcls)\.(_[A-Za-z]\w*)|(?:setattr|getattr)\((?!Client\b)[^"']+,\s*["'](_[A-Za-z]\w*)["']"""
 )
 
-#: Methods of Numba's cache, which ours overrides.
-NUMBAS = {"_load_index", "_save_data"}
+#: Names of Numba's cache, which ours overrides.
+NUMBAS = {"_load_index", "_save_data", "_locator_classes"}
 
 
 def private(path):

@@ -167,16 +167,16 @@ def test_other_workers_get_messages(client, lending, monkeypatch):  # noqa: F811
         patched.setattr(shared.limits, "available_memory", lambda: 1000)
         check(0)
     with monkeypatch.context() as patched:
-        patched.setattr(shared, "_memory", lambda size, memory=shared._memory: None if size else memory(size))
+        patched.setattr(shared, "memory_file", lambda size, memory=shared.memory_file: None if size else memory(size))
         check(0)
-    see = Cluster._see
+    found = Cluster.__init__
 
-    def only_one(cluster, wanted):
-        see(cluster, wanted)
+    def only_one(cluster, *given, **options):
+        found(cluster, *given, **options)
         cluster.readers = frozenset(sorted(cluster.readers)[:1])
 
     with monkeypatch.context() as patched:
-        patched.setattr(Cluster, "_see", only_one)
+        patched.setattr(Cluster, "__init__", only_one)
         check(1)
     check(2)
     check_nothing_is_left(client)
@@ -240,7 +240,7 @@ def test_what_is_lent_no_more_cannot_be_read(lending):
     with contextlib.closing(lent):
         # As of a client that is stopped, of which the call has been given up.
         lent.channel.stop()
-        lent._server.join()
+        lent.server.join()
         with shared.unpacked(parcel, cpu, lambda: True) as (found,), pytest.raises(Aborted):
             np.asarray(found)
     assert open_here() == []
@@ -335,21 +335,21 @@ def test_results_come_from_workers_of_this_host(client, lending, monkeypatch):  
         patched.setattr(shared, "opening", lambda file: opened(file)._replace(inode=0))
         check(0)
     with monkeypatch.context() as patched:
-        patched.setattr(shared.Reader, "_filled", lambda reader: time.sleep(0.2) or (_ for _ in ()).throw(Aborted()))
+        patched.setattr(shared.Reader, "filled_slot", lambda reader: time.sleep(0.2) or (_ for _ in ()).throw(Aborted()))
         check(0)
     check(4)
 
 
 def test_a_worker_that_serves_is_killed(mortals, lending, monkeypatch):  # noqa: F811
     found = mgraph.apsp(matrix(), client=mortals, device="cpu").distances
-    filled, begun = shared.Reader._filled, threading.Event()
+    filled, begun = shared.Reader.filled_slot, threading.Event()
 
     def slow(reader):
         begun.set()
         time.sleep(0.1)
         return filled(reader)
 
-    monkeypatch.setattr(shared.Reader, "_filled", slow)
+    monkeypatch.setattr(shared.Reader, "filled_slot", slow)
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(found.to_numpy)
         assert begun.wait(60)

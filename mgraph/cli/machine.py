@@ -55,6 +55,7 @@ def warm_up(calls: tuple[str, ...]) -> None:
             bar.update(done - bar.n)
 
         compiled_ahead(calls or None, progress=progress)
+    click.echo(f"compiled the kernels of {', '.join(calls) or 'all calls'}")
 
 
 _PACKAGES = ("numpy", "scipy", "numba", "dask", "distributed", "cupy", "dask-cuda")

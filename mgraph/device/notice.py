@@ -37,11 +37,11 @@ class Notice:
         text = "mgraph: compiling kernels, at their first use; later calls and processes find them compiled"
         _log.info(text)
         # Another listener, such as a command's progress bar, says so itself.
-        if COMPILING.listeners == 1 and not _is_child() and _is_watched():
+        if COMPILING.listeners == 1 and not is_child() and _is_watched():
             print(text, file=sys.stderr, flush=True)
 
 
-def _is_child() -> bool:
+def is_child() -> bool:
     return multiprocessing.parent_process() is not None
 
 

@@ -12,9 +12,9 @@ from mgraph.runtime.dask.pulse import PLACE
 from mgraph.runtime.dask.turns import turns_on
 from tests.faults.site import Site
 
-#: The names of threads that stay for later calls: the one for calls on what lies there, those that carry arrays from a
-#: GPU, those that compile, and those that write checkpoints.
-POOLS = ("mgraph-call_", "mgraph-copier_", "mgraph-compiler_", "mgraph-writer_")
+#: The names of threads that stay for later calls: the one for calls on what lies there, those of kernels, those that
+#: carry arrays from a GPU, those that compile, and those that write checkpoints.
+POOLS = ("mgraph-call_", "mgraph-core_", "mgraph-copier_", "mgraph-compiler_", "mgraph-writer_")
 
 
 def left(site: Site) -> list[str]:

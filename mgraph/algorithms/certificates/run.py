@@ -129,10 +129,10 @@ def facts_of(
     """
     if isinstance(graph, PlacedGraph):
         runner: Executor = graph.executor(arrays)
-        plan = fitted(_planned(graph, runner, arrays, needs), None)
+        plan = fitted(plan_of(graph, runner, arrays, needs), None)
         return runner.run(make(plan), lambda shard: None, plan, None).arrays
     here = {name: array.to_numpy() if on_workers(array) else array for name, array in arrays.items()}
-    for device in _gpu_of(solved_on):
+    for device in gpu_of(solved_on):
         with contextlib.suppress(MemoryError):  # also where another process has taken the memory meanwhile
             return _facts_on(device, graph, make, here, needs)
     return _facts_on(devices.find(graph.device), graph, make, here, needs)
@@ -147,13 +147,13 @@ def _facts_on(
 ) -> Mapping[str, Array]:
     """Return the facts as `facts_of` does, of one device."""
     direct = Direct(device)
-    plan = fitted(_planned(graph, direct, arrays, needs), None)
+    plan = fitted(plan_of(graph, direct, arrays, needs), None)
     with memory_errors("verify", plan):
         pieces = Beside(graph, {name: device.asarray(array) for name, array in arrays.items()})
     return direct.run(make(plan), lambda shard: pieces, plan, None).arrays
 
 
-def _gpu_of(solved_on: Sequence[DeviceSpec]) -> list[devices.Device]:
+def gpu_of(solved_on: Sequence[DeviceSpec]) -> list[devices.Device]:
     """Return the GPU of this machine on which a result was computed, if it was on one alone."""
     if len(solved_on) != 1 or solved_on[0].kind != "cuda":
         return []
@@ -163,7 +163,7 @@ def _gpu_of(solved_on: Sequence[DeviceSpec]) -> list[devices.Device]:
         return []
 
 
-def _planned(graph: Graph | PlacedGraph, runner: Executor, arrays: Mapping[str, Any], needs: Needs) -> Plan:
+def plan_of(graph: Graph | PlacedGraph, runner: Executor, arrays: Mapping[str, Any], needs: Needs) -> Plan:
     """Return the plan of a certificate: a pass over the edges, the vectors of all vertices, and what it takes beside.
 
     Vectors that are on one device already are no part of it.

@@ -20,7 +20,7 @@ from ...dtypes import NO_PREDECESSOR
 _EDGES = 1 << 15  # edges, and
 _CHUNK = 1 << 13  # vertices that a core takes at a time
 _SAMPLED = 2  # edges of a vertex that `join_first` looks at
-_FEW = 1 << 12  # waiting vertices that one core searches from
+FEW = 1 << 12  # waiting vertices that one core searches from
 _FOUND = 256  # vertices that a core finds before it lists them for all
 _NONE = NO_PREDECESSOR
 
@@ -226,7 +226,8 @@ def _check_edges(
                     continue
                 total = _sum(before, weights, k, rounding)
                 if after == unreached:
-                    high = _around(total, ulps, rounding)[1]
+                    # Sums in another order than the search's may have exceeded the limit, others not.
+                    high = _around(total, 0, rounding)[1]
                     if high <= most and high < np.inf:
                         lost = min(lost, np.int64(v))
                     continue
@@ -465,7 +466,7 @@ def reach_within(indptr, indices, labels, found):
 
 def _few():
     """Return below how many waiting vertices one core goes on alone; without others always."""
-    return np.int64(_FEW if numba.get_num_threads() > 1 else 2**31)
+    return np.int64(FEW if numba.get_num_threads() > 1 else 2**31)
 
 
 @njit(nogil=True, cache=True)

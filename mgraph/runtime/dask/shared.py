@@ -122,7 +122,7 @@ def offered() -> Iterator[Token | None]:
 
     It is of Python's own types, which a worker without mgraph can unpickle.
     """
-    file = _memory(0)
+    file = memory_file(0)
     if file is None:
         yield None
         return
@@ -134,7 +134,7 @@ def offered() -> Iterator[Token | None]:
         os.close(file)
 
 
-def _memory(size: int) -> int | None:
+def memory_file(size: int) -> int | None:
     """Return a descriptor of shared memory of some bytes; None if there is none, or not so much."""
     if not hasattr(os, "memfd_create") or not os.path.isdir("/proc/self/fd"):
         return None
@@ -192,7 +192,7 @@ class Channel:
     """
 
     def __init__(self, size: int) -> None:
-        memory = _memory(SLOTS * size)
+        memory = memory_file(SLOTS * size)
         if memory is None:
             raise OSError("there is no shared memory left")
         files = [memory]
@@ -350,11 +350,11 @@ class Lent:
 
     def __init__(self, arrays: Sequence[np.ndarray], size: int, count: int) -> None:
         self.channel = channel = Channel(size)
-        self._server = Server(arrays, channel.slots, channel.requests[0], channel.replies[1])
+        self.server = Server(arrays, channel.slots, channel.requests[0], channel.replies[1])
         #: Lends no more; a worker that still waits is woken, and finds that it was aborted.
-        self.close = weakref.finalize(self, _end, channel, self._server)
+        self.close = weakref.finalize(self, _end, channel, self.server)
         self.close.atexit = False
-        self._server.start(count)
+        self.server.start(count)
 
 
 def _end(channel: Channel, server: Server) -> None:
@@ -422,7 +422,7 @@ class Reader:
         for slot in range(SLOTS):
             ask(slot)
         for _ in cuts:
-            slot = self._filled()
+            slot = self.filled_slot()
             down, across = asked[slot]
             elements = _part(self._slots[slot], dtype, down.stop - down.start, across.stop - across.start)
             yield down, across, elements, lambda slot=slot: ask(slot)  # type: ignore[misc]
@@ -433,7 +433,7 @@ class Reader:
         except OSError as error:
             raise _gone() from error
 
-    def _filled(self) -> int:
+    def filled_slot(self) -> int:
         """Wait for a slot to be filled, and return its number."""
         waiting = select.poll()
         waiting.register(self._replies, select.POLLIN)
