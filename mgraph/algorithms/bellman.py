@@ -66,8 +66,7 @@ def check_rows(
     starts = np.zeros(found.shape, bool)
     for row, source in zip(starts, sources, strict=True):
         row[np.asarray(source)] = True
-    longest = np.where(np.isfinite(found), np.abs(found), 0).max(axis=1).astype(distances.dtype)
-    cycles = starts & (least < -margin(longest, rounding)[:, None])
+    cycles = starts & (least < -margins.max(axis=1)[:, None])
     least[starts & ~cycles] = 0
     _refuse(cycles | ~close(found, least, margins), sources, found, least)
     reached = starts | (found == np.inf)
