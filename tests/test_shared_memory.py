@@ -335,7 +335,9 @@ def test_results_come_from_workers_of_this_host(client, lending, monkeypatch):  
         patched.setattr(shared, "opening", lambda file: opened(file)._replace(inode=0))
         check(0)
     with monkeypatch.context() as patched:
-        patched.setattr(shared.Reader, "filled_slot", lambda reader: time.sleep(0.2) or (_ for _ in ()).throw(Aborted()))
+        patched.setattr(
+            shared.Reader, "filled_slot", lambda reader: time.sleep(0.2) or (_ for _ in ()).throw(Aborted())
+        )
         check(0)
     check(4)
 

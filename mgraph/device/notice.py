@@ -42,6 +42,7 @@ class Notice:
 
 
 def is_child() -> bool:
+    """Return whether another process has started this one by `multiprocessing`."""
     return multiprocessing.parent_process() is not None
 
 
