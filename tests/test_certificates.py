@@ -331,6 +331,19 @@ def test_long_ties(device):
         assert caught.value.rule == ("tight" if wrong is cut else "path")
 
 
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
+def test_a_vertex_exactly_at_the_limit_is_reached(dtype, device):
+    weights = (np.arange(1, 10) / 8 if dtype.startswith("float") else np.arange(1, 10)).astype(dtype)
+    graph = Graph.from_edges(np.arange(9), np.arange(1, 10), weights)
+    limit = mgraph.sssp(graph, 0, device=device.name).distances[5].item()
+    result = mgraph.sssp(graph, 0, limit=limit, device=device.name)
+    result.verify()
+    result.distances[5] = infinity(result.distances.dtype)
+    with pytest.raises(VerificationError) as caught:
+        result.verify()
+    assert (caught.value.rule, caught.value.vertex) == ("reached", 5)
+
+
 def test_numbers_beyond_int32_are_no_vertices():
     graph = grid(3, 4)
     result = mgraph.bfs(graph, 0, predecessors=True, device="cpu")
