@@ -138,7 +138,7 @@ WHILE_DERIVING = """
         go_on.wait(60)
 
     def child():
-        raise SystemExit(0 if mgraph.generate.grid(5, 5).kept("x", mgraph.device.find("cpu"), lambda: 7) == 7 else 1)
+        raise SystemExit(0 if graph.kept("x", mgraph.device.find("cpu"), lambda: 7) == 7 else 1)
 
     thread = threading.Thread(target=lambda: graph.kept("slow", mgraph.device.find("cpu"), derive))
     thread.start()

@@ -1,6 +1,9 @@
 """Graphs: what they are built from, the views that they keep, new weights, and invalid input."""
 
+import copy
+import pickle
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -308,6 +311,29 @@ def test_a_view_is_made_once_whoever_asks_first():
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: graph.kept("there", devices.find("cpu"), make), range(4)))
     assert len(made) == 1 and all(view is made[0] for view in found)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_what_is_computed_of_a_graph_holds_up_no_other(weights):
+    """But those of the same edges, as each may need what the other computes; a copy has its own lock."""
+    graph, cpu, begun, go_on = rmat(8, directed=True), devices.find("cpu"), threading.Event(), threading.Event()
+    alike = graph.with_weights(np.ones(graph.m))
+    others = [rmat(8, directed=True), graph.reversed(), pickle.loads(pickle.dumps(alike)), copy.deepcopy(alike)]
+
+    def make():
+        begun.set()
+        return go_on.wait(60)
+
+    with ThreadPoolExecutor(3) as threads:
+        slow = threads.submit(graph.kept, "slow", cpu, make, weights=weights)
+        assert begun.wait(60)
+        for other in others:
+            assert threads.submit(other.kept, "quick", cpu, lambda: 7, weights=True).result(60) == 7
+        waits = threads.submit(alike.kept, "quick", cpu, lambda: 7, weights=True)
+        time.sleep(0.05)
+        assert not waits.done()
+        go_on.set()
+        assert slow.result(60) is True and waits.result(60) == 7
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])

@@ -62,7 +62,7 @@ from .ids import checked_ids, index_of, places_among, repeated
 from .question import Question, index_kept
 from .sparse import check_structure, entries, stored_rows
 from .stored import StoredMatrix, in_memory
-from .views import Keeping, Views, handed_out
+from .views import Keeping, handed_out
 
 _log = logging.getLogger(__name__)
 
@@ -1175,14 +1175,14 @@ class Graph(Keeping):
         csr = Compressed(indptr, indices, weights)
         made = Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=_nonnegative(weights))
         if self.dense is None:  # whose edges can be released
-            made._views = self._views
+            made._share_edges(self)
         return made
 
-    def _own(self) -> Views:
+    def _own(self) -> dict[tuple[str, str], Any]:
         if self.dense is not None:
-            return Views()
+            return {}
         names = {(f"csr.{part}", self._home.name) for part in Compressed._fields}
-        return Views((key, value) for key, value in (self._views | self._weight_views).items() if key in names)
+        return {key: value for key, value in (self._views | self._weight_views).items() if key in names}
 
     def _view(self, name: str, device: devices.Device) -> Array:
         found = self._views.get((name, device.name))

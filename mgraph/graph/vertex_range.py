@@ -9,7 +9,7 @@ from .. import device as devices
 from ..arrays import Array
 from .compressed import PLACING_BYTES, Compressed, Edges, rows_of, transposed, write_into_rows
 from .graph import Graph
-from .views import Keeping, Views
+from .views import Keeping
 
 #: Edges that `edges_of` yields at a time, and whose weights are computed at a time.
 AT_A_TIME = {"cpu": 1 << 20, "cuda": 1 << 24}
@@ -104,7 +104,7 @@ class VertexRange(Keeping):
         """Return the same edges with other weights, in the order of `csc`; both share what depends on edges alone."""
         csc = self._csc._replace(weights=weights)
         found = VertexRange(self.n, self.first, self.last, csc, self.directed, self._unused)
-        found._views = self._views
+        found._share_edges(self)
         return found
 
     def weights_of(self, weigh: Weigh) -> Array:
@@ -168,8 +168,8 @@ class VertexRange(Keeping):
                 write_into_rows(src, (dst,) if lengths is None else (dst, lengths), free, into, xp)
         return Compressed(by_source, into[0], None if weights is None else into[1])
 
-    def _own(self) -> Views:
-        return Views()
+    def _own(self) -> dict[tuple[str, str], Any]:
+        return {}
 
 
 class Beside(NamedTuple):

@@ -3,7 +3,8 @@
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,18 +14,32 @@ from ..arrays import Array
 
 _log = logging.getLogger(__name__)
 
-#: Held while anything is derived from any graph, so that other threads and streams see only finished arrays.
-MAKING = threading.RLock()
+
+class _Lock:
+    """A lock that one thread may take several times; a forked child and an unpickled copy have a new one."""
+
+    def __init__(self) -> None:
+        self.renew()
+        _locks.add(self)
+
+    def renew(self) -> None:
+        """Replace the lock in a forked child, as another thread of the parent may have held it."""
+        self.lock = threading.RLock()
+
+    def __reduce__(self) -> Any:
+        return _Lock, ()
 
 
-def _renew_lock() -> None:
-    """In a forked child: replace the lock, which another thread of the parent may have held."""
-    global MAKING
-    MAKING = threading.RLock()
+_locks: weakref.WeakSet[_Lock] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    for each in _locks:
+        each.renew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+    os.register_at_fork(after_in_child=_renew_locks)
 
 #: Marks a view that is missing; None is a valid view, of the weights of an unweighted graph.
 _ABSENT = object()
@@ -39,14 +54,27 @@ class Kept(NamedTuple):
 
 
 class Views(dict[tuple[str, str], Any]):
-    """Arrays, tuples of arrays and numbers, by their names and the names of their devices."""
+    """Arrays, tuples of arrays and numbers, by their names and the names of their devices.
+
+    A lock is held while one is computed, so that other threads and streams see only finished arrays.
+
+    Parameters
+    ----------
+    beside : Views, optional
+        Views that are computed from these, or these from them: all have one lock, else two threads that need both could
+        wait for each other.
+    """
+
+    def __init__(self, beside: "Views | None" = None) -> None:
+        super().__init__()
+        self.making: _Lock = _Lock() if beside is None else beside.making
 
     def kept(self, name: str, device: devices.Device, make: Callable[[], Any]) -> Any:
         """Return the value kept under a name on a device; compute it by `make` if it is missing."""
         key = (name, device.name)
         found = self.get(key, _ABSENT)
         if found is _ABSENT:
-            with MAKING:
+            with self.making.lock:
                 found = self.get(key, _ABSENT)
                 if found is _ABSENT:
                     found = make()
@@ -58,7 +86,7 @@ class Views(dict[tuple[str, str], Any]):
         """Return the bytes that the arrays under a name take on a device."""
         return _nbytes(self.get((name, device)))
 
-    def derived(self, own: "Views") -> Iterator[Kept]:
+    def derived(self, own: Mapping[tuple[str, str], Any]) -> Iterator[Kept]:
         """Yield the arrays that are kept in addition to a graph's `own`, each once though it has several names."""
         arrays = {id(array) for array in own.values()}
         for (name, device), value in list(self.items()):
@@ -66,7 +94,7 @@ class Views(dict[tuple[str, str], Any]):
                 arrays.add(id(value))
                 yield Kept(name, device, _nbytes(value))
 
-    def release(self, own: "Views", device: str | None) -> None:
+    def release(self, own: Mapping[tuple[str, str], Any], device: str | None) -> None:
         """Drop all arrays but a graph's `own`, on one device or on all; numbers stay."""
         for name, place in [key for key, value in list(self.items()) if key not in own and _nbytes(value)]:
             if device in (None, place):
@@ -78,9 +106,15 @@ class Keeping:
 
     def __init__(self) -> None:
         #: Values that depend on the edges alone, shared by graphs of the same edges, and values that depend on weights.
-        self._views, self._weight_views = Views(), Views()
+        self._views = Views()
+        self._weight_views = Views(self._views)
 
-    def _own(self) -> Views:
+    def _share_edges(self, other: "Keeping") -> None:
+        """Share what depends on the edges alone with another graph of the same edges; this one is new."""
+        self._views = other._views
+        self._weight_views.making = other._views.making
+
+    def _own(self) -> Mapping[tuple[str, str], Any]:
         """Return the arrays that the graph was created from, which cannot be derived again."""
         raise NotImplementedError
 
@@ -206,7 +240,7 @@ class Keeping:
         []
         """
         place = None if device is None else devices.find(device).name
-        with MAKING:
+        with self._views.making.lock:
             for views in (self._views, self._weight_views):
                 views.release(self._own(), place)
 

@@ -11,7 +11,6 @@ from ... import device as devices
 from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...graph.views import Kept as Derived
-from ...graph.views import Views
 from ...planning.cut import Placed
 from ...planning.plan import Plan
 from . import residents
@@ -105,12 +104,12 @@ class Placement(PlacedGraph):
             for spec, sizes in named
             for name, size in sorted(sizes.items())
             if size and name not in ("csc", "weights")
-        ] + list(self._numbers.derived(Views()))
+        ] + list(self._numbers.derived({}))
 
     def release(self) -> None:
         """Free the arrays that calls have derived from the graph."""
         self._asked(True)
-        self._numbers.release(Views(), None)
+        self._numbers.release({}, None)
         self.group.changed = True
 
     def _asked(self, release: bool) -> list[Mapping[str, int]]:
