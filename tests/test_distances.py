@@ -352,6 +352,18 @@ def test_verification():
             pytest.fail(f"wrong {name} are accepted")
 
 
+@pytest.mark.parametrize("options", [{}, {"targets": [3, 1]}, {"nearest": 4}, {"targets": [3], "sparse": True}])
+@pytest.mark.parametrize("method", ["sssp", "johnson", "blocked", "hierarchy"])
+def test_integers_are_verified_exactly(options, method):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], np.full(3, 260_000_000))
+    result = mgraph.distances(graph, [0, 1], method=method, device="cpu", **options)
+    result.verify(graph)
+    distances = result.distances.data if "sparse" in options else result.distances
+    distances[distances == 780_000_000] += 1
+    with pytest.raises(VerificationError, match="source 0|vertex 3"):
+        result.verify(graph)
+
+
 def test_plans():
     gpu = mgraph.DeviceSpec("cuda:0", "cuda", 16 << 30)
     few = mgraph.plan("distances", 10**6, 10**7, [gpu], sources=10**5, reduce="mean")

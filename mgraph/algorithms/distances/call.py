@@ -872,7 +872,10 @@ class DistancesResult(OfDistances, MatrixResult):
                 if self._wanted.sparse
                 else devices.to_host(self.arrays[name][i])
             )
-            same = np.isclose(found, expected, rtol=max(1e-9, rounding), atol=0, equal_nan=True)
+            if found.dtype.kind == "f":
+                same = np.isclose(found, expected, rtol=max(1e-9, rounding), atol=0, equal_nan=True)
+            else:
+                same = found == expected
             if not np.all(same):
                 raise VerificationError(
                     f"{name} of source {source} is {found}, but {expected} by its distances", rule=name, vertex=source
