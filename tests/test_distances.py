@@ -360,7 +360,7 @@ def test_integers_are_verified_exactly(options, method):
     result.verify(graph)
     distances = result.distances.data if "sparse" in options else result.distances
     distances[distances == 780_000_000] += 1
-    with pytest.raises(VerificationError, match="source 0|vertex 3"):
+    with pytest.raises(VerificationError, match=r"source 0|vertex 3"):
         result.verify(graph)
 
 

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import dask
@@ -625,6 +626,43 @@ def test_a_plan_names_memory_in_use_already():
     made = mgraph.bfs(graph, 0, device="cpu").plan
     held = graph.held(devices.find("cpu"), "csr.indptr", "csr.indices")
     assert made.devices[0].held == held > 0 and f"({held} B already allocated)" in made.explain()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_plans_count_the_edges_on_the_device_that_they_use(device):
+    """Also those of a search in reverse, by the other end; a matrix and a hierarchy have their own."""
+    graph, place = mgraph.generate.weighted(rmat(7, directed=True), (1, 9)), devices.find(device)
+    edges = [f"{order}.{part}" for order in ("csr", "csc") for part in ("indptr", "indices")]
+    calls = [
+        (edges, partial(apsp, method="sssp")),
+        ([], partial(apsp, method="blocked")),
+        ([], partial(apsp, method="squaring")),
+        ([*edges, "csc.lengths.int32"], partial(apsp, method="johnson")),
+        ([*edges, "csc.lengths.int32"], partial(mgraph.distances, sources=[1], method="sssp")),
+        ([*edges, "lengths.int32"], partial(mgraph.distances, sources=[1], method="sssp", reverse=True)),
+        ([], partial(mgraph.distances, sources=[1], method="hierarchy")),
+        ([], partial(mgraph.distances, sources=[1], method="blocked")),
+    ]
+    for names, call in calls:
+        held = graph.held(place, *names)
+        plan = call(graph, device=device).plan
+        assert plan.devices[0].held == held, (names, plan.method)
+        assert held <= plan.peak_bytes[0] and graph.held(place, *edges) > 0
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_search_in_reverse_uses_the_edges_of_the_graph(device):
+    graph = mgraph.generate.weighted(rmat(7, directed=True), (1, 9))
+    searches = partial(mgraph.distances, sources=[1, 5], device=device, predecessors=True)
+    for method in ("sssp", "johnson", "bfs"):
+        expected = searches(graph.reversed(), method=method)
+        first = searches(graph, method=method, reverse=True)
+        kept = graph.cached()
+        again = searches(graph, method=method, reverse=True)
+        assert graph.cached() == kept
+        for found in (first, again):
+            assert np.array_equal(found.distances, expected.distances)
+            assert np.array_equal(found.predecessors, expected.predecessors)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float64])

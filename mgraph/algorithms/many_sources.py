@@ -61,37 +61,51 @@ class Network(NamedTuple):
         Johnson's potentials, which shift the weights; None if no weight is negative.
     graph : Graph or None
         The graph itself, which keeps what searches derive from it; None where that is not for another call.
+    reverse : bool
+        Whether its edges are turned round: those by target are the graph's by source.
     """
 
     incoming: Compressed
     outgoing: tuple[Array, Array] | None
     potentials: Array | None
     graph: Graph | None = None
+    reverse: bool = False
 
     def lengths(self, order: str, dtype: np.dtype, device: devices.Device) -> Array | None:
         """Return the edges' lengths in an order if the graph keeps them, else None."""
         if self.graph is None or self.potentials is not None:
             return None
-        return kept_lengths(self.graph, order, dtype, device)
+        return kept_lengths(self.graph, other_order(order) if self.reverse else order, dtype, device)
 
     def once(self, name: str, device: devices.Device, make: Callable[[], float]) -> float:
         """Return a number that depends on the lengths, which the graph keeps under a name."""
         if self.graph is None:
             return make()
-        shifted = "" if self.potentials is None else ", shifted"
-        number: float = self.graph.kept(f"{name}{shifted}", device, make, weights=True)
+        name += "" if self.potentials is None else ", shifted"
+        name += ", reversed" if self.reverse else ""
+        number: float = self.graph.kept(name, device, make, weights=True)
         return number
 
 
-def network(graph: Graph, potentials: Array | None = None, place: devices.Device | None = None) -> Network:
+def network(
+    graph: Graph, potentials: Array | None = None, place: devices.Device | None = None, *, reverse: bool = False
+) -> Network:
     """Return a graph as the piece of each shard of a program that searches from many sources.
 
-    The edges are those that the graph keeps on `place`, where that is the device of the only shard.
+    The edges are those that the graph keeps on `place`, where that is the device of the only shard. In `reverse` they
+    are turned round, and potentials are those of the graph turned round.
     """
+    order = "csr" if reverse else "csc"
+    outgoing = graph.layout(other_order(order), place) if graph.directed else None
     if place is None:
-        return Network(graph.compressed("csc"), graph.layout("csr") if graph.directed else None, potentials)
-    incoming = Compressed(*graph.layout("csc", place), graph.compressed("csc").weights)
-    return Network(incoming, graph.layout("csr", place) if graph.directed else None, potentials, graph)
+        return Network(graph.compressed(order), outgoing, potentials)
+    incoming = Compressed(*graph.layout(order, place), graph.compressed(order).weights)
+    return Network(incoming, outgoing, potentials, graph, reverse)
+
+
+def other_order(order: str) -> str:
+    """Return the order of the edges, ``"csr"`` or ``"csc"``, that is not this one."""
+    return "csc" if order == "csr" else "csr"
 
 
 def gathered_network(

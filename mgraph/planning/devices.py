@@ -42,8 +42,8 @@ class DeviceSpec:
     processors : int
         Number of multiprocessors of a GPU, by default that of an H200: a GPU with more needs more work to be busy.
     held : int
-        Bytes of a graph that are on the device already. `memory` does not include them. They are part of a plan's peak,
-        and count as usable by it.
+        Bytes of a graph that are on the device already. `memory` does not include them. They count as usable by a plan
+        whose peak has them: one that takes the graph's edges as they are, without a copy.
     host : int or None
         Bytes of its host's memory that what a GPU computes may take: its share, where a host has several. By default
         what this machine has free, for one GPU; for several it is not known, and not compared.
@@ -104,6 +104,11 @@ def _host_spec(memory: int, cores: int) -> DeviceSpec:
 def holding(spec: DeviceSpec, held: int) -> DeviceSpec:
     """Return the description of a device that holds some bytes of a graph."""
     return replace(spec, held=held)
+
+
+def unheld(specs: tuple[DeviceSpec, ...]) -> tuple[DeviceSpec, ...]:
+    """Return devices for a plan whose peak has no part of what they hold of a graph: that is not usable by it."""
+    return tuple([holding(spec, 0) for spec in specs])
 
 
 def specs_of(wanted: Any, memory: int | None = None) -> tuple[DeviceSpec, ...]:

@@ -28,7 +28,7 @@ from ...errors import (
     VerificationError,
 )
 from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, check_weights, outline
-from ...graph.potentials import kept_potentials
+from ...graph.potentials import kept_potentials, lengths_name
 from ...graph.question import Question
 from ...matrices.at_once import AtOnce
 from ...matrices.distance_matrix import gathered_part, kept_part, parts
@@ -203,7 +203,7 @@ def apsp(
     else:
         small = is_small(n, entries)
         runner = near or executor(device, client, home, worker_timeout, wait_for_workers, small=small)
-        specs = runner.specs
+        specs = specs_holding(runner, given) if isinstance(given, Graph) else runner.specs
     memory_limit = checked_memory_limit(memory_limit, runner)
     planned = partial(
         all_pairs.planned,
@@ -251,7 +251,9 @@ def apsp(
     for each in types:
         exact = each.kind == "i" or not graph.weighted
         try:
-            plans.append(alike(m=m, dtype=each, exact=exact))
+            if isinstance(graph, Graph) and graph.nonnegative:
+                specs = specs_holding(runner, graph, lengths_name("csc", graph.directed, each))
+            plans.append(alike(m=m, specs=specs, dtype=each, exact=exact))
         except MemoryLimitError as error:
             refusal = refusal or error
     if not plans:

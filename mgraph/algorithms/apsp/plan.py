@@ -10,7 +10,7 @@ from ...arguments import checked_choice
 from ...dtypes import distance_dtype
 from ...errors import Given, InputError, MemoryLimitError
 from ...kernels import minplus as minplus_kernels
-from ...planning.devices import DeviceSpec
+from ...planning.devices import DeviceSpec, unheld
 from ...planning.fit import refusal, shortfall
 from ...planning.kernels import check_block
 from ...planning.plan import Alternative, Plan
@@ -158,21 +158,23 @@ def _ways(request: Request, method: str) -> dict[str, Plan]:
     sources = "sssp" if request.nonnegative else "johnson"
     # Potentials cost floats some of their digits, so with negative weights the caller must name the method.
     searchable = request.m and not request.intermediate and (request.nonnegative or request.dtype.kind == "i")
-    ways = {"blocked": candidates.blocked(request, derived=False)}
+    # A matrix is filled from copies of the edges; searches take those that the graph keeps on the device.
+    on_matrix = request if request.gathered else replace(request, specs=unheld(request.specs))
+    ways = {"blocked": candidates.blocked(on_matrix, derived=False)}
     if request.predecessors and request.exact and request.nonnegative and request.m and request.dtype != np.int16:
-        ways[DERIVED] = candidates.blocked(request, derived=True)
+        ways[DERIVED] = candidates.blocked(on_matrix, derived=True)
     if len(request.components) > 1 and len(request.specs) == 1:
-        ways[COMPONENTS_FIRST] = candidates.by_component(request)
+        ways[COMPONENTS_FIRST] = candidates.by_component(on_matrix)
     if len(request.specs) == 1 and request.n > request.pivots and shortfall(ways["blocked"], request.memory_limit):
-        ways["blocked, out of core"] = candidates.out_of_core(request)
+        ways["blocked, out of core"] = candidates.out_of_core(on_matrix)
     if searchable and request.dtype != np.int16:
         ways |= _searches(request, sources)
     # A small matrix takes less time to solve than these to plan.
     compared = not ways["blocked"].detail.at_once or method in ONLY_IF_NAMED
     if compared and not request.intermediate:
-        ways["squaring"] = candidates.squaring(request)
+        ways["squaring"] = candidates.squaring(on_matrix)
     if compared:
-        ways["naive"] = candidates.naive(request)
+        ways["naive"] = candidates.naive(on_matrix)
     if method in SEARCHES:
         if request.dtype == np.int16:
             raise InputError(

@@ -398,7 +398,8 @@ def _tried(
     if within is not None and isinstance(graph, Graph):
         graph = reached_part(graph, within, reverse)
     here = runner.place is not None and checkpoints is None
-    plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, {**options, "here": here})
+    options = {**options, "here": here}
+    plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, reverse, options)
     only = _searches_only(graph, computed, limit, predecessors)
     plan_with = partial(plan_with, searches_only=only if method == "auto" else "", exact=_is_exact(graph, computed))
     known = _preparation(graph, computed) if method in ("auto", "hierarchy") else Preparation()
@@ -450,6 +451,7 @@ def _planner(
     method: str,
     computed: np.dtype,
     predecessors: bool,
+    reverse: bool,
     options: dict[str, Any],
 ) -> Callable[..., Plan]:
     """Return `planned` with all that it takes but what is known of a hierarchy.
@@ -461,8 +463,11 @@ def _planner(
     """
     hops, placed = method == "bfs" or not graph.weighted, isinstance(graph, PlacedGraph)
     least = 0 if graph.nonnegative or hops else graph.extremes()[0]
-    lengths = () if hops else (lengths_name("csc", graph.directed, computed),)
-    if least < 0 and method == "sssp":
+    # Searches from the targets take the edges' lengths in the other order: then kept ones do not count as usable.
+    shifted, either = least < 0, method == "auto" and wanted.targets is not None
+    order = "csr" if reverse else "csc"
+    lengths = () if hops or shifted or either else (lengths_name(order, graph.directed, computed),)
+    if shifted and method == "sssp":
         raise InputError(
             Given("method", method),
             f" requires non-negative weights; the least is {least}: use ",
@@ -516,8 +521,8 @@ def _piece(
         piece = prepared(hierarchy_of(graph, computed, place or devices.find("cpu")), place)
         piece = piece.reversed if reverse else piece
         return with_predecessors(piece, graph, reverse, rounding) if plan.predecessors else piece
-    graph = graph.reversed() if reverse else graph
-    return network(graph, kept_potentials(graph) if _shifts(graph, plan) else None, place)
+    h = kept_potentials(graph.reversed() if reverse else graph) if _shifts(graph, plan) else None
+    return network(graph, h, place, reverse=reverse)
 
 
 def _shifts(graph: Graph | PlacedGraph, plan: Plan) -> bool:

@@ -13,7 +13,7 @@ from ...dtypes import DISTANCE_TYPES, distance_dtype, name_of
 from ...errors import Given, InputError, MemoryLimitError
 from ...hierarchy.structure import Fill
 from ...planning.cut import Ranges, fitting_rows, sources_of, span_of
-from ...planning.devices import DeviceSpec, rates_of, spec_of, usable
+from ...planning.devices import DeviceSpec, rates_of, spec_of, unheld, usable
 from ...planning.fit import fitted, refusal, shortfall
 from ...planning.plan import Alternative, Plan
 from ...planning.remembered import remembered
@@ -429,7 +429,8 @@ def _searching(request: _Request, method: str) -> Plan:
 
 
 def _sweeping(request: _Request, preparation: Preparation) -> Plan:
-    """Return the plan of sweeps down a hierarchy."""
+    """Return the plan of sweeps down a hierarchy, which has its own edges beside those that the graph keeps."""
+    request = replace(request, specs=unheld(request.specs))
     n, m, specs, made = request.n, request.m, request.specs, request.dtype
     # Predecessors follow from the distances to all vertices, and the edges or the ends of the entries' paths.
     targets = n if request.targets is None or request.predecessors else request.targets
@@ -483,6 +484,7 @@ def _on_matrix(request: _Request) -> Plan:
     MemoryLimitError
         If the matrix fits nowhere.
     """
+    request = replace(request, specs=unheld(request.specs))
     n, k, limit = request.n, request.sources, request.memory_limit
     if not request.here:
         raise InputError(Given("method", "blocked"), " is for one device without workers: call mgraph.apsp for these")
