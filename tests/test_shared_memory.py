@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from distributed import Client
 from test_cluster import (
     client,  # noqa: F401  (a fixture)
     kill_a_worker,
@@ -285,6 +287,73 @@ def test_nothing_is_left_of_an_interrupted_call(client, slowly, monkeypatch):  #
             call(*given[:1], client=client, device="cpu")
         thread.join()
         check_nothing_is_left(client)
+
+
+class Unpickled(Exception):
+    def __init__(self, one, two):
+        super().__init__("it cannot be pickled")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(5, "the disk is broken"), (OSError, "the disk is broken")),
+        (ValueError("wrong"), (ValueError, "wrong")),
+        (Unpickled(1, 2), (RuntimeError, "Unpickled: it cannot be pickled")),
+        (ValueError("x" * 10_000), (RuntimeError, "ValueError: xxx")),
+    ],
+)
+def test_an_error_of_a_thread_that_lends_is_raised(client, lending, monkeypatch, error, expected):  # noqa: F811
+    found, copy = mgraph.apsp(matrix(), client=client, device="cpu").distances, np.copyto
+
+    def fails(*given):
+        if threading.current_thread().name == "mgraph-lend":
+            raise type(error)(*error.args) if type(error) is not Unpickled else Unpickled(1, 2)
+        copy(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shared.np, "copyto", fails)
+        with pytest.raises(expected[0], match=expected[1]):
+            mgraph.apsp(matrix(), client=client, device="cpu")
+        with pytest.raises(expected[0], match=expected[1]):
+            mgraph.DistributedGraph.from_graph(GRAPH, client, device="cpu")
+        # And of one that serves: this process is the worker.
+        channel = shared.channel(1 << 16, 1)
+        served = threading.Thread(target=shared.serve, args=(np.ones(1 << 10), channel.buffer))
+        with contextlib.closing(channel):
+            served.start()
+            with pytest.raises(expected[0], match=expected[1]):
+                channel.read(np.empty(1 << 10), lambda: not served.is_alive())
+            served.join()
+    check_nothing_is_left(client)
+    np.testing.assert_array_equal(found.to_numpy(), mgraph.apsp(matrix(), device="cpu").distances)
+
+
+def test_what_a_worker_has_read_is_freed_while_others_still_read(lending):
+    d = matrix()
+    parcel, lent = shared.lent((d,), 1)
+    gone = weakref.ref(d)
+    del d
+    lending.clear()
+    with contextlib.closing(lent):
+        with shared.unpacked(parcel, device.find("cpu"), lambda: False) as (found,):
+            np.testing.assert_array_equal(np.asarray(found), matrix())
+            assert gone() is not None
+        wait_until(lambda: gone() is None)
+    assert open_here() == []
+
+
+def test_two_clients_lend_at_once(client, lending, slowly):  # noqa: F811
+    expected = mgraph.apsp(matrix(), device="cpu").distances
+    with Client(client.scheduler.address) as other, ThreadPoolExecutor(4) as pool:
+        calls = [
+            pool.submit(mgraph.apsp, matrix(), client=each, device="cpu") for each in (client, other, client, other)
+        ]
+        for call in calls:
+            np.testing.assert_array_equal(call.result().distances.to_numpy(), expected)
+        del calls, call
+        assert len(lending) == 8
+    check_nothing_is_left(client)
 
 
 KILLED = """

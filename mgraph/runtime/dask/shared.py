@@ -2,7 +2,8 @@
 
 The client keeps a small buffer in shared memory for each worker, of some slots. One of the two asks for a part of an
 array, threads of the other copy it into a free slot, and the first copies it out, or to its GPU, while other slots are
-filled. So large arrays need no more memory than the buffer, and each byte is copied twice, at the speed of memory.
+filled. If copying fails, the slot has the error, which is raised where the part was asked for. So large arrays need no
+more memory than the buffer, and each byte is copied twice, at the speed of memory.
 
 The buffer has no name: it is a `memfd` [1]_. A worker opens it, and the two pipes that carry requests and replies, by
 the client's descriptors in ``/proc`` [2]_, for which the kernel asks that both processes are of one user. So nothing is
@@ -60,7 +61,7 @@ LOOK = 1.0
 PATIENCE = 10.0
 
 #: A request: the number of an array, the first row and column and those after the last, and the slot to fill. A reply:
-#: the slot that is full.
+#: the slot that is full, or -1 less the slot that has an error.
 _REQUEST, _REPLY = struct.Struct("=6q"), struct.Struct("=q")
 
 #: The number of the array in a request that asks to stop.
@@ -215,21 +216,29 @@ class Channel:
 
     def stop(self) -> None:
         """Have the threads end that serve arrays by this channel."""
-        for _ in range(COPYING):
-            os.write(self.requests[1], _REQUEST.pack(_STOP, 0, 0, 0, 0, 0))
+        _stop(self.requests[1])
 
     def read(self, target: np.ndarray, ended: Callable[[], bool]) -> bool:
         """Copy the array that another process serves, and return whether all of it has come.
 
-        `ended` says whether nothing more will come. An error would refer to the memory.
+        `ended` says whether nothing more will come. An error of the other process is raised.
         """
         with contextlib.closing(Reader(self.slots, self.requests[1], self.replies[0], ended)) as reader:
             try:
                 reader.fill(target, 0)
             except Aborted:
                 return False
-        self.stop()
+            except Exception as error:
+                raise error.with_traceback(None) from None  # whose frames refer to the memory
+            finally:
+                reader.stop()
         return True
+
+
+def _stop(requests: int) -> None:
+    """Have the threads end that serve arrays as a pipe requests them."""
+    for _ in range(COPYING):
+        os.write(requests, _REQUEST.pack(_STOP, 0, 0, 0, 0, 0))
 
 
 def _close(files: Sequence[int]) -> None:
@@ -287,7 +296,7 @@ class Server:
         patience: float | None = None,
     ) -> None:
         self._arrays = [array.reshape(-1, 1) if array.ndim == 1 else array for array in arrays]
-        self._slots, self._requests, self._replies = slots, requests, replies
+        self._device, self._slots, self._requests, self._replies = devices.of(arrays[0]), slots, requests, replies
         self._patience = None if patience is None else patience * 1e3
         os.set_blocking(requests, False)  # of several threads that are woken, one reads a request
         self._threads: list[threading.Thread] = []
@@ -301,7 +310,7 @@ class Server:
 
     def _serve(self) -> None:
         """Fill slots until there are no more requests."""
-        device, waiting = devices.of(self._arrays[0]), select.poll()
+        device, waiting = self._device, select.poll()
         waiting.register(self._requests, select.POLLIN)
         with device.active():
             while waiting.poll(self._patience):
@@ -313,12 +322,19 @@ class Server:
                     return
                 number, top, left, bottom, right, slot = _REQUEST.unpack(request)
                 if number == _STOP:
+                    self._arrays = []  # which are freed before other workers have read theirs
                     return
-                part = self._arrays[number][top:bottom, left:right]
-                device.copy(_part(self._slots[slot], part.dtype, *part.shape), part)
-                device.synchronize()
                 try:
-                    os.write(self._replies, _REPLY.pack(slot))
+                    part = self._arrays[number][top:bottom, left:right]
+                    device.copy(_part(self._slots[slot], part.dtype, *part.shape), part)
+                    device.synchronize()
+                    reply = slot
+                except Exception as error:
+                    _write_error(self._slots[slot], error)
+                    reply = -1 - slot
+                part = None
+                try:
+                    os.write(self._replies, _REPLY.pack(reply))
                 except BrokenPipeError:
                     return
 
@@ -328,6 +344,20 @@ class Server:
             if thread.ident is not None:  # else its start was interrupted
                 thread.join()
         self._slots = _no_slots()
+
+
+def _write_error(slot: np.ndarray, error: Exception) -> None:
+    """Write an error to a slot; one that cannot be pickled, or is too long, as a `RuntimeError` of its words."""
+    error.__cause__ = error.__context__ = None  # some packages have these pickled
+    error.with_traceback(None)
+    content = b""
+    with contextlib.suppress(Exception):
+        pickled = pickle.dumps(error)
+        pickle.loads(pickled)
+        content = pickled
+    if not 0 < len(content) <= len(slot):
+        content = pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"[: len(slot) // 8]))
+    slot[: len(content)] = np.frombuffer(content, np.uint8)
 
 
 class Lent:
@@ -386,6 +416,11 @@ class Reader:
         """Bytes of a slot."""
         return self._slots.shape[1]
 
+    def stop(self) -> None:
+        """Have the other process serve no more."""
+        with contextlib.suppress(OSError):  # it has ended
+            _stop(self._requests)
+
     def close(self) -> None:
         """Forget the slots."""
         self._slots = _no_slots()
@@ -426,6 +461,7 @@ class Reader:
             down, across = asked[slot]
             elements = _part(self._slots[slot], dtype, down.stop - down.start, across.stop - across.start)
             yield down, across, elements, lambda slot=slot: ask(slot)  # type: ignore[misc]
+            del elements  # to which an error's frames would refer
 
     def _ask(self, *request: int) -> None:
         try:
@@ -434,7 +470,7 @@ class Reader:
             raise _gone() from error
 
     def filled_slot(self) -> int:
-        """Wait for a slot to be filled, and return its number."""
+        """Wait for a slot to be filled, and return its number; raise the error that it has instead."""
         waiting = select.poll()
         waiting.register(self._replies, select.POLLIN)
         while not waiting.poll(LOOK * 1e3):
@@ -443,7 +479,10 @@ class Reader:
         reply = os.read(self._replies, _REPLY.size)
         if len(reply) < _REPLY.size:
             raise _gone()
-        return int(_REPLY.unpack(reply)[0])
+        [slot] = _REPLY.unpack(reply)
+        if slot < 0:
+            raise pickle.loads(self._slots[-1 - slot])
+        return int(slot)
 
     def fill(self, target: np.ndarray, number: int) -> None:
         """Copy a whole array to another, by several threads: most of the time goes to a new array's pages."""
@@ -597,6 +636,7 @@ def unpacked(piece: Any, device: devices.Device, ended: Callable[[], bool]) -> I
         del slots  # with the last reference to it, its memory is freed
         with contextlib.closing(reader):
             yield _Unpacker(piece, reader).load()
+            reader.stop()
 
 
 class BorrowedMatrix:
