@@ -93,7 +93,7 @@ def pytest_configure(config):
         cache_folder().mkdir()
         (cache_folder() / "kernels").symlink_to((users / "kernels").resolve())
     # Tests change what plans depend on, and what is free, between one call and the next.
-    memory.RECENT, remembered.MOST = 0, 0
+    memory.RECENT, remembered.REMEMBERED_PLANS = 0, 0
     if not device.gpu_count():
         fork_workers()
     # Nor may the machine's speed or load change which plan is chosen.

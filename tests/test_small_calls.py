@@ -21,7 +21,7 @@ SPECS = (DeviceSpec("cpu", "cpu", 1 << 40),)
 def as_for_users(monkeypatch):
     """Remember plans and readings, as outside of tests; a reading serves for a minute."""
     monkeypatch.setattr(memory, "RECENT", 60.0)
-    monkeypatch.setattr(remembered, "MOST", 64)
+    monkeypatch.setattr(remembered, "REMEMBERED_PLANS", 64)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_plan_is_made_again_after_the_rates_have_changed(as_for_users, planner
 
 
 def test_few_plans_are_remembered(as_for_users, planner, monkeypatch):
-    monkeypatch.setattr(remembered, "MOST", 2)
+    monkeypatch.setattr(remembered, "REMEMBERED_PLANS", 2)
     planned, asked = planner
     for n in (1, 2, 3, 3, 1):
         planned(n, SPECS)

@@ -24,7 +24,7 @@ from ..hierarchy.structure import AN_ENTRY, Fill
 from ..kernels import sssp_many as sssp_many_kernels
 from ..kernels.hierarchy.ops import LABELS
 from ..planning.devices import DeviceSpec, rates_of, speed_of
-from ..planning.shape import FEW, measured_shape
+from ..planning.shape import SAMPLED_EDGES, measured_shape
 from ..runtime.checkpoints import Piece, fingerprint_of
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
@@ -187,7 +187,7 @@ def may_have_small_separators(graph: Graph) -> bool:
     """Return whether a graph may be a road network or a mesh: sparse, and with more levels than a random graph."""
     if graph.m > _SPARSE * graph.n:
         return False
-    shape = measured_shape(graph) if graph.m >= FEW else None
+    shape = measured_shape(graph) if graph.m >= SAMPLED_EDGES else None
     return shape is None or shape.levels > 2 * math.log2(max(2, graph.n))
 
 

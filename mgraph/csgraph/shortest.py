@@ -309,7 +309,7 @@ def _solved(
     With `everywhere`, a negative cycle is an error wherever it is, otherwise only if it can be reached.
     """
     home, flat = devices.find(graph.device), sources.ravel()
-    xp, shape, few = home.xp, (*sources.shape, graph.n), len(flat) * FEW < graph.n
+    xp, shape, few = home.xp, (*sources.shape, graph.n), len(flat) * VERTICES_PER_SOURCE < graph.n
     most = None if limit == np.inf else limit
     every = len(flat) == graph.n and bool((flat == np.arange(graph.n)).all())
     if everywhere and not graph.nonnegative and not every:
@@ -339,5 +339,5 @@ def _solved(
     return lengths, parents
 
 
-#: From one source in this many vertices on, all pairs of a dense matrix are computed.
-FEW = 8
+#: All pairs of a dense matrix are computed for one source in so many vertices, or more.
+VERTICES_PER_SOURCE = 8

@@ -11,7 +11,7 @@ from ..errors import Given, MemoryLimitError
 from .base import Device
 
 #: Seconds for which a reading of the host is recent, and the bytes below which that is enough for an allocation.
-RECENT, FEW = 0.01, 1 << 20
+RECENT, RECENT_BYTES = 0.01, 1 << 20
 
 
 class HostReading(NamedTuple):
@@ -39,7 +39,7 @@ def host_reading(host: Device, recent: bool = False) -> HostReading:
 
 def check_free_memory(what: str, needed: int, device: Device, *advice: str | Given) -> None:
     """Raise MemoryLimitError unless a device has `needed` bytes free for `what`; `advice` says how to need less."""
-    few = needed < FEW and device.kind == "cpu"
+    few = needed < RECENT_BYTES and device.kind == "cpu"
     there = host_reading(device, recent=True).memory if few else device.available_memory()
     if needed > there:
         raise MemoryLimitError(

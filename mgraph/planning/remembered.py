@@ -1,8 +1,8 @@
 """Plans of small calls, remembered: a planner that is asked the same again returns the same plan.
 
 Planning takes longer than solving a graph of a few vertices, and a program that makes one such call makes thousands.
-Only plans that need less than `SMALL` bytes on each device are remembered: larger ones depend on what the host and its
-disks have free.
+Only plans that need less than `REMEMBERED_BYTES` on each device are remembered: larger ones depend on what the host and
+its disks have free.
 """
 
 import functools
@@ -15,8 +15,8 @@ from .plan import Plan
 P = ParamSpec("P")
 AnyPlan = TypeVar("AnyPlan", bound=Plan[Any])
 
-#: The most plans of each planner that are remembered; and the bytes on a device from which on a plan is not small.
-MOST, SMALL = 64, 1 << 20
+#: The most plans of each planner that are remembered, and the bytes on each device that such a plan stays below.
+REMEMBERED_PLANS, REMEMBERED_BYTES = 64, 1 << 20
 
 
 def remembered(planner: Callable[P, AnyPlan]) -> Callable[P, AnyPlan]:
@@ -33,8 +33,8 @@ def remembered(planner: Callable[P, AnyPlan]) -> Callable[P, AnyPlan]:
         if known is not None:
             return known
         plan = planner(*args, **options)
-        if MOST and max(plan.peak_bytes) < SMALL and not plan.host_bytes and not plan.disk_bytes:
-            if len(plans) >= MOST:
+        if REMEMBERED_PLANS and max(plan.peak_bytes) < REMEMBERED_BYTES and not plan.host_bytes and not plan.disk_bytes:
+            if len(plans) >= REMEMBERED_PLANS:
                 plans.clear()
             plans[question] = plan
         return plan

@@ -48,11 +48,11 @@ class Shape(NamedTuple):
         return 0.8 + most * self.far * min(1.5, doublings / 2)
 
 
-#: Number of edges below which a graph is not sampled: its calls take too little time.
-FEW = 1 << 16
+#: The fewest edges of a graph that is sampled: calls on a smaller one take too little time.
+SAMPLED_EDGES = 1 << 16
 
-#: The shape of such a graph.
-SMALL = Shape(far=0.0)
+#: The shape of a graph that is not sampled.
+UNSAMPLED = Shape(far=0.0)
 
 
 def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
@@ -63,8 +63,8 @@ def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
 def measured_shape(graph: Any) -> Shape:
     """Return the shape of a graph, measured once."""
     there = isinstance(graph, PlacedGraph)
-    if not there and graph.m < FEW:
-        return SMALL
+    if not there and graph.m < SAMPLED_EDGES:
+        return UNSAMPLED
     found: Shape = graph.kept(
         "shape", devices.find("cpu"), lambda: graph.seen(shape_of) if there else shape_of(*graph.layout("csr"))
     )
@@ -73,8 +73,8 @@ def measured_shape(graph: Any) -> Shape:
 
 def shape_of(indptr: Any, indices: Any) -> Shape:
     """Return the shape of a graph in CSR form, estimated from a sample of edges and a search from one vertex."""
-    if len(indices) < FEW:
-        return SMALL
+    if len(indices) < SAMPLED_EDGES:
+        return UNSAMPLED
     xp = devices.of(indices).xp
     picked = np.linspace(0, len(indices) - 1, _EDGES).astype(indptr.dtype)  # of another type, indptr would be copied
     picked = xp.asarray(picked)

@@ -26,7 +26,7 @@ REPEATED = 2
 
 
 #: Elements of the largest array of a call that is small.
-SMALL = 1 << 18
+SMALL_CALL_ELEMENTS = 1 << 18
 
 
 def is_small(n: int, m: int, rows: int = 0) -> bool:
@@ -34,7 +34,7 @@ def is_small(n: int, m: int, rows: int = 0) -> bool:
 
     It reads n vertices and m edges, and computes n numbers for each of them, or for each of `rows` sources.
     """
-    return m <= SMALL and n * max(n, rows) <= SMALL
+    return m <= SMALL_CALL_ELEMENTS and n * max(n, rows) <= SMALL_CALL_ELEMENTS
 
 
 def executor(
