@@ -193,6 +193,23 @@ __global__ void __launch_bounds__(THREADS) check_vertices(const D* __restrict__ 
     }
 }
 
+// Whether a source is the nearest of each reached vertex of [lo, hi), and none of another; mark those of themselves.
+template <typename D>
+__global__ void __launch_bounds__(THREADS) check_sources(const D* __restrict__ distances,
+                                                         const int* __restrict__ nearest,
+                                                         const unsigned char* __restrict__ starts, int n, int lo,
+                                                         int hi, D unreached, unsigned char* own_nearest, int* least) {
+    using N = Number<D>;
+#pragma unroll 1
+    for (unsigned i = own(); i < hi - lo; i += stride()) {
+        const int v = lo + i, near = nearest[v];
+        const bool reached = N::key(distances[v]) != N::key(unreached);
+        const bool right = reached ? near >= 0 && near < n && starts[near] && !(starts[v] && near > v) : near == NONE;
+        if (!right) lower(least, v);
+        own_nearest[v] = starts[v] && near == v;
+    }
+}
+
 // Whether predecessors are nearer than the vertices [lo, hi).
 template <typename D>
 __global__ void __launch_bounds__(THREADS) check_nearer(const D* __restrict__ distances,
@@ -239,13 +256,14 @@ __global__ void __launch_bounds__(THREADS) check_roots(const int* __restrict__ p
 }
 
 // The rules "reached" and "edge", and marks of what edges prove. Rows are the vertices from `first` on: the sources of
-// their edges if `by_source`, else the targets. `weights` and `predecessors` may be null.
+// their edges if `by_source`, else the targets. `weights`, `predecessors` and `nearest` may be null. With `nearest`, only
+// edges between vertices of the same nearest source are marked, and a tight one from a lesser source breaks its rule.
 template <typename D, typename W, typename Offset>
 __global__ void __launch_bounds__(THREADS)
     check_edges(const Offset* __restrict__ indptr, const int* __restrict__ indices, const W* __restrict__ weights,
                 int rows, int first, bool by_source, const D* __restrict__ distances,
-                const int* __restrict__ predecessors, D unreached, typename Number<D>::Sum most, bool nonnegative,
-                int ulps, typename Number<D>::Sum rounding, unsigned char* proven, unsigned char* tight, int* least) {
+                const int* __restrict__ predecessors, const int* __restrict__ nearest, D unreached,
+                typename Number<D>::Sum most, bool nonnegative, int ulps, typename Number<D>::Sum rounding, unsigned char* proven, unsigned char* tight, int* least) {
     using N = Number<D>;
     const Wide never = N::key(unreached), limit = N::key(most);
     each(indptr, rows, [=](int row, Wide e) {
@@ -266,6 +284,10 @@ __global__ void __launch_bounds__(THREADS)
             lower(least + 1, v);
         } else if (sum.low <= after && (before <= after || !nonnegative)) {
             const int place = by_source ? v : row;
+            if (nearest && nearest[u] != nearest[v]) {
+                if (nearest[u] < nearest[v]) lower(least, v);
+                return;
+            }
             if (predecessors) {
                 if (u == predecessors[v]) proven[place] = 1;
                 return;
@@ -292,15 +314,15 @@ __global__ void __launch_bounds__(THREADS) check_marks(const D* __restrict__ dis
 template <typename D, typename W, typename Offset>
 __global__ void __launch_bounds__(THREADS)
     list_ties(const Offset* __restrict__ indptr, const int* __restrict__ indices, const W* __restrict__ weights,
-              int rows, int first, bool by_source, const D* __restrict__ distances, D unreached, bool nonnegative,
-              int ulps, typename Number<D>::Sum rounding, const unsigned char* __restrict__ proven,
+              int rows, int first, bool by_source, const D* __restrict__ distances,
+              const int* __restrict__ nearest, D unreached, bool nonnegative, int ulps, typename Number<D>::Sum rounding, const unsigned char* __restrict__ proven,
               unsigned long long* count, int* src, int* dst, Wide room) {
     using N = Number<D>;
     const Wide never = N::key(unreached);
     each(indptr, rows, [=](int row, Wide e) {
         const int here = first + row, there = indices[e];
         const int u = by_source ? here : there, v = by_source ? there : here;
-        if (proven[by_source ? v : row] || u == v) return;
+        if (proven[by_source ? v : row] || u == v || (nearest && nearest[u] != nearest[v])) return;
         const D from = distances[u];
         const Wide before = N::key(from), after = N::key(distances[v]);
         if (before == never || after == never || !N::ordered(after)) return;

@@ -70,17 +70,18 @@ def first_fault(graph, q, distances, predecessors):
         for e, (u, v) in enumerate(zip(src.tolist(), dst.tolist(), strict=True)):
             length = 1 if q.unit or weights is None else weights[e]
             if exact:
-                low = high = int(d[u]) + int(length)
+                low = high = most_by_edge = int(d[u]) + int(length)
             else:
-                total = d[u] + d.dtype.type(length)
+                total = most_by_edge = d[u] + d.dtype.type(length)
                 low, high = np.nextafter(total, d.dtype.type("-inf")), np.nextafter(total, d.dtype.type("inf"))
                 if q.rounding and np.isfinite(total):
                     margin = abs(total) * d.dtype.type(q.rounding)
                     low, high = min(low, total - margin), max(high, total + margin)
+                    most_by_edge = total + margin
             if not reached[u]:
                 continue
             if not reached[v]:
-                if high <= most and high < float("inf"):
+                if most_by_edge <= most and most_by_edge < float("inf"):
                     broken["reached"].add(v)
                 continue
             if d[v] > high:
@@ -215,8 +216,11 @@ def outputs_of_search(case, device):
     most = np.int64(11) if exact else d.dtype.type(11)
     starts = xp.zeros(n, np.uint8)
     starts[1] = 1
-    found = {}
-    for name, parents in (("without", None), ("with", p)):
+    found, near = {}, device.asarray(np.random.default_rng(5).integers(0, 3, n).astype(np.int32))
+    own, least = xp.zeros(n, np.uint8), xp.full(1, n, np.int32)
+    kernels.check_sources(d, near, starts, 5, n - 3, unreached, own, least)
+    found["sources"] = xp.concatenate([own, least])
+    for name, parents, nearest in (("without", None, None), ("with", p, None), ("nearest", None, near)):
         least = xp.full(3, n, np.int32)
         kernels.check_vertices(d, parents, starts, 5, n - 3, unreached, most, least)
         found[f"vertices {name}"] = least
@@ -225,11 +229,13 @@ def outputs_of_search(case, device):
                 marks, least = xp.zeros((2, n), np.uint8), xp.full(2, n, np.int32)
                 how = True, ulps, rounding
                 kernels.check_edges(
-                    *(indptr, indices, weights, 0, by_source, d, parents, unreached, most, *how, *marks, least)
+                    *(indptr, indices, weights, 0, by_source, d, parents, nearest, unreached, most, *how, *marks, least)
                 )
                 found[f"edges {name} {by_source} {ulps}"] = xp.concatenate([*marks, least])
                 count, ends = xp.zeros(1, np.int64), xp.zeros((2, len(indices)), np.int32)
-                kernels.list_ties(*(indptr, indices, weights, 0, by_source, d, unreached, *how, marks[0], count, *ends))
+                kernels.list_ties(
+                    *(indptr, indices, weights, 0, by_source, d, nearest, unreached, *how, marks[0], count, *ends)
+                )
                 ties = ends[:, : int(count[0])].astype(np.int64)
                 found[f"ties {name} {by_source} {ulps}"] = xp.sort(ties[0] * n + ties[1])
                 least = xp.full(1, n, np.int32)
@@ -342,6 +348,27 @@ def test_a_vertex_exactly_at_the_limit_is_reached(dtype, device):
     with pytest.raises(VerificationError) as caught:
         result.verify()
     assert (caught.value.rule, caught.value.vertex) == ("reached", 5)
+
+
+@pytest.mark.parametrize("predecessors", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
+def test_a_changed_nearest_source_is_found(dtype, predecessors, device):
+    rng = np.random.default_rng(3)
+    for n, m, directed in ((4, 6, True), (40, 60, False), (40, 120, True)):
+        weights = (rng.integers(0, 4, m) * (1 if dtype == "int32" else 0.1)).astype(dtype)
+        graph = Graph.from_edges(*rng.integers(0, n, (2, m)), weights, n=n, directed=directed)
+        sources = [0, 2, 3]
+        result = mgraph.sssp(graph, sources=sources, predecessors=predecessors, device=device.name)
+        result.verify()
+        for v in range(n):
+            right = int(result.nearest[v])
+            for wrong in {*sources, 1, 77, -1, NONE} - {right}:
+                result.nearest[v] = wrong
+                fault = found_fault(result.verify)
+                assert fault is not None and fault[0] == "nearest", (v, right, wrong)
+                if wrong not in sources:
+                    assert fault[1] == v
+            result.nearest[v] = right
 
 
 def test_numbers_beyond_int32_are_no_vertices():

@@ -17,6 +17,10 @@ Integers are compared exactly. Searches in floats add a distance and a length in
 rounding. So do the rules here, and they accept a difference of one unit in the last place. Distances of all pairs are
 sums in any order, of which more rounding is accepted (`Question.rounding`).
 
+The nearest of several sources, of equally near ones the least, is proved by a second pass over the edges: no tight edge
+leads from a vertex of a lesser one, and the distances are still proved if only those edges count that lead between
+vertices of the same nearest source. Sums are then compared exactly, as those are that tell which is nearest.
+
 Graph500 benchmark specification, "Validation"; `mgraph.algorithms.bellman` has the rules for rows of matrices.
 """
 
@@ -48,6 +52,7 @@ RULES: Mapping[str, str] = {
     "edge": "no distance exceeds that of a neighbour and the edge from there",
     "tight": "a reached vertex has a neighbour from which its distance is reached",
     "path": "a path is as long as the distance",
+    "nearest": "shortest paths lead from the nearest source, and from no lesser one",
 }
 
 
@@ -80,14 +85,17 @@ class Question:
     rounding: float = 0.0
 
 
-#: Bytes for each vertex beside the vectors: a mark of sources, two of what edges prove; and the vertex above.
-A_VERTEX, ABOVE = 3, 4
+#: Bytes for each vertex beside the vectors: a mark of sources, two of what edges prove; the vertex above; and where
+#: there are nearest sources, marks of those that are their own.
+A_VERTEX, ABOVE, OWN = 3, 4, 1
 
 #: Bytes on the host for each tight edge that is searched, and for each vertex.
 A_TIE, A_VERTEX_OF_TIES = 16, 16
 
 #: The places of rules in the order of `RULES`.
-CYCLE, TREE_EDGE, REACHED, TIGHT, PATH = map(list(RULES).index, ("cycle", "tree edge", "reached", "tight", "path"))
+CYCLE, TREE_EDGE, REACHED, TIGHT, PATH, NEAREST = map(
+    list(RULES).index, ("cycle", "tree edge", "reached", "tight", "path", "nearest")
+)
 
 
 @dataclass
@@ -96,7 +104,7 @@ class Proof:
 
     Attributes
     ----------
-    distances, predecessors : array, shape (n,)
+    distances, predecessors, nearest : array, shape (n,)
         The vectors of all vertices, of which the shard has its own part at first.
     ulps : int
         The units in the last place that a distance may differ from a sum: 1 for floats.
@@ -112,6 +120,7 @@ class Proof:
     last: int
     distances: Array
     predecessors: Array | None
+    nearest: Array | None
     ulps: int
     starts: Array = field(init=False)
     least: Array = field(init=False)
@@ -125,11 +134,12 @@ class Proof:
 def verify(
     graph: Graph | PlacedGraph, question: Question, vectors: Mapping[str, Array], solved_on: Sequence[DeviceSpec]
 ) -> None:
-    """Raise VerificationError unless vectors, distances and perhaps predecessors, answer a question about a graph.
+    """Raise VerificationError unless vectors answer a question about a graph.
 
-    `solved_on` are the devices of the result's plan.
+    They are distances, and perhaps predecessors and nearest sources. `solved_on` are the devices of the result's plan.
     """
-    needs = Needs(A_VERTEX + (ABOVE if "predecessors" in vectors else 0), not question.unit)
+    a_vertex = A_VERTEX + (ABOVE if "predecessors" in vectors else 0) + (OWN if "nearest" in vectors else 0)
+    needs = Needs(a_vertex, not question.unit)
     prove(graph, lambda plan: Certificate(plan, question), vectors, RULES, needs, solved_on)
 
 
@@ -156,15 +166,17 @@ class Certificate:
         weights = None if self.question.unit else piece.part.compressed(row_order(piece.part)[0]).weights
         distances, ulps = _comparable(piece.vectors["distances"], weights)
         distances = among_all(distances, first, self.plan.n)
-        parents = piece.vectors.get("predecessors")
-        parents = None if parents is None else among_all(as_int32(parents, device.xp), first, self.plan.n)
-        return Proof(device, piece.part, first, last, distances, parents, ulps)
+        parents, nearest = [
+            None if vector is None else among_all(as_int32(vector, device.xp), first, self.plan.n)
+            for vector in map(piece.vectors.get, ("predecessors", "nearest"))
+        ]
+        return Proof(device, piece.part, first, last, distances, parents, nearest, ulps)
 
     def step(self, state: Proof, first: int, limit: int, comm: Communicator) -> int:
         """Gather the vectors, and check all rules, up to a broken one that is more basic than the next."""
         if state.done:
             return 0
-        for vector in (state.distances, state.predecessors):
+        for vector in (state.distances, state.predecessors, state.nearest):
             if vector is not None:
                 comm.allgather(vector, self.plan.ranges)
         self._check_vertices(state, comm)
@@ -172,6 +184,8 @@ class Certificate:
             self._check_no_cycle(state, comm)
         if not broken(state.least, self.plan.n):
             self._check_edges(state, comm)
+        if not broken(state.least, self.plan.n) and state.nearest is not None:
+            self._check_nearest(state, comm)
         state.done = True
         return 1
 
@@ -205,33 +219,69 @@ class Certificate:
         kernels.check_roots(parents, above, state.starts, *own, state.least[CYCLE:])
         comm.allreduce(state.least, "min")
 
+    def _edges(self, state: Proof) -> tuple[Array, Array, Array | None, int, bool, Array]:
+        """Return the edges and the distances at their ends, as kernels take them."""
+        order, by_source = row_order(state.part)
+        lengths = None if self.question.unit else state.part.compressed(order, state.device).weights
+        return *state.part.layout(order, state.device), lengths, state.first, by_source, state.distances
+
     def _check_edges(self, state: Proof, comm: Communicator) -> None:
-        xp, q, own = state.device.xp, self.question, (state.first, state.last)
-        kernels, (unreached, most) = certificate_kernels.on(state.device), self._bounds(state)
-        (order, by_source), d = row_order(state.part), state.distances
-        lengths = None if q.unit else state.part.compressed(order, state.device).weights
-        edges = *state.part.layout(order, state.device), lengths, state.first, by_source, d
-        how = q.nonnegative, state.ulps, q.rounding
-        proven, tight = xp.zeros((2, state.last - state.first), np.uint8)
-        marks = proven, tight
-        kernels.check_edges(*edges, state.predecessors, unreached, most, *how, *marks, state.least[REACHED:])
-        vertices = d, state.starts, *own, unreached
+        own, q, (unreached, most) = (state.first, state.last), self.question, self._bounds(state)
+        kernels, vertices = certificate_kernels.on(state.device), (state.distances, state.starts, *own, unreached)
+        proven, tight = state.device.xp.zeros((2, state.last - state.first), np.uint8)
+        asked = unreached, most, q.nonnegative, state.ulps, q.rounding
+        kernels.check_edges(*self._edges(state), state.predecessors, None, *asked, proven, tight, state.least[REACHED:])
         if state.predecessors is not None:
             kernels.check_marks(*vertices, proven, state.least[TREE_EDGE:])
             comm.allreduce(state.least, "min")
             return
         kernels.check_marks(*vertices, tight, state.least[TIGHT:])
         comm.allreduce(state.least, "min")
+        if not broken(state.least, self.plan.n):
+            self._check_paths(state, None, state.starts, state.ulps, proven, PATH, comm)
+
+    def _check_nearest(self, state: Proof, comm: Communicator) -> None:
+        """Check that tight edges prove each distance from its nearest source, and none from a lesser one."""
+        xp, own, (unreached, most) = state.device.xp, (state.first, state.last), self._bounds(state)
+        kernels, starts = certificate_kernels.on(state.device), xp.zeros(self.plan.n, np.uint8)
+        vectors, least = (state.distances, state.nearest, state.starts), state.least[NEAREST:]
+        kernels.check_sources(*vectors, *own, unreached, starts, least)
+        comm.allreduce(state.least, "min")
         if broken(state.least, self.plan.n):
             return
-        kernels.check_marks(*vertices, proven, state.least[PATH:])
+        proven, tight = xp.zeros((2, state.last - state.first), np.uint8)
+        # The rules "reached" and "edge" hold, so that no second rule can be broken.
+        first, asked = xp.full(2, self.plan.n, np.int32), (unreached, most, self.question.nonnegative, 0, 0.0)
+        kernels.check_edges(*self._edges(state), None, state.nearest, *asked, proven, tight, first)
+        least[:] = xp.minimum(least, first[0])
         comm.allreduce(state.least, "min")
-        if broken(state.least, self.plan.n):  # perhaps not: edges between equals may lead there
-            state.least[PATH:] = self.plan.n
-            proven |= state.starts[state.first : state.last]
-            self._follow_ties(state, partial(kernels.list_ties, *edges, unreached, *how, proven), proven, comm)
-            kernels.check_marks(*vertices, proven, state.least[PATH:])
-            comm.allreduce(state.least, "min")
+        if not broken(state.least, self.plan.n):
+            self._check_paths(state, state.nearest, starts, 0, proven, NEAREST, comm)
+
+    def _check_paths(
+        self,
+        state: Proof,
+        nearest: Array | None,
+        starts: Array,
+        ulps: int,
+        proven: Array,
+        rule: int,
+        comm: Communicator,
+    ) -> None:
+        """Check that tight edges lead to each reached vertex from `starts`; `proven` marks those from nearer ones."""
+        kernels, q, own = certificate_kernels.on(state.device), self.question, slice(state.first, state.last)
+        unreached = self._bounds(state)[0]
+        vertices = state.distances, starts, state.first, state.last, unreached
+        kernels.check_marks(*vertices, proven, state.least[rule:])
+        comm.allreduce(state.least, "min")
+        if not broken(state.least, self.plan.n):
+            return
+        state.least[rule:] = self.plan.n  # perhaps it holds: edges between equals may lead there
+        proven |= starts[own]
+        asked = nearest, unreached, q.nonnegative, ulps, q.rounding if nearest is None else 0.0
+        self._follow_ties(state, partial(kernels.list_ties, *self._edges(state), *asked, proven), proven, comm)
+        kernels.check_marks(*vertices, proven, state.least[rule:])
+        comm.allreduce(state.least, "min")
 
     def _follow_ties(
         self, state: Proof, list_ties: Callable[[Array, Array, Array], None], proven: Array, comm: Communicator

@@ -29,7 +29,11 @@ _OF_VERTICES = (
     "check_joined",
 )
 INSTANCES = (
-    *(f"{kernel}<{d}>" for kernel in ("check_vertices", "check_nearer", "check_marks") for d in _WEIGHTS),
+    *(
+        f"{kernel}<{d}>"
+        for kernel in ("check_vertices", "check_sources", "check_nearer", "check_marks")
+        for d in _WEIGHTS
+    ),
     *(
         f"{kernel}<{d}, {w}, {o}>"
         for kernel in ("check_edges", "list_ties")
@@ -65,6 +69,14 @@ def check_vertices(
     _launch(_of(distances, "check_vertices"), last - first, *vectors, np.int32(first), np.int32(last), *asked)
 
 
+def check_sources(
+    distances: Array, nearest: Array, starts: Array, first: int, last: int, unreached: float, own: Array, least: Array
+) -> None:
+    """Check that a source is the `nearest` of each reached vertex, and none of another; mark those of themselves."""
+    vectors = distances, nearest, starts, np.int32(len(distances)), np.int32(first), np.int32(last)
+    _launch(_of(distances, "check_sources"), last - first, *vectors, distances.dtype.type(unreached), own, least)
+
+
 def check_nearer(distances: Array, predecessors: Array, starts: Array, first: int, last: int, least: Array) -> None:
     """Check that predecessors are nearer than the vertices `first` to `last`; the rule "tree" holds."""
     own = np.int32(first), np.int32(last)
@@ -94,6 +106,7 @@ def check_edges(
     by_source: bool,
     distances: Array,
     predecessors: Array | None,
+    nearest: Array | None,
     unreached: float,
     most: float,
     nonnegative: bool,
@@ -103,11 +116,11 @@ def check_edges(
     tight: Array,
     least: Array,
 ) -> None:
-    """Check the rules "reached" and "edge"."""
+    """Check the rules "reached" and "edge", or "nearest"."""
     name, edges = _over_edges("check_edges", distances, indptr, indices, weights, first, by_source)
     asked = distances.dtype.type(unreached), _sum(distances, most), np.bool_(nonnegative)
     inexact = np.int32(ulps), _sum(distances, rounding)
-    marks = distances, _pointer(predecessors), *asked, *inexact, proven, tight, least
+    marks = distances, _pointer(predecessors), _pointer(nearest), *asked, *inexact, proven, tight, least
     _launch_over_edges(name, len(indices), *edges, *marks)
 
 
@@ -126,6 +139,7 @@ def list_ties(
     first: int,
     by_source: bool,
     distances: Array,
+    nearest: Array | None,
     unreached: float,
     nonnegative: bool,
     ulps: int,
@@ -137,8 +151,9 @@ def list_ties(
 ) -> None:
     """Write the tight edges to vertices without a mark in `proven`, in any order, as many as there is room for."""
     name, edges = _over_edges("list_ties", distances, indptr, indices, weights, first, by_source)
-    asked = distances, distances.dtype.type(unreached), np.bool_(nonnegative), np.int32(ulps), _sum(distances, rounding)
-    _launch_over_edges(name, len(indices), *edges, *asked, proven, count, src, dst, np.int64(len(src)))
+    vectors = distances, _pointer(nearest), distances.dtype.type(unreached)
+    asked = np.bool_(nonnegative), np.int32(ulps), _sum(distances, rounding)
+    _launch_over_edges(name, len(indices), *edges, *vectors, *asked, proven, count, src, dst, np.int64(len(src)))
 
 
 def check_labels(labels: Array, first: int, last: int, least: Array, roots: Array) -> None:

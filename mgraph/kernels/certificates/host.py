@@ -73,6 +73,23 @@ def check_vertices(distances, predecessors, starts, first, last, unreached, most
 
 
 @unless(lambda distances, *_: len(distances) <= VERTICES)
+def check_sources(distances, nearest, starts, first, last, unreached, own, least):
+    """Check that a source is the nearest of each reached vertex, and none of another; mark those of themselves."""
+    n = len(distances)
+    for part in prange((last - first + _CHUNK - 1) // _CHUNK):
+        wrong = n
+        for v in range(min(last, first + (part + 1) * _CHUNK) - 1, first + part * _CHUNK - 1, -1):
+            near = nearest[v]
+            if distances[v] == unreached:
+                if near != _NONE:
+                    wrong = v
+            elif near < 0 or near >= n or not starts[near] or (starts[v] and near > v):
+                wrong = v
+            own[v] = starts[v] and near == v
+        _lower(least, 0, wrong)
+
+
+@unless(lambda distances, *_: len(distances) <= VERTICES)
 def check_nearer(distances, predecessors, starts, first, last, least):
     """Check that predecessors are nearer than the vertices `first` to `last`."""
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
@@ -172,6 +189,7 @@ def check_edges(
     by_source,
     distances,
     predecessors,
+    nearest,
     unreached,
     most,
     nonnegative,
@@ -181,11 +199,10 @@ def check_edges(
     tight,
     least,
 ):
-    """Check the rules "reached" and "edge", and mark the vertices whose distances an edge proves."""
+    """Check the rules "reached" and "edge", or "nearest", and mark the vertices that an edge proves."""
     edges, asked = (indptr, indices, weights), (unreached, most, nonnegative, ulps)
-    _check_edges(
-        *edges, first, by_source, distances, predecessors, *asked, _margin(distances, rounding), proven, tight, least
-    )
+    vectors = distances, predecessors, nearest
+    _check_edges(*edges, first, by_source, *vectors, *asked, _margin(distances, rounding), proven, tight, least)
 
 
 def _margin(distances, rounding):
@@ -202,6 +219,7 @@ def _check_edges(
     by_source,
     distances,
     predecessors,
+    nearest,
     unreached,
     most,
     nonnegative,
@@ -235,6 +253,10 @@ def _check_edges(
                     if after > total:
                         longer = min(longer, np.int64(v))
                 elif before <= after or not nonnegative:
+                    if nearest is not None and nearest[u] != nearest[v]:
+                        if nearest[u] < nearest[v]:
+                            lost = min(lost, np.int64(v))
+                        continue
                     place = v if by_source else np.uint32(row)
                     if predecessors is None:
                         tight[place] = 1
@@ -265,6 +287,7 @@ def list_ties(
     first,
     by_source,
     distances,
+    nearest,
     unreached,
     nonnegative,
     ulps,
@@ -276,7 +299,7 @@ def list_ties(
 ):
     """Write the tight edges to vertices without a mark, as many as there is room for, and add their number."""
     edges, asked = (indptr, indices, weights), (unreached, nonnegative, ulps, _margin(distances, rounding))
-    _list_ties(*edges, first, by_source, distances, *asked, proven, count, src, dst)
+    _list_ties(*edges, first, by_source, distances, nearest, *asked, proven, count, src, dst)
 
 
 @unless(is_small)
@@ -287,6 +310,7 @@ def _list_ties(
     first,
     by_source,
     distances,
+    nearest,
     unreached,
     nonnegative,
     ulps,
@@ -307,6 +331,8 @@ def _list_ties(
                 u, v = (own, other) if by_source else (other, own)
                 before, after = distances[u], distances[v]
                 if proven[v if by_source else row] or before == unreached or after == unreached or u == v:
+                    continue
+                if nearest is not None and nearest[u] != nearest[v]:
                     continue
                 total = _sum(before, weights, k, rounding)
                 if _is_sum(after, total, ulps, rounding) and (before <= after or not nonnegative):

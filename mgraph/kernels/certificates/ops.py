@@ -14,11 +14,11 @@ class Operations(Protocol):
     ``indptr`` (int32 or int64, shape (rows + 1,)) and ``indices`` (int32) are edges by one end, row i those of the
     vertex `first` + i. The rows are sources if `by_source`, else targets.
 
-    `distances` (int32, int64, float32 or float64) and `predecessors` (int32, or None) have the shape (n,) and may hold
-    anything; `unreached` and `most` are numbers of the type of `distances`, for integers `most` is int64. `weights`,
-    of the shape of `indices`, are int32 or int64, or floats if the distances are; None where each is 1. `starts` are
-    marks, uint8 of shape (n,), of the sources. `proven` and `tight` are marks of the vertices from `first` on for which
-    the operation answers, of shape (rows,), or (n,) by source.
+    `distances` (int32, int64, float32 or float64), `predecessors` and `nearest` (int32, or None) have the shape (n,)
+    and may hold anything; `unreached` and `most` are numbers of the type of `distances`, for integers `most` is int64.
+    `weights`, of the shape of `indices`, are int32 or int64, or floats if the distances are; None where each is 1.
+    `starts` are marks, uint8 of shape (n,), of the sources. `proven` and `tight` are marks of the vertices from `first`
+    on for which the operation answers, of shape (rows,), or (n,) by source.
 
     ``least[k]``, int32, is lowered to the least vertex that breaks the k-th of the rules that an operation names.
     """
@@ -60,6 +60,24 @@ class Operations(Protocol):
         """Check the rule "cycle" at some vertices: what is `above` them after as many doublings is a source."""
         ...
 
+    def check_sources(
+        self,
+        distances: Array,
+        nearest: Array,
+        starts: Array,
+        first: int,
+        last: int,
+        unreached: float,
+        own: Array,
+        least: Array,
+    ) -> None:
+        """Check that a source is the `nearest` of each reached vertex from `first` to `last`, and none of another.
+
+        None of these sources has a greater one than itself. Mark in `own`, uint8 of shape (n,), those that have
+        themselves.
+        """
+        ...
+
     def check_edges(
         self,
         indptr: Array,
@@ -69,6 +87,7 @@ class Operations(Protocol):
         by_source: bool,
         distances: Array,
         predecessors: Array | None,
+        nearest: Array | None,
         unreached: float,
         most: float,
         nonnegative: bool,
@@ -78,7 +97,10 @@ class Operations(Protocol):
         tight: Array,
         least: Array,
     ) -> None:
-        """Check the rules "reached" and "edge".
+        """Check the rules "reached" and "edge"; if `nearest` is given, "nearest" instead.
+
+        That is, no tight edge leads from a vertex of a lesser nearest source. Marks are then only of edges between
+        vertices of the same nearest source.
 
         Mark in `proven` vertices with a tight edge from their predecessor; without predecessors, those with one from a
         nearer vertex, and in `tight`, which nothing else needs, those with any. Floats may differ by `ulps` units in
@@ -107,6 +129,7 @@ class Operations(Protocol):
         first: int,
         by_source: bool,
         distances: Array,
+        nearest: Array | None,
         unreached: float,
         nonnegative: bool,
         ulps: int,
@@ -118,7 +141,8 @@ class Operations(Protocol):
     ) -> None:
         """Write the tight edges to vertices without a mark in `proven`, in any order, as many as there is room for.
 
-        Add their number to ``count[0]``, int64.
+        If `nearest` is given, only those between vertices of the same nearest source. Add their number to ``count[0]``,
+        int64.
         """
         ...
 
