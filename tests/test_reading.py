@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import signal
@@ -485,13 +486,15 @@ def test_parquet(client, tmp_path):
     wait_until(lambda: names_kept(client) == [])
 
 
-def test_urls(client, write):
+def test_urls(client, write, monkeypatch):
     path = write(lines(weights="integers"))
     expected = mgraph.read(path)
     check_built(mgraph.read(f"file://{path}", client=client, device="cpu"), expected, client)
     system = fsspec.filesystem("memory")
     for name, content in (("edges.txt", path.read_bytes()), ("edges.txt.gz", gzip.compress(path.read_bytes()))):
         system.pipe(f"/graphs/{name}", content)
+    # Workers read at the same time, and all readers of such a file share its position.
+    monkeypatch.setattr(type(system), "_open", lambda system, path, *_, **__: io.BytesIO(system.cat_file(path)))
     for name in ("edges.txt", "edges.txt.gz", "*.txt"):
         check(client, f"memory://graphs/{name}")
     for options in ({}, {"client": client, "device": "cpu"}):

@@ -273,10 +273,19 @@ def test_nothing_is_left_when_a_worker_is_killed(mortals, slowly):  # noqa: F811
     wait_until(lambda: len(mortals.run(os.getpid, on_error="ignore")) == 2)
 
 
-def test_nothing_is_left_of_an_interrupted_call(client, slowly, monkeypatch):  # noqa: F811
+@pytest.fixture
+def interruptible():
+    """Let SIGINT raise KeyboardInterrupt: a process that was started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_nothing_is_left_of_an_interrupted_call(client, slowly, interruptible):  # noqa: F811
     def interrupt():
-        slowly.wait(60)
-        os.kill(os.getpid(), signal.SIGINT)  # unlike `_thread.interrupt_main`, it ends the wait for a lock
+        if slowly.wait(60):  # else nothing was lent, and the call has ended
+            # To the waiting thread: one that another thread receives does not wake it.
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     for call in (mgraph.apsp, mgraph.DistributedGraph.from_graph):
         slowly.clear()
