@@ -494,7 +494,7 @@ def test_urls(client, write, monkeypatch):
     for name, content in (("edges.txt", path.read_bytes()), ("edges.txt.gz", gzip.compress(path.read_bytes()))):
         system.pipe(f"/graphs/{name}", content)
     # Workers read at the same time, and all readers of such a file share its position.
-    monkeypatch.setattr(type(system), "_open", lambda system, path, *_, **__: io.BytesIO(system.cat_file(path)))
+    monkeypatch.setattr(type(system), "open", lambda system, path, *_, **__: io.BytesIO(system.cat_file(path)))
     for name in ("edges.txt", "edges.txt.gz", "*.txt"):
         check(client, f"memory://graphs/{name}")
     for options in ({}, {"client": client, "device": "cpu"}):
