@@ -120,10 +120,15 @@ def fork_workers():
 
     Dask spawns them by default, and each imports it anew, for a second. CUDA cannot be used in a fork.
     """
-    # A busy machine takes longer to start a worker again than Dask waits.
-    chosen = {"worker.multiprocessing-method": "forkserver", "deploy.lost-worker-timeout": "10 minutes"}
+    chosen = {
+        "worker.multiprocessing-method": "forkserver",
+        # A busy machine takes longer to start a worker again than Dask waits.
+        "deploy.lost-worker-timeout": "10 minutes",
+        # Dask's profiler reads the frames of other threads, which has crashed Python 3.11.2.
+        "worker.profile.enabled": False,
+    }
     for name, value in chosen.items():
-        os.environ["DASK_DISTRIBUTED__" + name.upper().replace(".", "__").replace("-", "_")] = value
+        os.environ["DASK_DISTRIBUTED__" + name.upper().replace(".", "__").replace("-", "_")] = str(value)
         dask.config.set({f"distributed.{name}": value})
 
 
