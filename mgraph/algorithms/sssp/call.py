@@ -296,9 +296,9 @@ class SsspResult(OfDistances):
     def verify(self, graph: Any = None) -> None:
         """Raise unless the result is right.
 
-        Verified in one pass over the edges, on the GPU that computed it if it has room for this, else where the graph
-        is, by kernels that share nothing with the search. The rules are those of Graph500. Integers are compared
-        exactly, floats up to one unit in the last place of a sum.
+        Verified in one pass over the edges, and a second one if there are several sources, on the GPU that computed it
+        if it has room for this, else where the graph is, by kernels that share nothing with the search. The rules are
+        those of Graph500. Integers are compared exactly, floats up to one unit in the last place of a sum.
 
         Parameters
         ----------
