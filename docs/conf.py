@@ -1,6 +1,11 @@
 """How Sphinx builds the documents: ``python -m sphinx -W docs build/docs``."""
 
+import inspect
+import re
+from pathlib import Path
+
 import mgraph
+from mgraph.algorithms import calls
 
 project = "mgraph"
 author = "the mgraph developers"
@@ -21,3 +26,21 @@ napoleon_use_rtype = False
 python_maximum_signature_line_length = 88
 
 myst_heading_anchors = 3
+
+
+def page(name: str) -> str:
+    """Return the page of a call: its docstring, and the class of its result."""
+    call = getattr(mgraph, name)
+    result = re.fullmatch(r"\w+Result", str(inspect.signature(call).return_annotation))
+    members = "   :members:\n   :inherited-members:\n"
+    shown = f"\n.. autoclass:: mgraph.{result[0]}()\n{members}" if result else ""
+    return f"{name}\n{'=' * len(name)}\n\n.. autofunction:: mgraph.{name}\n{shown}"
+
+
+pages = Path(__file__).parent / "api" / "calls"
+pages.mkdir(exist_ok=True)
+for former in pages.glob("*.rst"):  # of calls that have gone
+    former.unlink()
+for name in calls.NAMES:
+    if inspect.isfunction(getattr(mgraph, name)):
+        (pages / f"{name}.rst").write_text(page(name))

@@ -1,18 +1,21 @@
-// Certificates: the rules that prove distances, predecessors and components, checked at all vertices and edges.
+// Certificates: the rules that prove distances, predecessors, components and ranks, at all vertices and edges.
 //
 // Rules. An edge (u, v) of length w is checked by the sum d[u] + w. The rule "reached": if only u is reached, the sum
 // is not within the limit. The rule "edge": d[v] is not greater than the sum. An edge is tight if d[v] is the sum. With
-// predecessors, the tight edge from predecessor[v] marks v; without, one from a nearer vertex does. The other rules are
-// those of vertices. For components, the ends of an edge have equal labels, and are put into one tree of a forest.
+// predecessors, the tight edge from predecessor[v] marks v; without, one from a nearer vertex does. The rule "nearest",
+// in a pass of its own: no tight edge leads from a vertex of a lesser nearest source, and one from a nearer vertex of
+// the same marks v. The other rules are those of vertices. For components, the ends of an edge have equal labels, and
+// are put into one tree of a forest. Of lists, the last element has rank 0, and any other one more than its successor.
 //
-// Independence. A fault of a kernel that solves must not hide in its proof. So nothing here is shared with one, not even
-// how edges are dealt to threads: each block takes as many consecutive edges as any other, and a thread finds its edge's
-// row by bisection between the rows of the block's first and last edge.
+// Independence. A fault of a kernel that solves must not hide in its proof. So nothing here is shared with one, not
+// even how edges are dealt to threads: each block takes as many consecutive edges as any other, and a thread finds its
+// edge's row by bisection between the rows of the block's first and last edge.
 //
-// Encoding. Numbers are compared by their keys: integers in the same order, of floats their bits, of which negative ones
-// are turned round. -0 and 0 have one key, and a unit in the last place is 1. NaN lies beyond both infinities and is
-// ordered with nothing. CuPy compiles with -ftz, by which tiny floats would become 0 in sums, products, conversions and
-// comparisons; the instructions here are written out, and give the bits that a CPU gives. Integers are added in 64 bits.
+// Encoding. Numbers are compared by their keys: integers in the same order, of floats their bits, of which negative
+// ones are turned round. -0 and 0 have one key, and a unit in the last place is 1. NaN lies beyond both infinities and
+// is ordered with nothing. CuPy compiles with -ftz, by which tiny floats would become 0 in sums, products, conversions
+// and comparisons; the instructions here are written out, and give the bits that a CPU gives. Integers are added in 64
+// bits.
 //
 // least[k] is the least vertex that breaks the k-th rule. Vectors may hold anything: an index is checked before it is
 // used, unless a rule that holds already has checked it.
@@ -156,7 +159,8 @@ __device__ __forceinline__ void each(const Offset* __restrict__ indptr, int rows
     __shared__ int ends[2];
     const Wide edges = indptr[rows];
 #pragma unroll 1
-    for (Wide begin = static_cast<Wide>(blockIdx.x) * TILE; begin < edges; begin += static_cast<Wide>(gridDim.x) * TILE) {
+    for (Wide begin = static_cast<Wide>(blockIdx.x) * TILE; begin < edges;
+         begin += static_cast<Wide>(gridDim.x) * TILE) {
         const Wide end = min(begin + TILE, edges);
         if (threadIdx.x < 2) ends[threadIdx.x] = row_of(indptr, 0, rows, threadIdx.x ? end - 1 : begin);
         __syncthreads();
@@ -256,14 +260,13 @@ __global__ void __launch_bounds__(THREADS) check_roots(const int* __restrict__ p
 }
 
 // The rules "reached" and "edge", and marks of what edges prove. Rows are the vertices from `first` on: the sources of
-// their edges if `by_source`, else the targets. `weights`, `predecessors` and `nearest` may be null. With `nearest`, only
-// edges between vertices of the same nearest source are marked, and a tight one from a lesser source breaks its rule.
+// their edges if `by_source`, else the targets. `weights` and `predecessors` may be null.
 template <typename D, typename W, typename Offset>
 __global__ void __launch_bounds__(THREADS)
     check_edges(const Offset* __restrict__ indptr, const int* __restrict__ indices, const W* __restrict__ weights,
                 int rows, int first, bool by_source, const D* __restrict__ distances,
-                const int* __restrict__ predecessors, const int* __restrict__ nearest, D unreached,
-                typename Number<D>::Sum most, bool nonnegative, int ulps, typename Number<D>::Sum rounding, unsigned char* proven, unsigned char* tight, int* least) {
+                const int* __restrict__ predecessors, D unreached, typename Number<D>::Sum most, bool nonnegative,
+                int ulps, typename Number<D>::Sum rounding, unsigned char* proven, unsigned char* tight, int* least) {
     using N = Number<D>;
     const Wide never = N::key(unreached), limit = N::key(most);
     each(indptr, rows, [=](int row, Wide e) {
@@ -284,10 +287,6 @@ __global__ void __launch_bounds__(THREADS)
             lower(least + 1, v);
         } else if (sum.low <= after && (before <= after || !nonnegative)) {
             const int place = by_source ? v : row;
-            if (nearest && nearest[u] != nearest[v]) {
-                if (nearest[u] < nearest[v]) lower(least, v);
-                return;
-            }
             if (predecessors) {
                 if (u == predecessors[v]) proven[place] = 1;
                 return;
@@ -295,6 +294,30 @@ __global__ void __launch_bounds__(THREADS)
             if (!tight[place]) tight[place] = 1;
             if (nonnegative && before < after && !proven[place]) proven[place] = 1;
         }
+    });
+}
+
+// The rule "nearest" at edges, and marks of vertices with a tight one from a nearer vertex of the same nearest source.
+template <typename D, typename W, typename Offset>
+__global__ void __launch_bounds__(THREADS)
+    check_nearest(const Offset* __restrict__ indptr, const int* __restrict__ indices, const W* __restrict__ weights,
+                  int rows, int first, bool by_source, const D* __restrict__ distances,
+                  const int* __restrict__ nearest, D unreached, bool nonnegative, unsigned char* proven, int* least) {
+    using N = Number<D>;
+    const Wide never = N::key(unreached);
+    each(indptr, rows, [=](int row, Wide e) {
+        const int here = first + row, there = indices[e];
+        const int u = by_source ? here : there, v = by_source ? there : here;
+        const D from = distances[u];
+        const Wide before = N::key(from), after = N::key(distances[v]);
+        if (before == never || after == never || (nonnegative && after < before)) return;
+        const Bounds sum = bounds<D>(from, weights ? N::of(weights[e]) : N::of(1), 0, 0);
+        if (!sum.ordered || sum.low != after) return;
+        const int place = by_source ? v : row;
+        if (nearest[u] < nearest[v])
+            lower(least, v);
+        else if (nearest[u] == nearest[v] && nonnegative && before < after && !proven[place])
+            proven[place] = 1;
     });
 }
 
@@ -314,9 +337,9 @@ __global__ void __launch_bounds__(THREADS) check_marks(const D* __restrict__ dis
 template <typename D, typename W, typename Offset>
 __global__ void __launch_bounds__(THREADS)
     list_ties(const Offset* __restrict__ indptr, const int* __restrict__ indices, const W* __restrict__ weights,
-              int rows, int first, bool by_source, const D* __restrict__ distances,
-              const int* __restrict__ nearest, D unreached, bool nonnegative, int ulps, typename Number<D>::Sum rounding, const unsigned char* __restrict__ proven,
-              unsigned long long* count, int* src, int* dst, Wide room) {
+              int rows, int first, bool by_source, const D* __restrict__ distances, const int* __restrict__ nearest,
+              D unreached, bool nonnegative, int ulps, typename Number<D>::Sum rounding,
+              const unsigned char* __restrict__ proven, unsigned long long* count, int* src, int* dst, Wide room) {
     using N = Number<D>;
     const Wide never = N::key(unreached);
     each(indptr, rows, [=](int row, Wide e) {
@@ -426,4 +449,17 @@ __global__ void __launch_bounds__(THREADS) check_joined(const int* __restrict__ 
 #pragma unroll 1
     for (unsigned i = own(); i < hi - lo; i += stride())
         if (parent[lo + i] != parent[labels[lo + i]]) lower(least, lo + i);
+}
+
+// The ranks of the elements from `first` on, whose successors are `succ`.
+template <typename S, typename R>
+__global__ void __launch_bounds__(THREADS) check_ranks(const S* __restrict__ succ, Wide elements, Wide first,
+                                                       const R* __restrict__ ranks, Wide n, Wide* least) {
+#pragma unroll 1
+    for (Wide i = own(); i < elements; i += stride()) {
+        const Wide v = first + i, next = succ[i];
+        const bool inside = next >= 0 && next < n;
+        const bool right = inside && ranks[v] == (next == v ? 0 : static_cast<Wide>(ranks[next]) + 1);
+        if (!right && v < *reinterpret_cast<volatile Wide*>(least)) atomicMin(least, v);
+    }
 }

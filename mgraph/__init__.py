@@ -13,27 +13,9 @@ import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from . import datasets, errors, generate
-from .algorithms.apsp.call import ApspResult, apsp
-from .algorithms.apsp_batch.call import ApspBatchResult, apsp_batch
-from .algorithms.bfs.call import BfsResult, bfs
-from .algorithms.bfs.many import BfsManyResult, bfs_many
-from .algorithms.closure.call import ClosureResult, transitive_closure
-from .algorithms.components.call import ComponentsResult, connected_components
-from .algorithms.distances.call import DistancesResult, distance_blocks, distances
-from .algorithms.distances.measures import (
-    average_distance,
-    center,
-    closeness,
-    diameter,
-    eccentricity,
-    harmonic_closeness,
-    periphery,
-    radius,
-)
-from .algorithms.list_rank.call import ListRankResult, list_rank
-from .algorithms.minimum_spanning_forest.call import SpanningForestResult, minimum_spanning_forest
-from .algorithms.sssp.call import SsspResult, sssp
+from . import datasets, generate
+from .algorithms import calls as _calls
+from .algorithms.calls import *
 from .errors import (
     AmbiguousZerosError,
     CheckpointError,
@@ -45,6 +27,7 @@ from .errors import (
     MgraphError,
     MissingFileError,
     MissingPackageError,
+    NegativeCycleError,
     OutputExistsError,
     RoundingError,
     SchedulerError,
@@ -65,23 +48,15 @@ from .version import __version__ as __version__
 
 __all__ = [
     "AmbiguousZerosError",
-    "ApspBatchResult",
-    "ApspResult",
-    "BfsManyResult",
-    "BfsResult",
     "CheckpointError",
-    "ClosureResult",
-    "ComponentsResult",
     "DeviceError",
     "DeviceSpec",
     "DistanceOverflowError",
-    "DistancesResult",
     "DistributedGraph",
     "FormatError",
     "Graph",
     "Hierarchy",
     "InputError",
-    "ListRankResult",
     "Measured",
     "MemoryLimitError",
     "MgraphError",
@@ -94,38 +69,18 @@ __all__ = [
     "Result",
     "RoundingError",
     "SchedulerError",
-    "SpanningForestResult",
     "SparseIdsWarning",
-    "SsspResult",
     "VerificationError",
     "VersionError",
     "WorkerLostError",
-    "apsp",
-    "apsp_batch",
-    "average_distance",
-    "bfs",
-    "bfs_many",
-    "center",
-    "closeness",
-    "connected_components",
     "datasets",
-    "diameter",
-    "distance_blocks",
-    "distances",
-    "eccentricity",
     "generate",
-    "harmonic_closeness",
-    "list_rank",
-    "minimum_spanning_forest",
-    "periphery",
     "plan",
-    "radius",
     "read",
     "resident",
-    "sssp",
-    "transitive_closure",
     "write",
 ]
+__all__ = sorted(__all__ + _calls.NAMES)
 
 warn_of_neighbour()
 
@@ -137,7 +92,6 @@ if TYPE_CHECKING:
     from . import csgraph as csgraph
     from .cluster import DistributedGraph as DistributedGraph
     from .cluster import resident as resident
-    from .errors import NegativeCycleError as NegativeCycleError
 else:
 
     def __getattr__(name: str) -> Any:
@@ -147,9 +101,7 @@ else:
             return importlib.import_module(".csgraph", __name__)
         if name in ("DistributedGraph", "resident"):  # which import Dask, too
             return getattr(importlib.import_module(".cluster", __name__), name)
-        if name == "NegativeCycleError":  # which imports SciPy
-            return errors.NegativeCycleError
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "DistributedGraph", "NegativeCycleError", "cluster", "csgraph", "resident"})
+        return sorted({*globals(), "DistributedGraph", "cluster", "csgraph", "resident"})

@@ -12,21 +12,26 @@ import numpy as np
 
 from . import lazy
 from .arrays import Array
-from .errors import Argument, Given, InputError, RenamedWarning, shown
+from .errors import Argument, ArgumentValue, InputError, shown
 
 #: The measures of distances by their names, besides ``("within", radii)``.
-MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "reached")
+MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "out_closeness", "out_harmonic", "reached")
+
+#: How measures begin that have another name where the distances from each source of a directed graph count.
+OUT = "out_"
 
 #: The measure that has a column for each of several radii.
 WITHIN = "within"
 
 
-def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | Given) -> tuple[int, ...]:
-    """Return the vertices that an argument names, or raise InputError; with `advice` for a single vertex."""
+def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | ArgumentValue) -> tuple[int, ...]:
+    """Return the vertices that an argument names, or raise InputError, with `advice` for a single vertex."""
     if hasattr(values, "to_numpy"):  # a vector on workers, or a column of pandas
         values = values.to_numpy()
     scalar = isinstance(values, str) or (isinstance(values, np.ndarray) and not values.ndim)
     if scalar or not isinstance(values, (list, tuple, np.ndarray, Sequence)):  # the abstract type takes longest
+        single = isinstance(values, (str, int, np.integer))
+        advice = advice or ((f": for one vertex give [{shown(values)}]",) if single else ())
         raise InputError(*advice, argument=name, value=values, expected="a sequence of vertices")
     if not len(values):
         raise InputError(argument=name, value=values, expected="a sequence of one vertex or more")
@@ -85,7 +90,7 @@ def check_without_client(**given: Any) -> None:
     """Raise InputError if an argument about the workers of a client is given where there is no client."""
     for name, value in given.items():
         if value is not None:
-            raise InputError(Argument(name), " goes with ", Given("client"), ": give both or neither")
+            raise InputError(Argument(name), " goes with ", ArgumentValue("client"), ": give both or neither")
 
 
 def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:
@@ -168,19 +173,9 @@ def checked_limit(limit: Any, dtype: np.dtype) -> float:
     return float(np.nextafter(rounded, dtype.type(0)) if float(rounded) > exact else rounded)
 
 
-def checked_depth(limit: Any, max_depth: Any, n: int) -> int | None:
-    """Return the greatest distance to search to in a graph of `n` vertices, or None.
-
-    Warn of ``max_depth=``, the former name of ``limit=``.
-    """
-    if max_depth is not None:
-        if limit is not None:
-            raise InputError("give ", Given("limit"), " only: ", Given("max_depth"), " is its former name")
-        names = Given("max_depth"), " is the former name of ", Given("limit")
-        message = RenamedWarning(*names, ", which replaces it in the next release")
-        warn_caller(message)
-    name, value = ("limit", limit) if max_depth is None else ("max_depth", max_depth)
-    return None if value is None else min(checked_integer(name, value, 0), n)
+def checked_depth(limit: Any, n: int) -> int | None:
+    """Return the greatest distance to search to in a graph of `n` vertices, or None."""
+    return None if limit is None else min(checked_integer("limit", limit, 0), n)
 
 
 def checked_number(name: str, value: Any, least: float) -> float:
@@ -192,8 +187,11 @@ def checked_number(name: str, value: Any, least: float) -> float:
     return exact
 
 
-def checked_reduce(reduce: Any) -> tuple[tuple[str, ...], tuple[float, ...]]:
+def checked_reduce(reduce: Any, direction: str = "") -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return the measures that an argument names, each once, and the radii of ``"within"``, or raise InputError.
+
+    `direction` says which distances of a directed graph are measured, ``"from"`` or ``"to"`` the sources; closeness by
+    the others has another name.
 
     Examples
     --------
@@ -213,6 +211,17 @@ def checked_reduce(reduce: Any) -> tuple[tuple[str, ...], tuple[float, ...]]:
                 raise InputError(argument="reduce", value=each, expected=f"{WITHIN!r} with one radius or more")
             radii += tuple(_checked_radius(radius) for radius in each[1])
         elif isinstance(each, str) and each in MEASURES:
+            if direction == "from" and each in ("closeness", "harmonic"):
+                other = ArgumentValue("reduce", OUT + each)
+                advice = (
+                    " is of the distances to each source: give mgraph.distances ",
+                    ArgumentValue("reverse", True),
+                    ", or ",
+                )
+                raise InputError(ArgumentValue("reduce", each), *advice, other, " for those from it")
+            if direction == "to" and each.startswith(OUT):
+                sense = " is of the distances from each source: leave out "
+                raise InputError(ArgumentValue("reduce", each), sense, ArgumentValue("reverse"))
             names[each] = None
         else:
             raise InputError(argument="reduce", value=each, expected=wanted)
@@ -285,8 +294,11 @@ def size_in_words(size: float) -> str:
         size /= 1024
         if size < 999.5:  # with more than three digits, use the next unit
             return f"{size:.3g} {unit}"
-    size /= 1024
-    return f"{size:,.2f} GiB"
+    for unit in ("GiB", "TiB"):
+        size /= 1024
+        if size < 999.995:
+            return f"{size:.2f} {unit}"
+    return f"{size / 1024:,.2f} PiB"
 
 
 def as_array(values: Any, name: str, xp: Any = np) -> Array:

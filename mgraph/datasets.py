@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 from . import lazy
 from .arguments import checked_flag, one_of
+from .cache_folder import cache_folder
 from .errors import FormatError, InputError, MissingFileError, printable
 from .generate import rmat
 from .io import replacing
-from .kept import cache_folder
 
 __all__ = ["DATASETS", "Dataset", "fetch"]
 

@@ -5,6 +5,8 @@ is imported, so that `help` and Sphinx show the whole text.
 """
 
 import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 Documented = TypeVar("Documented")
@@ -88,15 +90,15 @@ timings : dict of str to float
 }
 
 
-def with_common_parts(documented: Documented) -> Documented:
-    """Return a function or class with the common parts in its docstring."""
-    text = documented.__doc__
+def with_common_parts(documented: Documented, more: Mapping[str, str] = MappingProxyType({})) -> Documented:
+    """Return a function or class with the common parts in its docstring, and with `more` parts of its own."""
+    text, parts = documented.__doc__, {**_PARTS, **more}
     if text is not None:  # as with python -OO
-        documented.__doc__ = "".join(map(_filled, text.splitlines(keepends=True)))
+        documented.__doc__ = "".join(_filled(line, parts) for line in text.splitlines(keepends=True))
     return documented
 
 
-def _filled(line: str) -> str:
+def _filled(line: str, parts: Mapping[str, str]) -> str:
     """Return a line of a docstring, or the part that it names, equally indented."""
-    part = _PARTS.get(line.strip())
+    part = parts.get(line.strip())
     return line if part is None else textwrap.indent(part, line[: line.index("{")])

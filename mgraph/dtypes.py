@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import one_of
-from .errors import DistanceOverflowError, Given, InputError
+from .errors import ArgumentValue, DistanceOverflowError, InputError
 
 #: The most vertices. Vertex ids are int32; some values are kept free, so that a kernel may count past the last vertex.
 MAX_VERTICES = 2**31 - 2**20
@@ -128,7 +128,7 @@ def distance_dtype(
             raise InputError(argument="dtype", value=dtype.name, expected=one_of(list(map(name_of, types))))
         if weights is not None and weights.kind == "f" and dtype.kind == "i":
             raise InputError(
-                Given("dtype", dtype.name),
+                ArgumentValue("dtype", dtype.name),
                 f" would cut the fractions of {weights.name} weights: use float32 or float64, or "
                 f"convert the weights to integers first",
             )
@@ -188,5 +188,5 @@ def out_of_range(dtype: np.dtype, nonnegative: bool) -> DistanceOverflowError:
     least, greatest = distance_range(dtype, nonnegative)
     return DistanceOverflowError(
         f"a distance is out of range for {dtype.name}, which holds {least} to {greatest}: use ",
-        Given("dtype", WIDER[dtype]),
+        ArgumentValue("dtype", WIDER[dtype]),
     )

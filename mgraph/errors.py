@@ -4,19 +4,8 @@ Each derives from `MgraphError` and from the built-in exception that a caller wo
 ``except ValueError`` and ``except MemoryError`` work.
 """
 
-import importlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from .negative_cycle import NegativeCycleError as NegativeCycleError
-else:
-
-    def __getattr__(name: str) -> Any:
-        if name == "NegativeCycleError":  # which imports a large part of SciPy
-            return importlib.import_module(".negative_cycle", __package__).NegativeCycleError
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+from typing import Any, NamedTuple
 
 #: The most characters of a value in a message, and of a message.
 LONGEST, LONGEST_MESSAGE = 300, 3000
@@ -68,7 +57,7 @@ class Argument(NamedTuple):
         return self.name
 
 
-class Given(NamedTuple):
+class ArgumentValue(NamedTuple):
     """A public call's argument with a value, such as ``method='johnson'``, or ``client=`` without one, in a message."""
 
     name: str
@@ -79,11 +68,11 @@ class Given(NamedTuple):
 
 
 #: The parts of a message.
-Words = tuple["str | Argument | Given", ...]
+Words = tuple["str | Argument | ArgumentValue", ...]
 
 
-class Worded(Exception):
-    """An error or a warning whose message may consist of parts: text, `Argument` and `Given`.
+class StructuredError(Exception):
+    """An error or a warning whose message may consist of parts: text, `Argument` and `ArgumentValue`.
 
     The command line writes arguments as its options.
     """
@@ -109,15 +98,15 @@ class Worded(Exception):
         >>> MgraphError(Argument("n"), " is too large").names_arguments
         True
         """
-        return any(isinstance(part, (Argument, Given)) for part in self.parts)
+        return any(isinstance(part, (Argument, ArgumentValue)) for part in self.parts)
 
-    def sentence(self, spelled: Callable[[Argument | Given], str]) -> str:
+    def sentence(self, spelled: Callable[[Argument | ArgumentValue], str]) -> str:
         """Return the message, with arguments written by `spelled`.
 
         Parameters
         ----------
         spelled : callable
-            Takes an `Argument` or a `Given` and returns it as a str.
+            Takes an `Argument` or a `ArgumentValue` and returns it as a str.
 
         Returns
         -------
@@ -129,16 +118,16 @@ class Worded(Exception):
         >>> MgraphError(Argument("n"), " is too large").sentence(lambda part: f"--{part}")
         '--n is too large'
         """
-        words = (spelled(part) if isinstance(part, (Argument, Given)) else str(part) for part in self.parts)
+        words = (spelled(part) if isinstance(part, (Argument, ArgumentValue)) else str(part) for part in self.parts)
         return printable("".join(words))
 
 
 def parts_of(error: BaseException) -> tuple[Any, ...]:
     """Return the message of an error in parts, for another error's message to hold."""
-    return error.parts if isinstance(error, Worded) else (str(error),)
+    return error.parts if isinstance(error, StructuredError) else (str(error),)
 
 
-class MgraphError(Worded):
+class MgraphError(StructuredError):
     """The base of every error that mgraph raises on purpose.
 
     Examples
@@ -152,11 +141,7 @@ class MgraphError(Worded):
     """
 
 
-class RenamedWarning(Worded, FutureWarning):
-    """A former name was used, which the next release removes."""
-
-
-class SlowPlanWarning(Worded, UserWarning):
+class SlowPlanWarning(StructuredError, UserWarning):
     """A call takes minutes by a choice that one argument changes; given before the work begins."""
 
 
@@ -165,7 +150,7 @@ class InputError(MgraphError, ValueError):
 
     Parameters
     ----------
-    *parts : str, Argument or Given
+    *parts : str, Argument or ArgumentValue
         The message; with `argument`, text that follows the sentence about it.
     argument : str, optional
         The name of the invalid argument.
@@ -188,7 +173,7 @@ class InputError(MgraphError, ValueError):
 
     def __init__(
         self,
-        *parts: str | Argument | Given,
+        *parts: str | Argument | ArgumentValue,
         argument: str | None = None,
         value: Any = None,
         expected: str | None = None,
@@ -239,7 +224,7 @@ class MissingFileError(MgraphError, FileNotFoundError):
 
 
 class RoundingError(MgraphError, ArithmeticError):
-    """A method cannot compute the distances, because rounding makes a cycle look negative that is not.
+    """Rounding makes a cycle look negative that is not, so that a method finds no distances or a path has no end.
 
     Examples
     --------
@@ -252,6 +237,38 @@ class RoundingError(MgraphError, ArithmeticError):
     ...     mgraph.apsp(graph, method="johnson", predecessors=True, device="cpu").path(0, 1)
     [0, 1]
     """
+
+
+class NegativeCycleError(MgraphError, ValueError):
+    """The graph has a cycle of negative weight, so that no shortest path exists.
+
+    The exact sum of the weights counts, as they are stored: no rounding hides or makes a negative cycle.
+
+    Attributes
+    ----------
+    vertex : int
+        A vertex on such a cycle.
+    graph : int or None
+        The number of the graph, if the call solved several.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> try:
+    ...     mgraph.apsp([[0, -2], [1, 0]], device="cpu")
+    ... except mgraph.NegativeCycleError as error:
+    ...     print(error.vertex)
+    0
+    """
+
+    def __init__(self, vertex: int, graph: int | None = None) -> None:
+        self.vertex = vertex
+        self.graph = graph
+        where = f"vertex {vertex}" if graph is None else f"vertex {vertex} of graph {graph}"
+        super().__init__(f"{where} lies on a cycle of negative weight: there is no shortest path through it")
+
+    def __reduce__(self) -> tuple[type, tuple[int, int | None]]:
+        return type(self), (self.vertex, self.graph)
 
 
 class DistanceOverflowError(MgraphError, OverflowError):

@@ -1,16 +1,22 @@
-"""Paths of vertices, from predecessors."""
+"""Paths of vertices, from predecessors or from intermediate vertices."""
+
+from typing import Any
 
 from . import device as devices
 from .arrays import Array
 from .dtypes import NO_PREDECESSOR
-from .errors import Given, InputError, RoundingError
+from .errors import ArgumentValue, InputError, RoundingError
+
+#: The most parts of a path that intermediate vertices may make, times the number of vertices.
+PARTS = 64
 
 
-def endless() -> RoundingError:
-    """Return the error for a path that does not end."""
+def endless(array: str) -> RoundingError:
+    """Return the error for a path that does not end, by an array of the result."""
     return RoundingError(
-        "the path goes round a cycle whose weight rounding makes negative, unless predecessors were changed: use ",
-        Given("method", "johnson"),
+        f"the path goes round a cycle that rounding makes negative or too short to count, unless {array} were changed: "
+        "use predecessors, with ",
+        ArgumentValue("method", "johnson"),
     )
 
 
@@ -24,7 +30,7 @@ def changed(name: str, vertex: int | tuple[int, int], value: object, n: int) -> 
 def needed_for_paths(predecessors: Array | None, call: str) -> Array:
     """Return the predecessors of a call's result, or raise InputError if they were not requested."""
     if predecessors is None:
-        raise InputError(f"path() needs the predecessors: call {call}(..., ", Given("predecessors", True), ")")
+        raise InputError(f"path() needs the predecessors: call {call}(..., ", ArgumentValue("predecessors", True), ")")
     return predecessors
 
 
@@ -44,7 +50,39 @@ def walked_back(predecessors: Array, vertex: int) -> list[int]:
         if not 0 <= vertex < len(before):
             raise changed("predecessors", vertices[-1], vertex, len(before))
         if len(vertices) == len(before):
-            raise endless()
+            raise endless("predecessors")
         vertices.append(vertex)
         vertex = int(before[vertex])
     return vertices[::-1]
+
+
+def unfolded_path(intermediate: Any, i: int, j: int, n: int) -> list[int]:
+    """Return the path from `i` to `j`, which are connected: split at its highest intermediate vertex, as each part is.
+
+    Where short edges vanish in long distances, parts may meet: the path then leaves out what leads back to a vertex.
+
+    Raises
+    ------
+    RoundingError
+        If the path is split again and again.
+    InputError
+        If an intermediate vertex is not one of the n vertices.
+    """
+    vertices, ahead = [i], [(i, j)]
+    while ahead:
+        if len(vertices) + len(ahead) > PARTS * n:
+            raise endless("intermediate vertices")
+        a, b = ahead.pop()
+        between = int(intermediate[a, b])
+        if between == NO_PREDECESSOR:
+            vertices.append(b)
+        elif not 0 <= between < n:
+            raise changed("intermediate", (a, b), between, n)
+        else:
+            ahead += [(between, b), (a, between)]
+    last = {vertex: place for place, vertex in enumerate(vertices)}
+    path, place = [i], last[i] + 1
+    while place < len(vertices):
+        path.append(vertices[place])
+        place = last[vertices[place]] + 1
+    return path

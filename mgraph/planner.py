@@ -8,8 +8,10 @@ the registry names, decides how it is cut and what it costs.
 
 import functools
 import inspect
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -17,8 +19,9 @@ import numpy as np
 from .algorithms.registry import ALGORITHMS
 from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_predecessors
 from .device import find
+from .docstrings import with_common_parts
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
-from .errors import Given, InputError, MemoryLimitError, shown
+from .errors import ArgumentValue, DeviceError, InputError, MemoryLimitError, shown
 from .planning.devices import DeviceSpec, spec_of, specs_of
 from .planning.plan import Alternative, Plan
 from .planning.shape import Shape
@@ -27,6 +30,9 @@ __all__ = ["Alternative", "DeviceSpec", "Plan", "largest", "plan"]
 
 #: GPUs of a node, unless the arguments say it: those of a host of H200s.
 NODE = 8
+
+#: What a list and a graph consist of, how many there may be, and the type of their numbers.
+_LIST, _GRAPH = ("elements", MAX_ELEMENTS, "uint32"), ("vertices", MAX_VERTICES, "int32")
 
 #: The algorithms by the names of their calls and commands.
 _BY_CALL = {entry.call.__name__: name for name, entry in ALGORITHMS.items()} | {
@@ -60,6 +66,18 @@ class Options(TypedDict, total=False):
     shape: Shape | None
 
 
+def _listed(names: Iterable[str]) -> str:
+    """Return names as lines of a docstring."""
+    return textwrap.fill(", ".join(f'``"{name}"``' for name in names), 104) + ".\n"
+
+
+@partial(
+    with_common_parts,
+    more={
+        "{algorithms}": _listed(ALGORITHMS),
+        "{algorithms without edges}": _listed(name for name, entry in ALGORITHMS.items() if not entry.needs_edges),
+    },
+)
 def plan(
     algorithm: str,
     n: int,
@@ -77,15 +95,16 @@ def plan(
 
     Parameters
     ----------
-    algorithm : {"apsp", "bfs", "bfs_many", "closure", "components", "distances", "list_rank", \
-"minimum_spanning_forest", "sssp"}
-        What to plan. The names of its call and of its command will do too. What it needs of the host's memory, or
-        disk, is compared with what this machine has.
+    algorithm : str
+        What to plan, by its name, or that of its call or command:
+        {algorithms}
+        What it needs of the host's memory, or disk, is compared with what this machine has.
     n : int
         Number of vertices, or of a list's elements.
     m : int, optional
-        Number of stored directed edges. Only ``"apsp"``, ``"closure"`` and ``"list_rank"`` can be planned without;
-        then methods of ``"apsp"`` that work on edges are left out.
+        Number of stored directed edges. What can be planned without:
+        {algorithms without edges}
+        Then methods of ``"apsp"`` that work on edges are left out.
     devices : int, str, DeviceSpec or a sequence of these, optional
         What to plan for: a number of this machine's best devices, a device's name, both, as in ``"4xcuda"``, or
         descriptions of devices that need not exist. By default this machine's best device.
@@ -186,7 +205,10 @@ def plan(
     """
     name = named(algorithm)
     entry = ALGORITHMS[name]
-    n = checked_integer("n", n, 0, MAX_ELEMENTS if "list" in entry.takes else MAX_VERTICES)
+    n = checked_integer("n", n, 0)
+    noun, most, dtype = _LIST if "list" in entry.takes else _GRAPH
+    if n > most:
+        raise InputError(argument="n", value=n, expected=f"at most {most:,}, as {noun} are numbered in {dtype}")
     m = None if m is None else checked_integer("m", m, 0, 2**62)
     span = None if span is None else checked_integer("span", span, 1)
     memory_limit = None if memory_limit is None else checked_bytes("memory_limit", memory_limit)
@@ -202,9 +224,11 @@ def plan(
         elif option == "gpus_per_node" and host_memory is not None:
             continue
         elif checked is not default and (default is None or checked != default):
-            raise InputError(Given(option, value), f" does not go with {name}: it is for {', '.join(takers(option))}")
+            raise InputError(
+                ArgumentValue(option, value), f" does not go with {name}: it is for {', '.join(takers(option))}"
+            )
     if m is None and entry.needs_edges:
-        raise InputError(f"a plan for {name} needs ", Given("m"), ", the number of edges")
+        raise InputError(f"a plan for {name} needs ", ArgumentValue("m"), ", the number of edges")
     return entry.planner(n, m or 0, specs, method=method, span=span, memory_limit=memory_limit, **taken)
 
 
@@ -258,6 +282,8 @@ def largest(
         raise InputError(argument="degree", value=degree, expected="a number of edges for each vertex, 0 or more")
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
         raise InputError(argument="seconds", value=seconds, expected="a number of seconds, more than 0")
+    if degree is None and ALGORITHMS[name].needs_edges:
+        raise InputError(f"a plan for {name} needs ", ArgumentValue("degree"), ", the number of edges for each vertex")
     specs = _specs(devices, memory, host_memory, options.get("gpus_per_node"))
     if len(specs) > 1 and host_memory is None:
         share = spec_of(find("cpu")).memory // min(len(specs), options.get("gpus_per_node") or NODE)
@@ -302,7 +328,10 @@ def _specs(devices: Any, memory: Any, host_memory: Any, gpus_per_node: Any) -> t
         None if value is None else checked_bytes(name, value, 0)
         for name, value in (("memory", memory), ("host_memory", host_memory))
     )
-    specs = specs_of(devices, memory)
+    try:
+        specs = specs_of(devices, memory)
+    except DeviceError as error:
+        raise DeviceError(str(error), "; with ", ArgumentValue("memory"), " devices need not exist") from error
     if host is None:
         return specs
     share = host // min(len(specs), checked_integer("gpus_per_node", gpus_per_node or NODE, 1))
@@ -351,7 +380,7 @@ def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
         case "dtype":
             if isinstance(value, str) and value == "auto":
                 advice = " depends on the weights, which a plan does not know: name a type"
-                raise InputError(Given("dtype", "auto"), advice)
+                raise InputError(ArgumentValue("dtype", "auto"), advice)
     return value
 
 

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeGuard, overload
 
 from . import io
 from .arguments import as_written, check_without_client, checked_choice, checked_flag, checked_integer
-from .errors import Given, InputError
+from .errors import ArgumentValue, InputError
 from .graph import Graph
 from .io.content import Options
 
@@ -128,10 +128,12 @@ def read(
 
     columns : sequence of str, optional
         The names of the columns of sources, targets and, for a weighted graph, weights in Parquet. By default
-        ``("src", "dst")``, and ``"weight"`` or ``"weights"`` if there is such a column.
+        ``("src", "dst")``, and ``"weight"`` or ``"weights"`` if there is such a column; if not, a file with another
+        column of numbers is refused unless `weighted` is False.
     source, target, weight : str or int, optional
         The columns of one table, in text such as CSV or in Parquet: names in its header, or in a text without one
-        numbers from 0. Give at least the first two. Columns of a text are separated by tabs, commas, semicolons, bars
+        numbers from 0. Give at least the first two. A table with further columns of numbers is refused without
+        `weight`, unless `weighted` is False. Columns of a text are separated by tabs, commas, semicolons, bars
         or blanks. Ids may be of any kind, such as strings. They are numbered ascending, and are the graph's `ids` if
         they are not 0 to n-1 already. `weight` alone names the attribute of edges in GraphML, GEXF, GML and JSON that
         is their weight, by default ``"weight"``; edges that lack it have its default in the file, or else the weight 1.
@@ -210,30 +212,32 @@ def read(
     if client is None:
         where = {"device": device, "workers": workers}
         check_without_client(**where, worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
-        named = _checked_names(source, target, weight)
+        named = _checked_names(source, target, weight, weighted)
         if named is not None:
-            others = {"n": n, "weighted": weighted, "relabel": relabel or None, "dense": dense, "columns": columns}
-            other = next((Given(name, value) for name, value in others.items() if value is not None), None)
+            others = {"n": n, "relabel": relabel or None, "dense": dense, "columns": columns}
+            other = next((ArgumentValue(name, value) for name, value in others.items() if value is not None), None)
             if other is not None:
-                raise InputError(other, " does not go with ", Given("source"))
+                raise InputError(other, " does not go with ", ArgumentValue("source"))
             pattern = isinstance(path, (str, os.PathLike)) and io.is_pattern(os.fspath(path))
             if pattern or isinstance(path, (list, tuple)):
-                raise InputError(Given("source"), " names a column of one file: read the others by themselves")
+                raise InputError(ArgumentValue("source"), " names a column of one file: read the others by themselves")
             return io.read(path, format, directed=directed, named=named)
         if columns is None and not (isinstance(format, str) and format == "parquet") and _is_file(path):
             attribute = None if weight is None else str(weight)
             return io.read(path, format, n, directed, weighted, relabel, dense=dense, weight=attribute)
         if weight is not None:
             raise InputError(
-                Given("weight", weight),
+                ArgumentValue("weight", weight),
                 " goes with ",
-                Given("source"),
+                ArgumentValue("source"),
                 ", or with one file whose edges have attributes",
             )
     elif (source, target, weight) != (None, None, None):
-        raise InputError(Given("source"), " is for files that this process reads: leave out ", Given("client"))
+        raise InputError(
+            ArgumentValue("source"), " is for files that this process reads: leave out ", ArgumentValue("client")
+        )
     if dense is not None:
-        raise InputError(Given("dense", dense), " is for one file with a dense matrix")
+        raise InputError(ArgumentValue("dense", dense), " is for one file with a dense matrix")
     options = Options(
         None if n is None else checked_integer("n", n, 0),
         None if directed is None else checked_flag("directed", directed),
@@ -269,7 +273,7 @@ def _warn_of_sparse_ids(path: str, graph: "DistributedGraph", least: int | None)
         warnings.warn(
             io.SparseIdsWarning(
                 f"{path}: at most {used} of the ids 0 to {graph.n - 1} are in use: ",
-                Given("relabel", True),
+                ArgumentValue("relabel", True),
                 " numbers those in use from 0",
             ),
             stacklevel=3,  # the caller of mgraph.read
@@ -304,7 +308,7 @@ def _paths(given: Any) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def _checked_names(source: Any, target: Any, weight: Any) -> io.Named | None:
+def _checked_names(source: Any, target: Any, weight: Any, weighted: Any) -> io.Named | None:
     """Return the columns that the caller names, or None; or raise InputError."""
     if source is None and target is None:
         if weight is not None and not isinstance(weight, str):
@@ -314,10 +318,15 @@ def _checked_names(source: Any, target: Any, weight: Any) -> io.Named | None:
     kind = int if isinstance(source, int) else str
     for name, value in given.items():
         if not isinstance(value, kind) or isinstance(value, bool):
-            also = () if name == "source" else (": ", Given("source", source), " is one")
+            also = () if name == "source" else (": ", ArgumentValue("source", source), " is one")
             wanted = f"the {'number' if kind is int and name != 'source' else 'name'} of a column"
             raise InputError(*also, argument=name, value=value, expected=wanted)
-    return io.Named(source, target, weight)
+    unweighted = weighted is not None and not checked_flag("weighted", weighted)
+    if weighted and weight is None:
+        raise InputError(
+            ": ", ArgumentValue("weighted", True), argument="weight", value=None, expected="the name of a column"
+        )
+    return io.Named(source, target, None if unweighted else weight, unweighted)
 
 
 def _checked_columns(columns: Any) -> tuple[str, ...] | None:

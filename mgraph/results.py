@@ -8,7 +8,7 @@ import html
 import os
 import reprlib
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,20 +18,23 @@ import numpy as np
 
 from . import device as devices
 from . import lazy, plotting
-from .arguments import checked_choice, size_in_words, warn_caller
+from .arguments import checked_choice, size_in_words
 from .arrays import Array
 from .docstrings import with_common_parts
 from .dtypes import NO_PREDECESSOR, infinity
-from .errors import Given, InputError, RenamedWarning, shown
+from .errors import ArgumentValue, InputError, VerificationError, shown
 from .graph import Graph, PlacedGraph, as_any_graph
 from .graph.ids import written
 from .graph.question import Question, ids_of
 from .graph.views import Views
-from .io import check_output, path_of, replacing, save, save_group, save_networkx
-from .planning.plan import Plan
+from .io import TABLE_PACKAGES, check_output, path_of, replacing, save, save_group, save_networkx
+from .planning.plan import Plan, duration_in_words
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
 MOST_BYTES = 1 << 30
+
+#: The parts of a call in the order in which `timings` are shown.
+PARTS = ("load", "compile", "solve", "collect")
 
 #: The most distances that a representation looks through, to say how many are of no path: milliseconds of work.
 MOST_COUNTED = 1 << 22
@@ -39,8 +42,14 @@ MOST_COUNTED = 1 << 22
 #: Pairs of a matrix that are converted to rows of a DataFrame at a time.
 PAIRS_AT_A_TIME = 1 << 22
 
+#: The types of vertices that `verify` reads.
+INTEGERS = ("int32", "int8", "int16", "int64", "uint8", "uint16", "uint32")
 
-class Solved:
+#: Names of rules for each array and fact of a result.
+Proofs = Mapping[str, tuple[str, ...]]
+
+
+class CallInput:
     """What a call was asked: the graph, not kept alive, what bounded a search, and the form of the question.
 
     Parameters
@@ -53,13 +62,22 @@ class Solved:
         The vertex at which the search ended, or -1.
     by_ids : bool
         Whether integers of the call were ids, so that they are ids in methods of the result, too.
+    ids : array, DistributedVector or None
+        The id of each vertex. By default those of the graph.
     """
 
-    def __init__(self, graph: Any = None, limit: float = float("inf"), target: int = -1, by_ids: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Any = None,
+        limit: float = float("inf"),
+        target: int = -1,
+        by_ids: bool = False,
+        ids: Any = None,
+    ) -> None:
         self._graph = None if graph is None else weakref.ref(graph)
         self.limit, self.target, self.by_ids = limit, target, by_ids
         #: The graph's ids, which are kept alive; None if it has none.
-        self.ids: Any = getattr(graph, "ids", None)
+        self.ids: Any = getattr(graph, "ids", None) if ids is None else ids
 
     #: What is kept once the graph has gone.
     _kept: Views | None = None
@@ -78,7 +96,7 @@ class Solved:
         return self._kept.kept(name, device, make)
 
     def __reduce__(self) -> Any:
-        return type(self), (None, self.limit, self.target, self.by_ids), {"ids": self.ids}
+        return type(self), (None, self.limit, self.target, self.by_ids, self.ids)
 
 
 @with_common_parts
@@ -120,12 +138,18 @@ class Result:
     #: The distance of no path; by default the infinity of its type.
     UNREACHED: ClassVar[int | None] = None
 
+    #: The names of arrays that a call may return or not, as its plan does not say.
+    OPTIONAL: ClassVar[tuple[str, ...]] = ()
+
     #: The kinds of pictures that `plot` draws, the default one first.
     PICTURES: ClassVar[tuple[str, ...]] = ("distribution",)
 
+    #: The rules by which `verify` proves each array and fact; of what is not proved, none.
+    PROOFS: ClassVar[Proofs]
+
     plan: Plan
     timings: dict[str, float]
-    _solved: Solved = field(default_factory=Solved)
+    _solved: CallInput = field(default_factory=CallInput)
 
     def __post_init__(self) -> None:
         """Refuse arrays of vertices of another shape or type, as kernels take vertices from them."""
@@ -143,7 +167,7 @@ class Result:
                 raise InputError(argument=name, value=found, expected=f"integers of the shape of {main}, {first.shape}")
 
     @property
-    def solved(self) -> Solved:
+    def solved(self) -> CallInput:
         """The graph, to which the result refers weakly, and what bounded the call; for `verify`.
 
         Examples
@@ -155,6 +179,18 @@ class Result:
         (True, 2)
         """
         return self._solved
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        """Return the shape that an array has after the call."""
+        return (self.plan.n,)
+
+    def _types_of(self, name: str) -> tuple[str, ...]:
+        """Return the names of the types that an array may have: the call's, and of vertices other integers."""
+        return INTEGERS if name in self.VERTICES else (np.dtype(self.plan.dtype).name,)
+
+    def _names_of_call(self) -> set[str]:
+        """Return the names of the arrays that the call returned, but for those that are optional."""
+        return {self.ARRAYS[0]} | ({"predecessors"} if self.plan.predecessors else set())
 
     @property
     def arrays(self) -> dict[str, Array]:
@@ -169,6 +205,30 @@ class Result:
         """
         return {name: array for name in self.ARRAYS if (array := getattr(self, name)) is not None}
 
+    def explain(self, verbose: bool = False) -> str:
+        """Return the plan in words, and the seconds that the parts of the call took, that of compiling apart.
+
+        Parameters
+        ----------
+        verbose : bool
+            Whether to return all that the plan says, as of `mgraph.Plan.explain`.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.bfs(mgraph.generate.grid(2, 3), 0, device="cpu")
+        >>> print(result.explain())  # doctest: +ELLIPSIS
+        bfs, method 'hybrid': 6 vertices, 14 directed edges
+        ...
+        took: load ..., compile ..., solve ..., collect ...
+        """
+        parts = (f"{part} {duration_in_words(self.timings[part])}" for part in PARTS if part in self.timings)
+        return f"{self.plan.explain(verbose)}\ntook: {', '.join(parts)}"
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         name, array = self._main()
         if isinstance(array, np.ndarray):
@@ -180,7 +240,7 @@ class Result:
             )
         if copy is False:
             raise ValueError(f"{name} is not in this process's memory: as a NumPy array it is a copy")
-        return np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array), dtype)
+        return np.asarray(on_host(array), dtype)
 
     def _main(self) -> tuple[str, Array]:
         """Return the name of the main array, and the array."""
@@ -272,12 +332,12 @@ class Result:
             raise InputError(f"{type(self).__name__} has no value for each vertex: use to_pandas()")
         solved, ids = solved_graph(self, graph), self._ids()
         if not isinstance(solved, Graph):
-            raise InputError("the graph lies on workers: give its to_graph() as ", Given("graph"))
+            raise InputError("the graph lies on workers: give its to_graph() as ", ArgumentValue("graph"))
         made = solved.to_networkx()
         needed = 250 * solved.n * len(self.arrays)  # a number, and its place in the node's dictionary
         with devices.allocating(f"to_networkx() of {solved.n:,} vertices", needed, devices.find("cpu")):
             for number, (name, array) in enumerate(self.arrays.items()):
-                values = np.asarray(array.to_numpy() if on_workers(array) else devices.to_host(array))
+                values = on_host(array)
                 present = values >= 0 if name in self.VERTICES else np.full(len(values), True)
                 present &= self._reached(values) if not number else True
                 there = np.flatnonzero(present)
@@ -293,8 +353,9 @@ class Result:
         ----------
         path : path or str
             The suffix says what is written: ``.npy`` the main array; ``.npz`` all arrays by name, and the graph's ids;
-            ``.zarr`` these as a Zarr group; ``.parquet`` the table of `to_pandas`; ``.graphml`` and ``.gexf`` the graph
-            with the arrays as attributes of its vertices, as `to_networkx` makes it, called by the graph's ids.
+            ``.zarr`` these as a Zarr group; ``.csv`` and ``.parquet`` the table of `to_pandas`; ``.graphml`` and
+            ``.gexf`` the graph with the arrays as attributes of its vertices, as `to_networkx` makes it, called by the
+            graph's ids.
         overwrite : bool
             Replace a file that exists.
         graph : Graph, optional
@@ -325,7 +386,7 @@ class Result:
         """
         a_file = not (isinstance(path, (str, os.PathLike)) and path_of(os.fspath(path)).suffix == ".zarr")
         if a_file:
-            check_output(path, overwrite, (".npy", ".npz", ".zarr", ".parquet", ".graphml", ".gexf"))
+            check_output(path, overwrite, (".npy", ".npz", ".zarr", *TABLE_PACKAGES, ".graphml", ".gexf"))
         suffix, ids = path_of(os.fspath(path)).suffix, self._ids()
         if suffix == ".npy":
             save(path, self._main()[1], overwrite)
@@ -334,29 +395,20 @@ class Result:
             ids = ids if suffix == ".npz" else as_text(ids, "Zarr")
             arrays = self.arrays | ({} if ids is None else {"ids": written(ids)})
             (save if suffix == ".npz" else save_group)(path, arrays, overwrite)
-        elif suffix == ".parquet":
+        elif suffix in TABLE_PACKAGES:
             frame = self.to_pandas()
+            frame = frame if frame.index.name is None else frame.reset_index()
             with replacing(Path(path), overwrite) as file:
                 try:
-                    (frame if frame.index.name is None else frame.reset_index()).to_parquet(file, index=False)
+                    (frame.to_csv if suffix == ".csv" else frame.to_parquet)(file, index=False)
                 except (TypeError, ValueError) as error:
-                    raise InputError(f"{os.fspath(path)}: Parquet cannot hold these ids: {error}") from error
+                    form = "CSV" if suffix == ".csv" else "Parquet"
+                    raise InputError(f"{os.fspath(path)}: {form} cannot hold these ids: {error}") from error
         else:
             made = self.to_networkx(graph)
             for attributes in made.nodes.values():  # of which a file has one type
                 attributes |= {name: str(attributes[name]) for name in self.VERTICES if name in attributes}
             save_networkx(Path(path), made, None if ids is None else ids.tolist(), overwrite)
-
-    def to_dataframe(self) -> Any:
-        """Return `to_pandas`, which replaces this former name in the next release.
-
-        Examples
-        --------
-        >>> import mgraph
-        >>> mgraph.bfs(mgraph.generate.grid(1, 2), 0, device="cpu").to_dataframe()  # doctest: +SKIP
-        """
-        warn_caller(RenamedWarning("to_dataframe() is the former name of to_pandas(), which replaces it"))
-        return self.to_pandas()
 
     def _ids(self) -> np.ndarray | None:
         """Return the graph's ids, also if they lie on workers; None if it has none."""
@@ -470,7 +522,7 @@ class Result:
         found = self.arrays.get("predecessors")
         if found is None:
             return np.empty(0, np.int32), np.empty(0, np.int32)
-        before = found.to_numpy() if on_workers(found) else devices.to_host(found)
+        before = on_host(found)
         vertices = np.flatnonzero(before >= 0)
         return before[vertices], vertices
 
@@ -537,7 +589,9 @@ class OfDistances(Result):
         """
         name, array = self._main()
         if name not in ("distances", "data"):
-            raise InputError("the result has measures, not distances: ask for the measure ", Given("reduce", "reached"))
+            raise InputError(
+                "the result has measures, not distances: ask for the measure ", ArgumentValue("reduce", "reached")
+            )
         if on_workers(array):
             return self._reached(array if array.ndim == 1 else array.to_dask_array())
         device = devices.of(array)
@@ -564,6 +618,9 @@ class MatrixResult(Result):
     """The base of results whose arrays have a row per source; with `client`, the arrays stay on the workers."""
 
     PICTURES: ClassVar[tuple[str, ...]] = ("matrix", "distribution")
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        return len(self._row_sources()), self._width()
 
     def to_pandas(self) -> Any:
         """Return the connected pairs of vertices as a pandas DataFrame, a row for each pair.
@@ -663,13 +720,35 @@ class MatrixResult(Result):
         return found
 
 
+def check_arrays(result: Result) -> None:
+    """Raise VerificationError unless a result has the arrays of its call, in their shapes and types."""
+    arrays, names = result.arrays, result._names_of_call()
+    for name in result.ARRAYS:
+        if (name in arrays) != (name in names) and name not in result.OPTIONAL:
+            there = "there" if name in arrays else "not there"
+            raise _of_another_shape(
+                f"{name} is {there}, and the call's result {'has' if name in names else 'lacks'} it"
+            )
+    for name, array in arrays.items():
+        shape, dtype = tuple(array.shape), np.dtype(array.dtype)
+        expected, types = result._shape_of(name), result._types_of(name)
+        if shape != expected or dtype not in map(np.dtype, types):
+            wanted = f"{' or '.join(types)} of shape {expected}"
+            raise _of_another_shape(f"{name} is {dtype.str} of shape {shape}, and the call returns {wanted}")
+
+
+def _of_another_shape(says: str) -> VerificationError:
+    return VerificationError(f"the rule 'shape' is broken: {says}", rule="shape")
+
+
 def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
-    """Return the graph that a result is of: the given one, or the one that it refers to."""
+    """Return the graph that a result is of, the given one or the one that it refers to; check the result's arrays."""
+    check_arrays(result)
     graph = result.solved.graph() if given is None else as_any_graph(given)
     if graph is None:
         raise InputError(
             "the graph of the result no longer exists, as a result does not keep it: pass it as ",
-            Given("graph"),
+            ArgumentValue("graph"),
             ". Make a Graph of a matrix first, e.g. by Graph.from_scipy",
         )
     if graph.n != result.plan.n:
@@ -677,6 +756,24 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
             argument="graph", value=graph, expected=f"the graph of the result, of {result.plan.n} vertices"
         )
     return graph
+
+
+def check_named(result: Result, name: str, numbers: Sequence[int] | np.ndarray, rule: str) -> None:
+    """Raise VerificationError unless a fact of a result names some vertices, by their numbers or by the graph's ids."""
+    given, numbers, solved = getattr(result, name), np.asarray(numbers).tolist(), result.solved
+    named = [given] if given is None or np.ndim(given) != 1 else list(given)
+    ids = None if solved.ids is None else ids_of(solved)
+    texts = ids is not None and ids.dtype.kind not in "iu"  # which no number is taken for
+    expected = ids[numbers].tolist() if ids is not None and (texts or solved.by_ids) else numbers
+    if named != expected and not (texts and named == numbers):
+        pairs = zip(named, expected, strict=False)
+        place = next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(named), len(expected)))
+        vertex = numbers[place] if place < len(numbers) else None
+        raise VerificationError(
+            f"the rule {rule!r} is broken: {name} are {shown(named)}, and the call's were {shown(expected)}",
+            rule=rule,
+            vertex=vertex,
+        )
 
 
 def column(values: np.ndarray, there: np.ndarray) -> Any:
@@ -720,6 +817,12 @@ def as_text(ids: np.ndarray | None, what: str) -> np.ndarray | None:
         except UnicodeEncodeError as error:
             raise InputError(f"{what} cannot hold the id {shown(name)}: the string has a lone surrogate") from error
     return ids
+
+
+def on_host(array: Array) -> np.ndarray:
+    """Return an array in this process's memory; without a copy if it is there."""
+    found: np.ndarray = array.to_numpy() if on_workers(array) else devices.to_host(array)
+    return found
 
 
 def on_workers(array: Array) -> bool:

@@ -24,25 +24,36 @@ from pathlib import Path
 
 import dask
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from mgraph import __version__, device
+from mgraph.cache_folder import cache_folder
 from mgraph.device import memory
-from mgraph.kept import cache_folder
 from mgraph.limits import cores
 from mgraph.planning import probe, remembered
 from mgraph.planning.rates import forget
+
+pytest.register_assert_rewrite("tests.support")
+
+pytest_plugins = ["tests.support.devices"]
 
 ROOT = Path(__file__).parents[1]
 
 #: Maximum number of test processes: each holds clusters and compiled kernels in memory.
 PROCESSES = 4
 
-#: Minutes that all tests may take in CI on two cores or more: five times what they took on two cores, nearly idle. The
-#: job itself is ended after 60.
+#: Minutes that all tests may take in CI on two cores or more. It catches a test that hangs or grows, on slow machines
+#: too; the job itself is ended after 60.
 MINUTES = 40
 
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize="CI" in os.environ)
+settings.register_profile(
+    "ci",
+    deadline=None,
+    max_examples=50,
+    derandomize="CI" in os.environ,
+    # A test's fixtures serve all its examples.
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("ci")
 
 
@@ -98,7 +109,7 @@ def pytest_configure(config):
         fork_workers()
     # Nor may the machine's speed or load change which plan is chosen.
     model, counts = device.HostDevice().model(), range(1, (os.cpu_count() or 1) + 1)
-    same = probe.Kept(probe.SAME, time.time())
+    same = probe.CachedSpeed(probe.SAME, time.time())
     probe.keep(cache_folder(), {f"{model}, {count} cores": same for count in counts})
     everything = names_no_file(config) and not (
         config.option.markexpr or config.option.keyword or config.option.lacking
@@ -130,6 +141,16 @@ def fork_workers():
     for name, value in chosen.items():
         os.environ["DASK_DISTRIBUTED__" + name.upper().replace(".", "__").replace("-", "_")] = str(value)
         dask.config.set({f"distributed.{name}": value})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """Import the fixtures of clusters once pytest listens to logs: Dask's loggers otherwise get handlers of their own.
+
+    A cluster that silences these would silence pytest's as well.
+    """
+    for name in ("checkpoints", "clusters", "files", "residents"):
+        session.config.pluginmanager.import_plugin(f"tests.support.{name}")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -20,7 +20,6 @@ import argparse
 import contextlib
 import functools
 import hashlib
-import inspect
 import json
 import os
 import platform
@@ -36,6 +35,7 @@ from scipy import sparse
 
 import mgraph
 from mgraph import Graph, generate
+from mgraph.algorithms.registry import ALGORITHMS
 
 RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "digests.json"
 DATA = ("../shared/data", "shared/data", "data", ".data")
@@ -47,14 +47,11 @@ COMPONENTS = ("auto", "afforest", "shiloach-vishkin", "sequential")
 RANKING = ("auto", "sequential", "wyllie", "splitter64", "splitter48")
 TYPES = ("float32", "float64", "int32", "int16")
 
-#: Former names of methods, used if the library does not know the present one.
-FORMER = {"wyllie": "wylie"}
-
 #: Names of arrays and scalars that results may contain.
 ARRAYS = (
     *("distances", "predecessors", "intermediate", "levels", "labels", "count", "words", "ranks"),
     *("src", "dst", "weights"),
-    *("nearest", "eccentricity", "mean", "closeness", "harmonic", "reached", "within"),
+    *("nearest", "eccentricity", "mean", "closeness", "harmonic", "out_closeness", "out_harmonic", "reached", "within"),
 )
 
 #: Measures of rows of distances that are the same however sums are grouped; sums of floats are not.
@@ -136,17 +133,6 @@ def given(name):
     return INPUTS[name]()
 
 
-@functools.cache
-def spelled(method):
-    """The name by which the library knows a method."""
-    try:
-        if method in FORMER:
-            mgraph.list_rank([0], method=method, device="cpu")
-    except mgraph.InputError:
-        return FORMER[method]
-    return method
-
-
 def label(option, value):
     """The words for an option in a case's name, if any."""
     if option in ("method", "dtype", "connection"):
@@ -163,9 +149,7 @@ def cases():
     def add(call, on, **options):
         name = "/".join([call, *filter(None, map(label, options, options.values())), on])
         assert name not in made, name
-        if "method" in options:
-            options["method"] = spelled(options["method"])
-        if "max_depth" in options and "limit" in inspect.signature(getattr(mgraph, call)).parameters:
+        if "max_depth" in options:
             options["limit"] = options.pop("max_depth")  # the former name, which names of cases keep
         made[name] = lambda place: getattr(mgraph, call)(given(on), **options, **place)
 
@@ -271,6 +255,20 @@ def cases():
     generated("random_graph", m=1000, density=0.05, count=4)
     for on in ("roads", "tangled", "negative", "adjacency", "matrix-zeros"):
         made[f"graph/{on}"] = lambda place, on=on: given(on)
+    for entry in ALGORITHMS.values():
+        if not any(name.startswith(f"{entry.call.__name__}/") for name in made):
+            made |= samples(entry)
+    return made
+
+
+def samples(entry):
+    """The cases of an algorithm that has none above: its samples, by each method."""
+    made = {}
+    for method in entry.methods or ("auto",):
+        options = {"method": method} if entry.methods else {}
+        for number, sample in enumerate(entry.samples(method)):
+            call = functools.partial(entry.call, sample.given, **sample.options, **options)
+            made[f"{entry.call.__name__}/sample {number}/{method}"] = lambda place, call=call: call(**place)
     return made
 
 
@@ -293,7 +291,8 @@ def digests(result):
         names = ("src", "dst", "weights", "indptr", "sources", "weights by target")
         found = dict(zip(names, (*result.coo(), *result.csc()), strict=True))
     else:
-        named = () if hasattr(result, "dtype") else ARRAYS  # an array has a method called "mean"
+        # An array has a method called "mean".
+        named = () if hasattr(result, "dtype") else dict.fromkeys((*ARRAYS, *getattr(result, "ARRAYS", ())))
         found = {name: getattr(result, name) for name in named if hasattr(result, name)} or {"array": result}
     found = {name: array for name, array in found.items() if array is not None}
     if found.keys() & {"predecessors", "intermediate"}:

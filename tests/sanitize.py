@@ -49,7 +49,7 @@ def hierarchies() -> None:
         for one in (roads, roads.customize(np.arange(grid.m), dtype=dtype)):
             for sources in ([0, 5, 7], np.arange(300) % grid.n):
                 one.distances(sources, limit=900)
-                one.distances(sources, [3, 9], reduce=["mean", "harmonic", ("within", list(range(20)))])
+                one.distances(sources, [3, 9], reduce=["mean", "out_harmonic", ("within", list(range(20)))])
 
 
 def samples(name: str, method: str) -> None:

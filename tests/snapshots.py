@@ -88,7 +88,7 @@ def plans() -> Iterator[str]:
                 yield f"{heading}\n{type(error).__name__}: {error}\n"
                 continue
             fields = [f"{field.name}: {getattr(plan, field.name)}" for field in dataclasses.fields(plan)]
-            yield "\n".join([heading, *fields, plan.explain(), ""])
+            yield "\n".join([heading, *fields, plan.explain(True), ""])
 
 
 def files() -> Iterator[str]:

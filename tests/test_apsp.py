@@ -11,40 +11,12 @@ from scipy.sparse.csgraph import floyd_warshall
 
 import mgraph
 from mgraph import device as devices
+from tests.support.graphs import negative_ring
+from tests.support.memory import with_peak
+from tests.support.references import as_floats, textbook
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32]
 NONE = np.iinfo(np.int32).max
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
-
-
-def poison():
-    """Poison the memory that CuPy allocates next, so that an element that no kernel writes shows."""
-    xp = devices.find("cuda").xp
-    garbage = [xp.full(size, 0x41, np.uint8) for size in (1 << 27, 1 << 22, 1 << 18, 1 << 14, 1 << 9)]
-    del garbage
-
-
-def textbook(matrix):
-    """Floyd and Warshall's three loops, in the matrix's own type."""
-    d = matrix.copy()
-    np.fill_diagonal(d, np.minimum(d.diagonal(), 0))
-    for k in range(len(d)):
-        d = np.minimum(d, d[:, k, None] + d[None, k, :])
-    return d
-
-
-def as_floats(distances):
-    result = np.asarray(distances).astype(np.float64)
-    if np.asarray(distances).dtype == np.int32:
-        result[np.asarray(distances) == NONE] = np.inf
-    return result
 
 
 def check_paths(result, matrix):
@@ -91,14 +63,8 @@ def check_against_textbook(matrix, dtype, device, block=None):
 
 
 @given(matrices(), st.sampled_from([None, 32]))
-def test_small_matrices(case, block):
-    check_against_textbook(*case, "cpu", block)
-
-
-@pytest.mark.gpu
-@given(matrices(), st.sampled_from([None, 32]))
-def test_small_matrices_on_a_gpu(case, block):
-    check_against_textbook(*case, "cuda", block)
+def test_small_matrices(device, case, block):
+    check_against_textbook(*case, device, block)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -188,14 +154,7 @@ def test_unweighted_graph_counts_hops(device):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_negative_cycle_is_named(dtype, device):
-    # A ring 50..69 of total weight -1, reached from 0..49 and reaching 70..99.
-    n, ring = 100, list(range(50, 70))
-    matrix = np.full((n, n), np.inf)
-    for v in range(n - 1):
-        matrix[v, v + 1] = 3
-    for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
-        matrix[a, b] = 1
-    matrix[69, 50] = -20
+    matrix, ring = negative_ring()
     with pytest.raises(mgraph.NegativeCycleError) as caught:
         mgraph.apsp(in_type(matrix, dtype), device=device, block=32)
     assert caught.value.vertex in ring
@@ -350,21 +309,3 @@ def test_the_planned_memory_is_what_is_used():
     for paths in (False, True):
         result, peak = with_peak(xp, lambda paths=paths: mgraph.apsp(matrix, device="cuda", predecessors=paths))
         assert abs(peak / result.plan.peak_bytes[0] - 1) < 0.05
-
-
-def with_peak(xp, call):
-    """Return a call's result and the most bytes that CuPy's pool had in use during it."""
-    pool = xp.get_default_memory_pool()
-    pool.free_all_blocks()
-    before = pool.used_bytes()
-
-    class Watch(xp.cuda.MemoryHook):
-        name = "watch"
-        peak = 0
-
-        def malloc_postprocess(self, **_):
-            self.peak = max(self.peak, pool.used_bytes() - before)
-
-    with Watch() as watch:
-        result = call()
-    return result, watch.peak

@@ -5,24 +5,17 @@ import pickle
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from scipy import sparse
 from scipy.sparse import csgraph
-from test_closure import DEVICES, poison
-from test_methods import ZERO_BUT_FOR_ROUNDING, cycle
 
 import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import infinity
+from tests.support.graphs import ZERO_BUT_FOR_ROUNDING, cycle
+from tests.support.parameters import exhaustive
+from tests.support.references import as_floats
 
 SIZES = (0, 1, 31, 32, 33, 64, 65, 128, 129, 300, 512, 2)
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
 
 
 def adjacency(n, degree, seed=0):
@@ -43,14 +36,6 @@ def lengths_of(n, degree, dtype, least=0, most=9, seed=0):
     np.fill_diagonal(matrix, 0)
     found = np.full((n, n), infinity(np.dtype(dtype)), dtype)
     found[matrix < np.inf] = matrix[matrix < np.inf].astype(dtype)
-    return found
-
-
-def as_floats(distances):
-    """Distances as float64, with inf for infinity."""
-    here = devices.to_host(distances)
-    found = here.astype(np.float64)
-    found[here == infinity(here.dtype)] = np.inf
     return found
 
 
@@ -450,6 +435,11 @@ def test_wrong_graphs(given, options, message):
         mgraph.apsp_batch(given, device="cpu", **options)
 
 
+def test_verify_asks_for_the_graphs():
+    with pytest.raises(mgraph.InputError, match=r"verify\(\) needs what was solved, .*: give the same graphs"):
+        mgraph.apsp_batch([mgraph.generate.grid(1, 3)], device="cpu").verify()
+
+
 @pytest.mark.parametrize(("name", "values"), [("indptr", [0, 2, 1]), ("indptr", [1, 1, 2]), ("indices", [1, 9])])
 def test_a_sparse_matrix_that_is_broken(name, values):
     matrix = sparse.csr_array(np.array([[0, 1], [1, 0]]))
@@ -524,7 +514,7 @@ def test_results():
     frame = result.to_pandas()
     assert list(frame.columns) == ["graph", "source", "target", "distances", "predecessors"]
     assert len(frame) == np.isfinite(as_floats(result.distances)).sum() and frame.distances.max() < 127
-    assert "2 graphs" in result.plan.explain() and "5 x 5 a graph" in result.plan.explain()
+    assert "2 graphs" in result.plan.explain(True) and "5 x 5 a graph" in result.plan.explain(True)
     for number in (2, -3, "0"):
         with pytest.raises(mgraph.InputError, match="graph must be an integer in"):
             result[number]

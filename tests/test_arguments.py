@@ -4,22 +4,19 @@ import inspect
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import mgraph
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.arguments import checked_bytes, checked_flag
-from mgraph.cli import main
+from tests.support.calls import arguments
+from tests.support.commands import invoke
 
 GRAPH = mgraph.Graph.from_edges([0, 1], [1, 2], [3, 4])
 
+#: Calls with arguments by position.
 FIRST = {
-    mgraph.apsp: (GRAPH,),
+    **{entry.call: arguments(name) for name, entry in ALGORITHMS.items()},
     mgraph.apsp_batch: ([GRAPH],),
-    mgraph.bfs: (GRAPH, 0),
-    mgraph.bfs_many: (GRAPH, [0]),
-    mgraph.distances: (GRAPH,),
-    mgraph.sssp: (GRAPH, 0),
-    mgraph.transitive_closure: (GRAPH,),
     mgraph.plan: ("apsp", 3),
     mgraph.read: ("missing.txt",),
     mgraph.generate.rmat: (3,),
@@ -87,10 +84,10 @@ def test_memory_limits_of_the_library_and_the_command_line():
         with pytest.raises(mgraph.InputError, match="memory_limit must be a number of bytes, 1 or more"):
             mgraph.apsp(GRAPH, memory_limit=value, device="cpu")
     for value in ("0", "0.4", "much"):
-        refused = CliRunner().invoke(main, ["apsp", "--rmat", "3", "--memory-limit", value])
+        refused = invoke("apsp", "--rmat", "3", "--memory-limit", value)
         assert refused.exit_code == 2 and "a number of bytes, 1 or more" in refused.stderr, refused.stderr
         assert "None" not in refused.stderr
-    given = CliRunner().invoke(main, ["apsp", "--rmat", "3", "--memory-limit", "1.5GiB", "--device", "cpu"])
+    given = invoke("apsp", "--rmat", "3", "--memory-limit", "1.5GiB", "--device", "cpu")
     assert given.exit_code == 0
 
 

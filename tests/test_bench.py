@@ -9,8 +9,6 @@ import tomllib
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from small_suite import SMALL, calling, cpu_row, small_suites
-from test_cluster import forked
 
 import mgraph
 import mgraph.cluster
@@ -26,6 +24,8 @@ from mgraph_bench.commands import bench as main
 from mgraph_bench.rows import read
 from mgraph_bench.run import bench, cases_of, commit, read_rows
 from mgraph_bench.suite import names, parsed, value
+from tests.support.bench_suites import SMALL, calling, cpu_row, small_suites
+from tests.support.clusters import forked
 
 
 @pytest.fixture

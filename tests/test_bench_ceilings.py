@@ -9,7 +9,6 @@ from mgraph import device as devices
 from mgraph.kernels import ceilings as ceilings_kernels
 from mgraph_bench.ceilings import CEILINGS, ceilings
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = {
     "float32": (np.float32, False),
     "nonnegative": (np.float32, True),
@@ -17,11 +16,6 @@ TYPES = {
     "int16": (np.int16, False),
     "float64": (np.float64, False),
 }
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return devices.find(request.param)
 
 
 def relaxed(values, first, second, limit, rounds, nonnegative):
@@ -36,15 +30,15 @@ def relaxed(values, first, second, limit, rounds, nonnegative):
 @pytest.mark.parametrize("length", [0, 2, 9998, 70_000])
 @pytest.mark.parametrize("rounds", [0, 1, 7, 64])
 @pytest.mark.parametrize("name", TYPES)
-def test_relaxations(device, name, rounds, length):
+def test_relaxations(hardware, name, rounds, length):
     dtype, nonnegative = TYPES[name]
     random = np.random.default_rng(5)
     values = (1000 * random.random(length)).astype(dtype)  # sums of floats round
     # Different steps make their order visible; some values reach the limit at once, others late or never.
     numbers = (7, 3.3, 1100) if nonnegative else (9, -7.7, 900)
     scalars = [dtype(number) for number in numbers]
-    found = device.asarray(values.copy())
-    ceilings_kernels.on(device).relaxations(found, *scalars, rounds, nonnegative)
+    found = hardware.asarray(values.copy())
+    ceilings_kernels.on(hardware).relaxations(found, *scalars, rounds, nonnegative)
     expected = relaxed(values, *scalars, rounds, nonnegative)
     assert expected.dtype == dtype
     assert np.array_equal(devices.to_host(found), expected)
@@ -54,14 +48,14 @@ def test_relaxations(device, name, rounds, length):
 
 @pytest.mark.parametrize("count", [0, 1, 255, 16_385, 300_000])
 @pytest.mark.parametrize("entries", [1, 64, 1 << 15])
-def test_reads(device, entries, count):
+def test_reads(hardware, entries, count):
     table = np.random.default_rng(6).integers(0, 1 << 32, entries, dtype=np.uint32)
     x = np.arange(count, dtype=np.uint32)
     x = (x ^ x >> 16) * np.uint32(0x85EBCA6B)
     x = (x ^ x >> 13) * np.uint32(0xC2B2AE35)
     places = (x ^ x >> 16) & np.uint32(entries - 1)
-    total = device.asarray(np.array([17], np.uint32))
-    ceilings_kernels.on(device).reads(device.asarray(table), count, total)
+    total = hardware.asarray(np.array([17], np.uint32))
+    ceilings_kernels.on(hardware).reads(hardware.asarray(table), count, total)
     assert int(total[0]) == (17 + int(table[places].sum(dtype=np.uint64))) % (1 << 32)
     if (entries, count) == (1 << 15, 300_000):  # Poisson's variance is its mean
         times = np.bincount(places, minlength=entries)
@@ -69,17 +63,17 @@ def test_reads(device, entries, count):
 
 
 @pytest.mark.parametrize("length", [0, 1, 1_000_003])
-def test_copy(device, length):
-    source = device.asarray(np.random.default_rng(7).integers(0, 1 << 32, length, dtype=np.uint32))
-    target = device.xp.zeros_like(source)
-    ceilings_kernels.on(device).copy(target, source)
+def test_copy(hardware, length):
+    source = hardware.asarray(np.random.default_rng(7).integers(0, 1 << 32, length, dtype=np.uint32))
+    target = hardware.xp.zeros_like(source)
+    ceilings_kernels.on(hardware).copy(target, source)
     assert np.array_equal(devices.to_host(target), devices.to_host(source))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16])
-def test_values(device, dtype):
-    with device.active():
-        values = devices.to_host(ceilings_kernels.on(device).values(device.xp, dtype))
+def test_values(hardware, dtype):
+    with hardware.active():
+        values = devices.to_host(ceilings_kernels.on(hardware).values(hardware.xp, dtype))
     assert values.dtype == dtype and len(values) >= 1000 and len(values) % 2 == 0
     assert np.array_equal(values, np.arange(len(values)) % 100)
 
@@ -97,8 +91,8 @@ def test_a_gpu_relaxes_as_its_twin(name):
     assert np.array_equal(devices.to_host(found), values)
 
 
-def test_ceilings(device):
-    measured = ceilings(device, quick=True)
+def test_ceilings(hardware):
+    measured = ceilings(hardware, quick=True)
     assert measured.keys() == {"minplus", "copy", "reads"}
     assert measured["minplus"].keys() == TYPES.keys()
     sizes, rates = zip(*measured["reads"], strict=True)

@@ -5,24 +5,13 @@ import random
 import tomllib
 
 import pytest
-from made_rows import (
-    CPU,
-    INSTALLED,
-    KEPT,
-    SUITES,
-    Page,
-    case,
-    ceilings,
-    small_suites,
-    texts,
-    write,
-)
 
 from mgraph_bench import amounts, suite
 from mgraph_bench.report import claims, report, summit
 from mgraph_bench.report.baseline import change, compared, noise
 from mgraph_bench.report.speedup import families
 from mgraph_bench.rows import figures, read
+from tests.support.bench_rows import CPU, INSTALLED, KEPT, SUITES, Page, case, ceilings, small_suites, texts, write
 
 
 @pytest.fixture(autouse=True)

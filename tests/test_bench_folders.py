@@ -4,11 +4,11 @@ import json
 import os
 
 import pytest
-from made_rows import CPU, KEPT, case, peer, small_suites, write
 
 from mgraph.errors import InputError
 from mgraph_bench.report import report
 from mgraph_bench.rows import device_name, figures, key, read, rows_of
+from tests.support.bench_rows import CPU, KEPT, case, peer, small_suites, write
 
 
 @pytest.fixture(autouse=True)

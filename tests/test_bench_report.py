@@ -5,12 +5,12 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from made_rows import CPU, Page, case, ceilings, everything, small_suites, texts, write
 
 from mgraph_bench import amounts
 from mgraph_bench.report import report
 from mgraph_bench.report.document import Column, Details, Section, Words, page, summary, table
 from mgraph_bench.report.drawing import drawn, round_linear, round_log, short, spread_out, svg
+from tests.support.bench_rows import CPU, Page, case, ceilings, everything, small_suites, texts, write
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ import dataclasses
 import tomllib
 
 import pytest
-from small_suite import CLAIM, SMALL, small_suites
 
 import mgraph
 import mgraph.cluster
@@ -13,6 +12,7 @@ from mgraph.generate import rmat, weighted
 from mgraph_bench import CHECKOUT, inputs
 from mgraph_bench.run import bench, read_rows
 from mgraph_bench.suite import SUITES, load, names, parsed
+from tests.support.bench_suites import CLAIM, SMALL, small_suites
 
 PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",

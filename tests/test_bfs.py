@@ -1,17 +1,11 @@
 """Breadth-first search: every method against SciPy on graphs of many shapes, its paths, limits and plans."""
 
 import lzma
-from pathlib import Path
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from scipy.sparse.csgraph import shortest_path
-from test_apsp import poison
-from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
@@ -21,81 +15,38 @@ from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-FUSED = ["hybrid", "frontier", "pull"]
-BY_LEVEL = ["edge", "vertex", "mask", "privatized", "scan"]
-METHODS = {"cpu": [*FUSED, *BY_LEVEL, "sequential"], "cuda": [*FUSED, *BY_LEVEL]}
-DATA = next(
-    (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
-    None,
-)
+from tests.support.graphs import REAL_GRAPHS, hub_graphs, layered, needs_real_graphs, random_graphs
+from tests.support.memory import measured
+from tests.support.methods import BY_LEVEL, FUSED, methods
+from tests.support.parameters import exhaustive
+from tests.support.properties import check_search
+from tests.support.references import hop_counts
 
 
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
-
-
-@pytest.fixture(params=METHODS["cpu"])
+@pytest.fixture(params=methods("bfs"))
 def method(request, device):
-    if request.param not in METHODS[device]:
+    if request.param not in methods("bfs", device):
         pytest.skip(f"{request.param} is for a CPU")
     return request.param
-
-
-def verify(graph, source, result):
-    """Check a search by its properties, as the Graph500 specification does, without another search.
-
-    Only the source has distance 0; no edge spans more than one level downwards; exactly the reached vertices have a
-    tree edge, which exists and spans one level; no edge leads from a reached vertex to an unreached one.
-    """
-    distances, parents = devices.to_host(result.distances), devices.to_host(result.predecessors)
-    src, dst, _ = (devices.to_host(part) if part is not None else None for part in graph.coo())
-    assert distances.dtype == np.int32 and distances.shape == (graph.n,)
-    assert np.flatnonzero(distances == 0).tolist() == [source]
-    reached = distances[src] >= 0
-    assert (distances[dst[reached]] >= 0).all()
-    assert (distances[dst[reached]] <= distances[src[reached]] + 1).all()
-    children = np.flatnonzero(parents >= 0)
-    assert np.array_equal(children, np.flatnonzero(distances > 0))
-    assert (parents[distances <= 0] == -9999).all()
-    assert (distances[parents[children]] == distances[children] - 1).all()
-    edges = src.astype(np.int64) * graph.n + dst
-    tree = parents[children].astype(np.int64) * graph.n + children
-    assert np.isin(tree, edges).all()
-    assert np.array_equal(devices.to_host(result.levels), np.bincount(distances[distances >= 0]))
 
 
 def searched(graph, source, predecessors=True, **options):
     """Search from a source, check the distances and the tree, and return the result."""
     result = mgraph.bfs(graph, source, predecessors=predecessors, **options)
-    assert np.array_equal(result.distances, scipys(graph, source))
-    verify(graph, source, result)
+    assert np.array_equal(result.distances, hop_counts(graph, source))
+    check_search(graph, source, result)
     return result
-
-
-def scipys(graph, source):
-    indptr, indices, _ = graph.compressed("csr")
-    matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
-    distances = shortest_path(matrix, unweighted=True, indices=source)
-    return np.where(np.isinf(distances), -1, distances)
 
 
 @st.composite
 def searches(draw):
-    n = draw(st.integers(1, 100))
-    m = draw(st.integers(0, 4 * n))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), n=n, directed=draw(st.booleans()))
-    return graph, draw(st.integers(0, n - 1)), draw(st.sampled_from([None, 1, 3]))
+    graph = draw(random_graphs(100, 4))
+    return graph, draw(st.integers(0, graph.n - 1)), draw(st.sampled_from([None, 1, 3]))
 
 
 def check(graph, source, span, device):
     parents = None
-    for method in METHODS[device]:
+    for method in methods("bfs", device):
         options = {"method": method, "device": device, "span": span}
         result = searched(graph, source, **options)
         assert parents is None or np.array_equal(result.predecessors, parents)
@@ -134,10 +85,10 @@ def test_a_tree_takes_four_bytes_a_vertex_more():
         assert np.array_equal(np.subtract(tree.peak_bytes, alone.peak_bytes), 4 * vertices)
         assert (np.subtract(least.peak_bytes, tree.peak_bytes) > 0).all()  # a buffer for the hubs
         assert tree.predecessors is True and tree.seconds == alone.seconds
-        assert "predecessors int32, any on a shortest path" in tree.explain()
-        assert "any on a shortest path" not in least.explain()
+        assert "predecessors int32, any on a shortest path" in tree.explain(True)
+        assert "any on a shortest path" not in least.explain(True)
     by_level = plan("bfs", 1 << 20, 1 << 25, gpu, method="scan", predecessors="any")
-    assert by_level.explain() == plan("bfs", 1 << 20, 1 << 25, gpu, method="scan", predecessors=True).explain()
+    assert by_level.explain(True) == plan("bfs", 1 << 20, 1 << 25, gpu, method="scan", predecessors=True).explain(True)
 
 
 @pytest.mark.parametrize(
@@ -157,32 +108,8 @@ def test_paths_to_invalid_vertices(vertex, words):
 
 
 @given(searches())
-def test_small_graphs(case):
-    check(*case, "cpu")
-
-
-@pytest.mark.gpu
-@given(searches())
-def test_small_graphs_on_a_gpu(case):
-    check(*case, "cuda")
-
-
-def hub_graphs():
-    """Graphs whose hubs are reached by pulling, and the sources."""
-    hubs, leaves = 5, 9_000
-    each = np.arange(hubs, hubs + leaves)
-    src, dst = np.repeat(np.arange(hubs), leaves), np.tile(each, hubs)
-    yield "hubs that share their leaves", mgraph.Graph.from_edges(src, dst, directed=False), (0, hubs - 1, hubs)
-    # Each hub is reached from a path with the last numbers, after all of the hub's leaves.
-    n = hubs + hubs * leaves
-    src, dst = np.repeat(np.arange(hubs), leaves), np.arange(hubs, n)
-    path = np.arange(n, n + 3 * hubs)
-    ends = np.r_[src, path[:-1], path[2::3]], np.r_[dst, path[1:], np.arange(hubs)]
-    yield "hubs along a path", mgraph.Graph.from_edges(*ends, directed=False), (n, n - 1, 0)
-    # Edges into hubs that are never reached, and into one that only its last neighbour reaches.
-    src = np.r_[np.repeat(each, 2), hubs + leaves - 1, np.arange(hubs, hubs + leaves - 1)]
-    dst = np.r_[np.tile([0, 1], leaves), 2, np.arange(hubs + 1, hubs + leaves)]
-    yield "hubs at the end", mgraph.Graph.from_edges(src, dst), (hubs + leaves - 9, hubs + leaves - 1)
+def test_small_graphs(device, case):
+    check(*case, device)
 
 
 @pytest.mark.parametrize("case", list(hub_graphs()), ids=lambda case: case[0])
@@ -307,7 +234,7 @@ def test_a_graph_that_all_cores_pull(directed):
     assert not is_small(graph.csr().indptr) and not is_small(graph.csc().indptr)
     source = int(np.diff(graph.csr().indptr).argmax())
     expected = mgraph.bfs(graph, source, method="sequential", device="cpu").distances
-    assert np.array_equal(expected, scipys(graph, source))
+    assert np.array_equal(expected, hop_counts(graph, source))
     src, dst, _ = graph.coo()
     least, tree = np.full(graph.n, graph.n), (expected[src] >= 0) & (expected[dst] == expected[src] + 1)
     np.minimum.at(least, dst[tree], src[tree])
@@ -317,29 +244,7 @@ def test_a_graph_that_all_cores_pull(directed):
         assert np.array_equal(result.predecessors, np.where(least < graph.n, least, -9999)), method
         tree = mgraph.bfs(graph, source, method=method, device="cpu", predecessors="any")
         assert np.array_equal(tree.distances, expected), method
-        verify(graph, source, tree)
-
-
-def layered(directed=True):
-    """Return a graph and the distances from vertex 0, known as each edge is within a layer or to the next one.
-
-    Its layers are thin and thick in turn, and two have hubs: a search runs each kind of level on all cores.
-    """
-    sizes = np.array([1, 3, 150_000, 10_000, 27_000, 120_000, 5, 40_000])
-    layer = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    first = np.cumsum(sizes) - sizes
-    random = np.random.default_rng(3)
-    own = np.arange(1, len(layer))
-    above = layer[own] - 1
-    more = random.integers(0, len(layer), 2_000_000)
-    to = np.minimum(layer[more] + random.integers(0, 2, len(more)), len(sizes) - 1)
-    src = np.concatenate([first[above] + (own - first[above + 1]) % sizes[above], more])
-    dst = np.concatenate([own, first[to] + random.integers(0, sizes[to])])
-    name = random.permutation(len(layer))
-    name[[0, np.flatnonzero(name == 0)[0]]] = 0, name[0]  # the source stays vertex 0
-    distances = np.empty_like(layer)
-    distances[name] = layer
-    return mgraph.Graph.from_edges(name[src], name[dst], directed=directed), distances
+        check_search(graph, source, tree)
 
 
 @pytest.mark.parametrize(("directed", "threads"), [(True, 64), *exhaustive((False, 64), (False, 1))])
@@ -350,7 +255,7 @@ def test_levels_that_all_cores_run(directed, threads):
         for options in {}, {"method": "frontier"}, {"span": 1}:
             result = mgraph.bfs(graph, 0, device="cpu", predecessors="any", **options)
             assert np.array_equal(result.distances, expected), options
-            verify(graph, 0, result)
+            check_search(graph, 0, result)
         for limit in (2, 3, 5):
             found = mgraph.bfs(graph, 0, device="cpu", limit=limit).distances
             assert np.array_equal(found, np.where(expected <= limit, expected, -1))
@@ -376,7 +281,7 @@ def test_arguments_of_numpy_are_numbers_as_any():
             mgraph.bfs_many(path, sources, device="cpu")
 
 
-@pytest.mark.parametrize("method", ["hybrid", *exhaustive(*METHODS["cpu"][1:])], indirect=True)
+@pytest.mark.parametrize("method", ["hybrid", *exhaustive(*methods("bfs")[1:])], indirect=True)
 def test_offsets_of_64_bits(method, device):
     graph = rmat(10, directed=True)
     indptr, indices, _ = graph.compressed("csr")
@@ -474,7 +379,7 @@ def test_the_queue_is_for_a_cpu():
 @pytest.mark.parametrize("method", [*BY_LEVEL, "sequential"])
 def test_plans_explain_themselves(method):
     made = plan("bfs", 1000, 5000, "cpu", method=method)
-    assert made.method == method and f"bfs, method {method!r}" in made.explain()
+    assert made.method == method and f"bfs, method {method!r}" in made.explain(True)
     assert plan("bfs", 10**6, 10**8, "cpu", method=method).seconds > made.seconds > 0
 
 
@@ -505,15 +410,15 @@ def test_predicted_peak_is_the_measured_one_on_a_gpu(method, directed, predecess
     assert result.plan.peak_bytes[0] == pytest.approx(peak.bytes, rel=0.05)
 
 
-@pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
+@needs_real_graphs
 @pytest.mark.parametrize("method", ["hybrid", "frontier"])
 def test_new_york(method, device):
-    graph = mgraph.read(DATA / "NY.gr.xz")
-    with lzma.open(DATA / "NY.gr.xz", "rt") as lines:
+    graph = mgraph.read(REAL_GRAPHS / "NY.gr.xz")
+    with lzma.open(REAL_GRAPHS / "NY.gr.xz", "rt") as lines:
         assert lines.readline().split()[2:] == [str(graph.n), str(graph.m // 2)]
     result = mgraph.bfs(graph, 0, method=method, device=device, predecessors=True)
-    assert np.array_equal(result.distances, scipys(graph, 0))
-    verify(graph, 0, result)
+    assert np.array_equal(result.distances, hop_counts(graph, 0))
+    check_search(graph, 0, result)
 
 
 @pytest.mark.gpu
@@ -526,13 +431,3 @@ def test_cupy_in_cupy_out():
     assert np.array_equal(result.distances.get(), same.distances)
     assert np.array_equal(result.predecessors.get(), same.predecessors)
     assert np.array_equal(result.levels.get(), same.levels)
-
-
-def test_limit_under_its_former_name():
-    path = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3])
-    with pytest.warns(FutureWarning, match="max_depth= is the former name of limit=") as warned:
-        assert mgraph.bfs(path, 0, max_depth=1, device="cpu").distances.tolist() == [0, 1, -1, -1]
-        assert mgraph.bfs_many(path, [0], max_depth=2, device="cpu").distances.tolist() == [[0, 1, 2, -1]]
-    assert {each.filename for each in warned} == {__file__}
-    with pytest.raises(mgraph.InputError, match="give limit= only"):
-        mgraph.bfs(path, 0, limit=1, max_depth=1, device="cpu")

@@ -4,47 +4,30 @@ import importlib
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
-from scipy.sparse.csgraph import shortest_path
-from test_apsp import poison
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
-from mgraph.algorithms.many_levels import LevelCounts
-from mgraph.algorithms.many_sources import network
-from mgraph.cluster import local_client
-from mgraph.device import gpu_count
+from mgraph.algorithms.batched_bfs import LevelCounts
+from mgraph.algorithms.batched_sssp import network
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
 from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.shape import Shape
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.memory import measured
+from tests.support.parameters import exhaustive
+from tests.support.references import hop_counts
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+pytestmark = CLUSTER_WARNINGS
+
 GPU = DeviceSpec("a GPU", "cuda", 140 << 30)
 
 #: Shares of the vertices from which on to pull: as it is, never, always.
 SHARES = {"as it comes": 16, "push": 0, "pull": 1 << 40}
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
-
-
-def scipys(graph, sources):
-    indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.compressed("csr"))
-    matrix = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n))
-    distances = shortest_path(matrix, unweighted=True, indices=sources)
-    return np.where(np.isinf(distances), -1, distances)
 
 
 def check(graph, sources, device, **options):
@@ -53,7 +36,7 @@ def check(graph, sources, device, **options):
     distances, parents = (np.asarray(devices.to_host(part)) for part in (result.distances, result.predecessors))
     assert distances.dtype == parents.dtype == np.int32
     assert result.sources == tuple(sources)
-    assert np.array_equal(distances, scipys(graph, sources))
+    assert np.array_equal(distances, hop_counts(graph, sources))
     for row in {0, len(sources) // 2, len(sources) - 1}:
         alone = mgraph.bfs(graph, sources[row], device="cpu", predecessors=True)
         assert np.array_equal(distances[row], alone.distances)
@@ -72,17 +55,9 @@ def searches(draw):
 
 @settings(max_examples=40)
 @given(searches())
-def test_small_graphs(case):
+def test_small_graphs(device, case):
     graph, sources, span = case
-    check(graph, sources, "cpu", span=span)
-
-
-@pytest.mark.gpu
-@settings(max_examples=40)
-@given(searches())
-def test_small_graphs_on_a_gpu(case):
-    graph, sources, span = case
-    check(graph, sources, "cuda", span=span)
+    check(graph, sources, device, span=span)
 
 
 def shapes():
@@ -129,7 +104,7 @@ def test_offsets_of_64_bits(device):
 def test_a_depth(device):
     graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 700, (2, 900)), n=700, directed=False)
     sources = list(range(0, 700, 5))
-    expected = scipys(graph, sources)
+    expected = hop_counts(graph, sources)
     for depth in (0, 1, 4, 10**6):
         found = mgraph.bfs_many(graph, sources, limit=depth, device=device).distances
         assert np.array_equal(devices.to_host(found), np.where(expected > depth, -1, expected))
@@ -177,7 +152,7 @@ def test_batches_are_as_wide_as_the_sources_and_the_memory_allow():
     assert max(narrow.peak_bytes) < max(wide.peak_bytes) and narrow.seconds > wide.seconds
     with pytest.raises(MemoryLimitError, match="bfs_many"):
         plan("bfs_many", 10**7, 10**7, GPU, sources=10**5)
-    text = wide.explain()
+    text = wide.explain(True)
     assert "bfs_many, method 'words'" in text and "sources: 256 at a time" in text
 
 
@@ -197,21 +172,20 @@ def apart(request, monkeypatch):
     return request.param == 0
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=searches(), limit=st.sampled_from([None, 0, 2]))
 def test_sources_by_themselves_and_together(case, limit, apart):
     graph, sources, span = case
     check(graph, sources, "cpu", span=span)
     found = mgraph.bfs_many(graph, sources, limit=limit, device="cpu", span=span)
-    assert found.plan.detail.apart == apart == ("each searched from by itself" in found.plan.explain())
-    expected = scipys(graph, sources)
+    assert found.plan.detail.apart == apart == ("each searched from by itself" in found.plan.explain(True))
+    expected = hop_counts(graph, sources)
     assert np.array_equal(found.distances, np.where(expected > (graph.n if limit is None else limit), -1, expected))
 
 
 def test_a_call_goes_on_the_other_way(tmp_path, monkeypatch):
     # From a checkpoint of sources that were searched from by themselves, and of such that were not.
     graph, sources = mgraph.generate.grid(20, 30), list(range(0, 600, 3))
-    expected = scipys(graph, sources)
+    expected = hop_counts(graph, sources)
     for ways in ((0.0, np.inf), (np.inf, 0.0)):
         folder = tmp_path / str(ways[0])
         for seconds, resume in zip(ways, (False, True), strict=True):
@@ -236,7 +210,7 @@ def test_searches_on_roads_are_by_themselves():
 def test_predicted_peak_is_the_measured_one(sources, predecessors):
     graph = rmat(15)
     options = {"device": "cpu", "predecessors": predecessors}
-    mgraph.bfs_many(rmat(5), [0], **options)  # compiles
+    mgraph.bfs_many(graph, list(range(sources)), **options)  # compiles
     result, peak = measured(lambda: mgraph.bfs_many(graph, list(range(sources)), **options))
     # On the CPU the edges are the input's own arrays.
     edges = 4 * graph.m + 4 * (graph.n + 1)
@@ -257,11 +231,7 @@ def test_predicted_peak_is_the_measured_one_on_a_gpu(directed, predecessors):
 # Workers
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3, 5))
 
 
 def check_workers(client, device):
@@ -278,13 +248,9 @@ def test_the_same_as_direct(client):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_as_direct_on_gpus(workers):
-    if workers > gpu_count():
-        pytest.skip(f"needs {workers} GPUs")
-    with local_client(workers, "cuda") as client:
-        check_workers(client, "cuda")
-        check(rmat(13, directed=True), list(range(100)), "cuda", client=client)
+def test_the_same_as_direct_on_gpus(gpu_workers):
+    check_workers(gpu_workers, "cuda")
+    check(rmat(13, directed=True), list(range(100)), "cuda", client=gpu_workers)
 
 
 @pytest.mark.gpu
@@ -354,11 +320,11 @@ def test_levels_of_long_paths_are_counted(device, words, n):
 @pytest.mark.parametrize("directed", [False, True])
 def test_measures_of_a_social_graph(device, directed):
     graph = rmat(9, seed=3, directed=directed)
-    asked = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", [1, 3])]
+    asked = ["eccentricity", "mean", "out_closeness", "out_harmonic", "reached", ("within", [1, 3])]
     found = mgraph.distances(graph, reduce=asked, device=device)
     rows = mgraph.distances(graph, method="sssp", reduce=asked, device="cpu")
     assert found.plan.method == "bfs" and found.plan.detail.counted
     for name in ("eccentricity", "reached", "within"):
         assert np.array_equal(getattr(found, name), getattr(rows, name))
-    for name in ("mean", "closeness", "harmonic"):
+    for name in ("mean", "out_closeness", "out_harmonic"):
         np.testing.assert_allclose(getattr(found, name), getattr(rows, name))

@@ -6,9 +6,6 @@ import dask
 import dask.array
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
-from test_resident import names_kept, same, wait_until
 
 import mgraph
 from mgraph import DistributedGraph, Graph, device
@@ -17,28 +14,15 @@ from mgraph.generate import grid, linked_list, rmat, weighted
 from mgraph.runtime import placing
 from mgraph.runtime.dask import comm
 from mgraph.runtime.placing import Placing
+from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster, wait_until
+from tests.support.parameters import exhaustive
+from tests.support.properties import check_built
+from tests.support.residents import names_kept, same
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
-
-
-def check(found, expected, client):
-    """Compare a graph built on workers with one that was built here and sent there."""
-    with DistributedGraph.from_graph(expected, client, device="cpu") as sent, found:
-        for name in ("n", "m", "directed", "weights_dtype"):
-            assert getattr(found, name) == getattr(expected, name)
-        for ours, theirs in zip(found.to_graph().csr(), sent.to_graph().csr(), strict=True):
-            assert getattr(ours, "dtype", None) == getattr(theirs, "dtype", None)
-            np.testing.assert_array_equal(ours, theirs)
-        placement = found.placement
-        assert placement.nonnegative == expected.nonnegative
-        assert placement.extremes() == expected.extremes() and placement.total() == expected.total()
-        names = ["csc", "weights"]
-        assert sum(placement.held(names)) == sum(sent.placement.held(names))
+client = clients(2, *exhaustive(1, 3, 5))
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -48,30 +32,30 @@ def test_kronecker_graphs(client, scale, directed):
     with rmat(scale, **given, client=client, device="cpu") as graph:
         expected = rmat(scale, **given)
         same(mgraph.bfs(graph, 0, predecessors=True), mgraph.bfs(expected, 0, predecessors=True, device="cpu"))
-    check(rmat(scale, **given, client=client, device="cpu"), rmat(scale, **given), client)
+    check_built(rmat(scale, **given, client=client, device="cpu"), rmat(scale, **given), client)
 
 
 def test_rows_are_sorted_some_at_a_time(client, monkeypatch):
     monkeypatch.setitem(placing.SORTED_AT_A_TIME, "cpu", 100)
     for directed in (False, True):
-        check(rmat(9, directed=directed, client=client, device="cpu"), rmat(9, directed=directed), client)
-    check(grid(17, 9, weights=(1, 9), client=client, device="cpu"), grid(17, 9, weights=(1, 9)), client)
+        check_built(rmat(9, directed=directed, client=client, device="cpu"), rmat(9, directed=directed), client)
+    check_built(grid(17, 9, weights=(1, 9), client=client, device="cpu"), grid(17, 9, weights=(1, 9)), client)
 
 
 @pytest.mark.parametrize("weights", [None, (1, 255), (-9, 0)])
 @pytest.mark.parametrize(("rows", "columns"), [(0, 0), (0, 5), (1, 1), (1, 9), (9, 1), (57, 41)])
 def test_grids(client, rows, columns, weights):
     given = {"weights": weights, "seed": 2}
-    check(grid(rows, columns, **given, client=client, device="cpu"), grid(rows, columns, **given), client)
+    check_built(grid(rows, columns, **given, client=client, device="cpu"), grid(rows, columns, **given), client)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_weights_of_a_graph_on_workers(client, dtype):
     with rmat(9, client=client, device="cpu") as edges:
-        check(weighted(edges, (1, 255), dtype), weighted(rmat(9), (1, 255), dtype), client)
-        check(weighted(edges, (0, 0), dtype), weighted(rmat(9), (0, 0), dtype), client)
+        check_built(weighted(edges, (1, 255), dtype), weighted(rmat(9), (1, 255), dtype), client)
+        check_built(weighted(edges, (0, 0), dtype), weighted(rmat(9), (0, 0), dtype), client)
     with rmat(0, client=client, device="cpu") as none:
-        check(weighted(none, (1, 9), dtype), weighted(rmat(0), (1, 9), dtype), client)
+        check_built(weighted(none, (1, 9), dtype), weighted(rmat(0), (1, 9), dtype), client)
     with pytest.raises(InputError, match="has been closed"):
         weighted(edges, (1, 9))
 
@@ -93,7 +77,7 @@ def test_edges_of_dask(client, kind, directed):
         edges = drawn(n, m, kind)
         lazy = [None if array is None else dask.array.from_array(array, chunks=chunk) for array in edges]
         found = DistributedGraph.from_dask(*lazy, n=n + 40, directed=directed, client=client, device="cpu")
-        check(found, Graph.from_edges(*edges, n=n + 40, directed=directed), client)
+        check_built(found, Graph.from_edges(*edges, n=n + 40, directed=directed), client)
 
 
 def test_edges_of_dask_are_freed_as_they_are_placed(client, monkeypatch):
@@ -119,7 +103,7 @@ def test_edges_of_dask_in_unequal_chunks_without_n(client):
     src, dst, weights = drawn(70, 200, "float64")
     lazy = (dask.array.from_array(array, chunks=size) for array, size in ((src, 30), (dst, 7), (weights, 200)))
     with client.as_current():
-        check(DistributedGraph.from_dask(*lazy, device="cpu"), Graph.from_edges(src, dst, weights), client)
+        check_built(DistributedGraph.from_dask(*lazy, device="cpu"), Graph.from_edges(src, dst, weights), client)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +125,7 @@ def test_wrong_edges_leave_nothing_behind(client, wrong, message):
     with pytest.raises(InputError, match=message):
         DistributedGraph.from_dask(**lazy, n=n, client=client, device="cpu")
     wait_until(lambda: names_kept(client) == [])
-    check(rmat(5, client=client, device="cpu"), rmat(5), client)
+    check_built(rmat(5, client=client, device="cpu"), rmat(5), client)
 
 
 def test_what_is_no_collection_of_dask(client):
@@ -198,7 +182,7 @@ def test_edges_that_do_not_fit_are_refused_before_they_are_placed(client, monkey
             rmat(8, client=client, device="cpu")
     monkeypatch.undo()
     wait_until(lambda: names_kept(client) == [])
-    check(rmat(6, client=client, device="cpu"), rmat(6), client)
+    check_built(rmat(6, client=client, device="cpu"), rmat(6), client)
 
 
 def test_the_plan_of_building_covers_what_stays(client):
@@ -208,14 +192,14 @@ def test_the_plan_of_building_covers_what_stays(client):
         stay = [4 * degrees[first:last].sum() + 4 * (last - first) for first, last in ends]
         assert graph.plan.ranges == graph.ranges and (graph.plan.n, graph.plan.m) == (graph.n, graph.m)
         assert all(peak > size for peak, size in zip(graph.plan.peak_bytes, stay, strict=True))
-        assert "predicted time of the solve: unknown" in graph.plan.explain()
+        assert "predicted time of the solve: unknown" in graph.plan.explain(True)
 
 
 def test_long_sums_are_made_a_piece_at_a_time(client, monkeypatch):
     monkeypatch.setattr(comm, "PIECE", 64)
     src, dst, _ = drawn(300, 5000, None)
     lazy = [dask.array.from_array(array, chunks=700) for array in (src, dst)]
-    check(DistributedGraph.from_dask(*lazy, client=client, device="cpu"), Graph.from_edges(src, dst), client)
+    check_built(DistributedGraph.from_dask(*lazy, client=client, device="cpu"), Graph.from_edges(src, dst), client)
 
 
 def test_many_graphs_leave_nothing_behind(client):
@@ -284,4 +268,4 @@ def test_a_function_of_weights_is_called_on_no_empty_arrays(client):
     with DistributedGraph.from_graph(graph, client, device="cpu") as sent:
         made = sent.with_weights(lambda src, dst: (src.max() + dst).astype(np.float64))
         np.testing.assert_array_equal(mgraph.sssp(made, 0).distances.to_numpy()[:2], [0, 3])
-        check(made, graph.with_weights([3.0, 3.0]), client)
+        check_built(made, graph.with_weights([3.0, 3.0]), client)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
-from test_apsp import poison
-from test_plan import measured
 
 import mgraph
 from mgraph import Graph, VerificationError
 from mgraph import device as devices
+from mgraph.algorithms import bellman
 from mgraph.algorithms.certificates import distances as certificate
 from mgraph.algorithms.certificates import labels as certificate_of_labels
 from mgraph.algorithms.certificates import run
@@ -21,16 +20,10 @@ from mgraph.generate import grid, rmat, weighted
 from mgraph.graph import Compressed
 from mgraph.kernels import certificates as family
 from mgraph.kernels.certificates import host
+from tests.support.devices import poison
+from tests.support.memory import measured
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 NONE = NO_PREDECESSOR
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return devices.find(request.param)
 
 
 @pytest.fixture
@@ -74,8 +67,8 @@ def first_fault(graph, q, distances, predecessors):
             else:
                 total = most_by_edge = d[u] + d.dtype.type(length)
                 low, high = np.nextafter(total, d.dtype.type("-inf")), np.nextafter(total, d.dtype.type("inf"))
-                if q.rounding and np.isfinite(total):
-                    margin = abs(total) * d.dtype.type(q.rounding)
+                if q.rounding.relative and np.isfinite(total):
+                    margin = abs(total) * d.dtype.type(q.rounding.relative)
                     low, high = min(low, total - margin), max(high, total + margin)
                     most_by_edge = total + margin
             if not reached[u]:
@@ -86,7 +79,9 @@ def first_fault(graph, q, distances, predecessors):
                 continue
             if d[v] > high:
                 broken["edge"].add(v)
-            if low <= d[v] <= high and (d[u] <= d[v] or not q.nonnegative):
+            if low <= d[v] <= high and (
+                d[u] <= d[v] or not q.nonnegative or (q.rounding.relative and parent is not None)
+            ):
                 tight.add(v)
                 if parent is not None:
                     if parent[v] == u:
@@ -140,7 +135,7 @@ def spoiled(draw):
             reject()
         unreached = infinity(result.distances.dtype)
     limits = result.solved.limit, result.solved.target
-    rounding = draw(st.sampled_from([0.0, 0.0, 0.2]))
+    rounding = bellman.Rounding(draw(st.sampled_from([0.0, 0.0, 0.2])))
     q = certificate.Question(tuple(sources), *limits, dtype is None, unreached, graph.nonnegative, rounding)
     d, p = result.distances, result.predecessors
     values = [0, 1, 2, -1, unreached, np.iinfo(np.int32).min]
@@ -165,14 +160,8 @@ def check_search(case, device):
 
 
 @given(spoiled())
-def test_searches(case):
-    check_search(case, devices.find("cpu"))
-
-
-@pytest.mark.gpu
-@given(spoiled())
-def test_searches_on_a_gpu(case):
-    check_search(case, devices.find("cuda"))
+def test_searches(hardware, case):
+    check_search(case, hardware)
 
 
 def made(dtype, weight, offset, directed):
@@ -220,7 +209,8 @@ def outputs_of_search(case, device):
     own, least = xp.zeros(n, np.uint8), xp.full(1, n, np.int32)
     kernels.check_sources(d, near, starts, 5, n - 3, unreached, own, least)
     found["sources"] = xp.concatenate([own, least])
-    for name, parents, nearest in (("without", None, None), ("with", p, None), ("nearest", None, near)):
+    edges = indptr, indices, weights, 0
+    for name, parents in (("without", None), ("with", p)):
         least = xp.full(3, n, np.int32)
         kernels.check_vertices(d, parents, starts, 5, n - 3, unreached, most, least)
         found[f"vertices {name}"] = least
@@ -228,19 +218,15 @@ def outputs_of_search(case, device):
             for ulps, rounding in ((0, 0.0),) if exact else ((1, 0.0), (0, 0.1)):
                 marks, least = xp.zeros((2, n), np.uint8), xp.full(2, n, np.int32)
                 how = True, ulps, rounding
-                kernels.check_edges(
-                    *(indptr, indices, weights, 0, by_source, d, parents, nearest, unreached, most, *how, *marks, least)
-                )
+                kernels.check_edges(*edges, by_source, d, parents, unreached, most, *how, *marks, least)
                 found[f"edges {name} {by_source} {ulps}"] = xp.concatenate([*marks, least])
-                count, ends = xp.zeros(1, np.int64), xp.zeros((2, len(indices)), np.int32)
-                kernels.list_ties(
-                    *(indptr, indices, weights, 0, by_source, d, nearest, unreached, *how, marks[0], count, *ends)
-                )
-                ties = ends[:, : int(count[0])].astype(np.int64)
-                found[f"ties {name} {by_source} {ulps}"] = xp.sort(ties[0] * n + ties[1])
-                least = xp.full(1, n, np.int32)
-                kernels.check_marks(d, starts, 0, n, unreached, marks[0], least)
-                found[f"marks {name} {by_source} {ulps}"] = least
+                found |= outputs_of_marks(kernels, edges, by_source, d, None, unreached, how, marks[0], starts, name)
+    for by_source in (False, True):
+        marks, least = xp.zeros(n, np.uint8), xp.full(1, n, np.int32)
+        kernels.check_nearest(*edges, by_source, d, near, unreached, True, marks, least)
+        found[f"nearest {by_source}"] = xp.concatenate([marks, least])
+        how = True, 0, 0.0
+        found |= outputs_of_marks(kernels, edges, by_source, d, near, unreached, how, marks, starts, "nearest")
     tree = xp.where((p >= 0) & (p < n), p, NONE).astype(np.int32)
     tree[1] = NONE
     above, active, least = xp.empty(n, np.int32), xp.zeros(1, np.int32), xp.full(2, n, np.int32)
@@ -252,6 +238,43 @@ def outputs_of_search(case, device):
     kernels.check_roots(tree, above, starts, 0, n, least[1:])
     found["roots"] = least
     return {name: devices.to_host(array) for name, array in found.items()}
+
+
+def outputs_of_marks(kernels, edges, by_source, d, nearest, unreached, how, marks, starts, name):
+    """Return what the operations write that take the marks of edges, by name."""
+    device, n, indices = devices.of(d), len(d), edges[1]
+    xp = device.xp
+    count, ends = xp.zeros(1, np.int64), xp.zeros((2, len(indices)), np.int32)
+    kernels.list_ties(*edges, by_source, d, nearest, unreached, *how, marks, count, *ends)
+    ties, least = ends[:, : int(count[0])].astype(np.int64), xp.full(1, n, np.int32)
+    kernels.check_marks(d, starts, 0, n, unreached, marks, least)
+    case = f"{name} {by_source} {how[1]}"
+    return {f"ties {case}": xp.sort(ties[0] * n + ties[1]), f"marks {case}": least}
+
+
+def outputs_of_ranks(dtypes, device):
+    """Return the first element that breaks the rule of ranks, of several lists with a fault each."""
+    xp, kernels, n = device.xp, family.on(device), 5000
+    order = np.random.default_rng(6).permutation(n)
+    succ, ranks = np.empty((2, n), np.int64)
+    succ[order], ranks[order] = np.r_[order[1:], order[-1]], np.arange(n)[::-1]
+    found = []
+    for array, place, value in (
+        (succ, 7, 7),
+        (succ, 9, n),
+        (succ, 9, -1),
+        (ranks, 4321, 5),
+        (ranks, 11, -(2**31)),
+        (ranks, 0, ranks[0]),
+    ):
+        right, array[place] = int(array[place]), value
+        given = [device.asarray(part.astype(dtype)) for part, dtype in zip((succ, ranks), dtypes, strict=True)]
+        for first in (0, 4):
+            least = xp.full(1, n, np.int64)
+            kernels.check_ranks(given[0][first:], first, given[1], least)
+            found.append(int(least[0]))
+        array[place] = right
+    return {"least": np.array(found)}
 
 
 def outputs_of_labels(offset, device):
@@ -293,6 +316,21 @@ def test_twins_of_searches_give_the_same_bits(case):
     compare(outputs_of_search(case, devices.find("cuda")), outputs_of_search(case, devices.find("cpu")))
 
 
+@pytest.mark.parametrize("dtypes", [(np.int32, np.int32), (np.int64, np.int32), (np.int64, np.int64)])
+def test_ranks(dtypes, device):
+    # A second element is wrong where another's successor has been changed to it, or its own rank.
+    found = outputs_of_ranks(dtypes, devices.find(device))["least"]
+    assert found[0] == found[1] == 7 and (found[2:6] == 9).all() and (found[6:8] <= 4321).all()
+    assert found[8] <= 11 and (found[10:] == 5000).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtypes", [(np.int32, np.int32), (np.int64, np.int32), (np.int64, np.int64)])
+def test_twins_of_ranks_give_the_same_bits(dtypes):
+    poison()
+    compare(outputs_of_ranks(dtypes, devices.find("cuda")), outputs_of_ranks(dtypes, devices.find("cpu")))
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("offset", [np.int32, np.int64])
 def test_twins_of_labels_give_the_same_bits(offset):
@@ -322,12 +360,22 @@ def test_all_cores_prove_strong_components(all_cores):
         assert caught.value.rule == "cycle"
 
 
-def test_long_ties(device):
+def test_all_cores_prove_forests_and_ranks(all_cores):
+    graph = weighted(rmat(11, 2, directed=True), (1, 3))
+    result = mgraph.minimum_spanning_forest(graph, device="cpu")
+    result.verify()
+    heavier = result.weights.copy()
+    heavier[5] += 1
+    assert found_fault(lambda: replace(result, weights=heavier).verify(graph)) is not None
+    assert outputs_of_ranks((np.int32, np.int32), devices.find("cpu"))["least"][2:6].tolist() == [9] * 4
+
+
+def test_long_ties(hardware):
     """Paths of length zero lead to most vertices, in an order that no pass over the vertices follows."""
     n = 3000
     order = np.random.default_rng(2).permutation(n)
     graph = Graph.from_edges(order[:-1], order[1:], np.r_[5, np.zeros(n - 2, np.int32)], n=n)
-    result = mgraph.sssp(graph, int(order[0]), device=device.name)
+    result = mgraph.sssp(graph, int(order[0]), device=hardware.name)
     result.verify()
     cut = Graph.from_edges(order[1:-1], order[2:], np.zeros(n - 2, np.int32), n=n)
     ring = Graph.from_edges(np.r_[order[1:], 0], np.r_[order[2:], order[1], 0], np.zeros(n, np.int32), n=n)
@@ -338,11 +386,11 @@ def test_long_ties(device):
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
-def test_a_vertex_exactly_at_the_limit_is_reached(dtype, device):
+def test_a_vertex_exactly_at_the_limit_is_reached(dtype, hardware):
     weights = (np.arange(1, 10) / 8 if dtype.startswith("float") else np.arange(1, 10)).astype(dtype)
     graph = Graph.from_edges(np.arange(9), np.arange(1, 10), weights)
-    limit = mgraph.sssp(graph, 0, device=device.name).distances[5].item()
-    result = mgraph.sssp(graph, 0, limit=limit, device=device.name)
+    limit = mgraph.sssp(graph, 0, device=hardware.name).distances[5].item()
+    result = mgraph.sssp(graph, 0, limit=limit, device=hardware.name)
     result.verify()
     result.distances[5] = infinity(result.distances.dtype)
     with pytest.raises(VerificationError) as caught:
@@ -352,13 +400,13 @@ def test_a_vertex_exactly_at_the_limit_is_reached(dtype, device):
 
 @pytest.mark.parametrize("predecessors", [False, True])
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
-def test_a_changed_nearest_source_is_found(dtype, predecessors, device):
+def test_a_changed_nearest_source_is_found(dtype, predecessors, hardware):
     rng = np.random.default_rng(3)
     for n, m, directed in ((4, 6, True), (40, 60, False), (40, 120, True)):
         weights = (rng.integers(0, 4, m) * (1 if dtype == "int32" else 0.1)).astype(dtype)
         graph = Graph.from_edges(*rng.integers(0, n, (2, m)), weights, n=n, directed=directed)
         sources = [0, 2, 3]
-        result = mgraph.sssp(graph, sources=sources, predecessors=predecessors, device=device.name)
+        result = mgraph.sssp(graph, sources=sources, predecessors=predecessors, device=hardware.name)
         result.verify()
         for v in range(n):
             right = int(result.nearest[v])
@@ -397,20 +445,20 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_predicted_peak_is_the_measured_one(name, device, monkeypatch):
+def test_predicted_peak_is_the_measured_one(name, hardware, monkeypatch):
     graph = weighted(rmat(16), (1, 9))
-    result = SEARCHES[name](graph, device.name)
+    result = SEARCHES[name](graph, hardware.name)
     result.verify()  # compiles, or loads what was compiled
     plans, planned = [], run.plan_of
     monkeypatch.setattr(run, "plan_of", lambda *given: plans.append(planned(*given)) or plans[-1])
-    _, peak = measured(result.verify) if device.kind == "cpu" else peak_on(device, result)
+    _, peak = measured(result.verify) if hardware.kind == "cpu" else peak_on(hardware, result)
     kept = 4 * graph.m + 4 * (graph.n + 1)  # edges that are there already
     if name.startswith("sssp"):
         kept += graph.weights_dtype.itemsize * graph.m
     # What only graphs with lengths of zero take is in the plan.
     unused = certificate.ABOVE * graph.n if "predecessors" in name else 0
     unused += 4 * graph.n if name == "components" else 0
-    assert plans[-1].devices[0].name == device.name
+    assert plans[-1].devices[0].name == hardware.name
     assert plans[-1].peak_bytes[0] - kept - unused == pytest.approx(peak, rel=0.05, abs=1 << 16)
 
 

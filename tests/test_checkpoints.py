@@ -1,9 +1,7 @@
 """Checkpoints: what they hold, going on from them, and what becomes of damaged ones."""
 
-import contextlib
 import errno
 import fcntl
-import functools
 import json
 import logging
 import os
@@ -23,35 +21,26 @@ import fsspec
 import numpy as np
 import pytest
 import scipy.sparse
-from click.testing import CliRunner
-from exhaustive import exhaustive
-from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_recovery import LOST, mortals, nursed
 
 import mgraph
 from mgraph.algorithms.apsp import candidates
 from mgraph.algorithms.apsp import plan as all_pairs
 from mgraph.algorithms.apsp.detail import COMPONENTS_FIRST
 from mgraph.algorithms.distances import plan as distances_plan
-from mgraph.cli import main
 from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError, InputError, OutputExistsError
 from mgraph.kernels import closure as closure_kernels
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planning import cut
-from mgraph.runtime.checkpoints import Checkpoints, Resumable, Store, Writer, store
+from mgraph.runtime.checkpoints import Checkpoints, Resumable, Store, store
 from mgraph.runtime.dask.driver import CallSession
+from tests.support.checkpointed_calls import CALLS, GRAPH, INPUTS, LIST, MOVED
+from tests.support.checkpoints import Steps, Stopped, complete, equal, write_at_once, written
+from tests.support.clusters import CLUSTER_WARNINGS, LOST, cluster, kill_a_worker, wait_until
+from tests.support.commands import mgraph_command
+from tests.support.parameters import exhaustive
 
-__all__ = ["gpus", "mortals", "nursed", "writing"]  # fixtures
-
-
-class Stopped(Exception):
-    pass
-
-
-def complete(folder):
-    """Return the manifests of the checkpoints in a folder, the oldest first."""
-    return sorted(Path(folder).glob("checkpoint-0*.json"))
+pytestmark = [*CLUSTER_WARNINGS, pytest.mark.usefixtures("writing")]
 
 
 def changed(manifest, change):
@@ -63,152 +52,9 @@ def changed(manifest, change):
     manifest.write_text(json.dumps(content))
 
 
-def written(folder, count=1, then=None):
-    """Return a report of progress that stops a call, or calls `then`, once a folder has so many checkpoints."""
-    called = []
-
-    def progress(k, of):
-        if len(complete(folder)) >= count and not called:
-            called.append(k)
-            if then is None:
-                raise Stopped
-            then()
-
-    return progress
-
-
-def at_once(patched):
-    """Let checkpoints be written before their span ends, also from a copy: after the next span they are complete."""
-    start = Writer.start
-
-    def started(self):
-        start(self)
-        self.wait()
-
-    patched.setattr(Writer, "start", started)
-
-
-@pytest.fixture(autouse=True)
-def writing(request):
-    """How checkpoints are written: at once, but in tests with `behind`; by other processes without a copy."""
-    with pytest.MonkeyPatch.context() as patched:
-        if "behind" not in request.fixturenames:
-            at_once(patched)
-        if {"gpus", "mortals"} & set(request.fixturenames):
-            patched.setattr(Resumable, "COPIED", False)
-        yield
-
-
-@pytest.fixture
-def behind():
-    """For tests of what is written behind the computation."""
-
-
-class Steps:
-    """A report of progress that keeps the supersteps."""
-
-    def __init__(self):
-        self.seen = []
-
-    def __call__(self, k, of):
-        self.seen.append(k)
-
-
 def path_of_weight(weight, n=3000):
     """Return a path whose edges all have one weight."""
     return mgraph.Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.full(n - 1, weight, np.int32))
-
-
-GRAPH = mgraph.generate.grid(20, 20, weights=(1, 9), device="cpu")
-
-#: Calls of many spans: what is called, its options, and the names of its arrays.
-CALLS = {
-    "blocked": (mgraph.apsp, {"method": "blocked", "block": 32, "span": 3}, ("distances",)),
-    "blocked, in int16": (mgraph.apsp, {"method": "blocked", "block": 32, "span": 3, "dtype": "int16"}, ("distances",)),
-    "predecessors": (
-        mgraph.apsp,
-        {"method": "blocked", "block": 32, "span": 3, "predecessors": True},
-        ("distances", "predecessors"),
-    ),
-    "intermediate": (
-        mgraph.apsp,
-        {"method": "blocked", "block": 32, "span": 3, "intermediate": True},
-        ("distances", "intermediate"),
-    ),
-    "out of core": (
-        mgraph.apsp,
-        {"method": "blocked", "block": 32, "span": 1, "memory_limit": 600_000},
-        ("distances",),
-    ),
-    "out of core, predecessors": (
-        mgraph.apsp,
-        {"method": "blocked", "block": 32, "span": 1, "memory_limit": 500_000, "predecessors": True},
-        ("distances", "predecessors"),
-    ),
-    "naive": (mgraph.apsp, {"method": "naive", "span": 50}, ("distances",)),
-    "squaring": (mgraph.apsp, {"method": "squaring", "span": 2, "predecessors": True}, ("distances", "predecessors")),
-    "sssp": (
-        mgraph.apsp,
-        {"method": "sssp", "span": 1, "predecessors": True},
-        ("distances", "predecessors"),
-    ),
-    "bfs_many": (
-        functools.partial(mgraph.bfs_many, sources=[*range(400), *range(400)]),
-        {"span": 40, "predecessors": True},
-        ("distances", "predecessors"),
-    ),
-    "wyllie": (mgraph.list_rank, {"method": "wyllie", "span": 2}, ("ranks",)),
-    "splitter64": (mgraph.list_rank, {"method": "splitter64", "splitters": 100, "span": 1}, ("ranks",)),
-    "splitter48": (mgraph.list_rank, {"method": "splitter48", "splitters": 2, "span": 1}, ("ranks",)),
-    **{
-        f"bfs, {method}": (
-            functools.partial(mgraph.bfs, source=5),
-            {"method": method, "span": 2, "predecessors": True},
-            ("distances", "predecessors"),
-        )
-        for method in ("hybrid", "frontier", "pull", "edge", "vertex", "mask", "scan", "sequential")
-    },
-    "bfs to a target": (
-        functools.partial(mgraph.bfs, sources=[0, 3]),
-        {"span": 4, "target": 250, "limit": 30},
-        ("distances",),
-    ),
-    **{
-        f"sssp, {method}": (
-            functools.partial(mgraph.sssp, source=5),
-            {"method": method, "span": 2, "predecessors": True},
-            ("distances", "predecessors"),
-        )
-        for method in ("nearfar", "mask", "bellman-ford")
-    },
-    "sssp to a target": (
-        functools.partial(mgraph.sssp, source=0),
-        {"span": 2, "target": 250, "limit": 90, "dtype": "float64"},
-        ("distances",),
-    ),
-    "closure": (mgraph.transitive_closure, {"span": 3}, ("words",)),
-}
-
-LIST = mgraph.generate.linked_list(3000, seed=1, device="cpu")
-#: The inputs of calls on another one than `GRAPH`.
-INPUTS = {
-    "sssp": mgraph.generate.grid(48, 48, weights=(1, 9), device="cpu"),  # its sources take more than one batch
-    "wyllie": LIST,
-    "splitter64": LIST,
-    "splitter48": LIST,
-}
-#: Cases that other workers need not try, as what is kept is that of another case.
-ALIKE = ("blocked, in int16", "intermediate", "naive", "splitter48", "bfs, frontier", "bfs, pull", "bfs, vertex")
-#: Cases of one device.
-ALONE = ("out of core", "out of core, predecessors")
-#: Every case that goes on on other workers; every change tries one in four.
-_moved = [case for case in CALLS if case not in (*ALIKE, *ALONE)]
-MOVED = pytest.mark.parametrize("case", [*_moved[::4], *exhaustive(*_moved[1::4], *_moved[2::4], *_moved[3::4])])
-
-
-def equal(found, wanted, names):
-    for name in names:
-        np.testing.assert_array_equal(np.asarray(getattr(found, name)), np.asarray(getattr(wanted, name)), name)
 
 
 @pytest.mark.parametrize("case", CALLS)
@@ -306,7 +152,7 @@ def test_a_matrix_out_of_core_is_not_copied(tmp_path):
     on = {"device": "cpu", "method": "blocked", "block": 32, "memory_limit": LIMITS[96]}
     plain, plan = mgraph.apsp(GRAPH, **on).plan, mgraph.apsp(GRAPH, checkpoint=tmp_path, **on).plan
     assert plan.peak_bytes == plain.peak_bytes
-    assert "checkpoints: written while the call pauses" in plan.explain()
+    assert "checkpoints: written while the call pauses" in plan.explain(True)
 
 
 @pytest.mark.parametrize("change", [{"supersteps": 0}, {"pivots": 0}, {"pivots": "32"}, {"supersteps": 2}], ids=str)
@@ -330,7 +176,6 @@ def apart(monkeypatch):
     return mgraph.Graph.from_edges(*ends, rng.integers(1, 9, 1600), n=400)
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("labels", [{}, {"predecessors": True}, {"intermediate": True}], ids=str)
 def test_components_go_on_one_by_one(apart, tmp_path, labels, device):
     on = {"device": device, "span": 1, **labels}
@@ -476,7 +321,6 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(distances_plan, "COUNTED", {"cpu": 1, "cuda": 64})
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("case", DISTANCES)
 def test_distances_go_on_from_the_last_checkpoint(tmp_path, small_batches, case, device):
     pytest.importorskip("pymetis")
@@ -644,7 +488,7 @@ def once(tmp_path_factory):
     call, options, _ = CALLS["blocked"]
     folder = tmp_path_factory.mktemp("stopped")
     with pytest.MonkeyPatch.context() as patched, pytest.raises(Stopped):
-        at_once(patched)
+        write_at_once(patched)
         call(GRAPH, device="cpu", checkpoint=folder, checkpoint_every=0, progress=written(folder, 2), **options)
     return folder
 
@@ -945,13 +789,7 @@ def test_workers_that_do_not_see_the_same_folder(tmp_path, monkeypatch):
     with pytest.warns(
         RuntimeWarning, match="1 of its files are not in the folder, such as .*a worker sees another folder"
     ) as caught:
-        found = call(
-            GRAPH,
-            device="cpu",
-            checkpoint=tmp_path,
-            checkpoint_every=0,
-            **options,
-        )
+        found = call(GRAPH, device="cpu", checkpoint=tmp_path, checkpoint_every=0, **options)
     equal(found, call(GRAPH, device="cpu", **options), names)
     assert len(caught) == 1 and not complete(tmp_path)
 
@@ -962,13 +800,12 @@ def test_final_rows_whose_files_were_removed_are_written_again(tmp_path):
     on, removed = {"device": "cpu", "checkpoint": tmp_path}, []
 
     def progress(k, of):
-        files = [
-            path for path in tmp_path.glob("*.bin") if any(path.name in each.read_text() for each in complete(tmp_path))
-        ]
-        if files and not removed:
-            removed.extend(complete(tmp_path) + files)
-            for path in removed:
-                path.unlink()
+        done = complete(tmp_path)
+        if done and not removed:  # of the newest one alone, as older ones may be discarded meanwhile
+            named = [tmp_path / each["file"] for each in json.loads(done[-1].read_text())["files"]]
+            removed.extend(path for path in named if path.suffix == ".bin")
+            for path in (*done, *removed):
+                path.unlink(missing_ok=True)
 
     with pytest.warns(RuntimeWarning, match="files are not in the folder, such as"):
         wanted = call(graph, checkpoint_every=0, progress=progress, **on, **options)
@@ -1062,10 +899,7 @@ def test_the_method_of_the_checkpoint_is_taken(tmp_path):
 
 @pytest.mark.parametrize(
     ("other", "text"),
-    [
-        ({"dtype": "float64"}, "its dtype is 'int32', not 'float64'"),
-        ({"block": 64}, "its block is 32, not 64"),
-    ],
+    [({"dtype": "float64"}, "its dtype is 'int32', not 'float64'"), ({"block": 64}, "its block is 32, not 64")],
     ids=str,
 )
 def test_a_type_or_block_that_is_given_is_not_replaced(stopped, other, text):
@@ -1125,13 +959,7 @@ def test_a_checkpoint_that_cannot_be_written_warns(tmp_path, place, monkeypatch)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found = call(
-                GRAPH,
-                device="cpu",
-                checkpoint=folder,
-                checkpoint_every=0,
-                **options,
-            )
+            found = call(GRAPH, device="cpu", checkpoint=folder, checkpoint_every=0, **options)
         except CheckpointError as error:
             assert place == "file" and "is a file" in str(error)
             return
@@ -1200,10 +1028,10 @@ def test_the_plan_counts_the_copy(tmp_path):
     plain = mgraph.apsp(GRAPH, device="cpu", method="blocked").plan
     plan = mgraph.apsp(GRAPH, device="cpu", method="blocked", checkpoint=tmp_path).plan
     assert plan.peak_bytes[0] == plain.peak_bytes[0] + 400 * 400 * 4
-    assert "checkpoints: written behind the computation, from a copy of" in plan.explain()
-    assert "checkpoints" not in plain.explain()
+    assert "checkpoints: written behind the computation, from a copy of" in plan.explain(True)
+    assert "checkpoints" not in plain.explain(True)
     rows = mgraph.apsp(GRAPH, device="cpu", method="sssp", checkpoint=tmp_path, resume=True).plan
-    assert "checkpoints: written behind the computation\n" in rows.explain()
+    assert "checkpoints: written behind the computation\n" in rows.explain(True)
 
 
 def test_a_copy_counts_in_the_memory_limit(tmp_path):
@@ -1212,13 +1040,13 @@ def test_a_copy_counts_in_the_memory_limit(tmp_path):
     for extra, copied in ((400 * 400 * 4 - 1, False), (400 * 400 * 4, True)):
         most = plain.plan.peak_bytes[0] + extra
         found = call(GRAPH, device="cpu", checkpoint=tmp_path / str(extra), memory_limit=most, **options)
-        assert ("while the call pauses" not in found.plan.explain()) == copied
+        assert ("while the call pauses" not in found.plan.explain(True)) == copied
         assert found.plan.peak_bytes[0] == (most if copied else plain.plan.peak_bytes[0])
         equal(found, plain, names)
     most = plain.plan.peak_bytes[0]
     with dask.config.set({"mgraph.memory-limit": most}), cluster(1, processes=False) as client:
         plan = call(GRAPH, client=client, device="cpu", checkpoint=tmp_path / "workers", **options).plan
-    assert plan.peak_bytes[0] <= most and "while the call pauses" in plan.explain()
+    assert plan.peak_bytes[0] <= most and "while the call pauses" in plan.explain(True)
 
 
 def test_many_sources_are_a_digest_in_the_manifest(tmp_path, monkeypatch):
@@ -1376,14 +1204,6 @@ def test_arguments_are_checked(tmp_path):
     ):
         with pytest.raises(InputError, match=text):
             mgraph.apsp(GRAPH, device="cpu", **options)
-
-
-def mgraph_command(*words, cwd=".", code=0):
-    """What a command does, run in this process."""
-    with contextlib.chdir(cwd):
-        ended = CliRunner().invoke(main, [str(word) for word in words])
-    assert ended.exit_code == code, ended.output
-    return ended
 
 
 def test_resume_on_the_command_line(tmp_path):

@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from distributed.versions import error_message
-from exhaustive import exhaustive
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, shortest_path
 
@@ -33,6 +32,8 @@ from mgraph.device.clock import COMPILING
 from mgraph.generate import rmat
 from mgraph.planner import largest, plan
 from mgraph.planning.rates import keep, rates
+from tests.support.commands import failed, invoke, misused, ok
+from tests.support.parameters import exhaustive
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -56,18 +57,6 @@ AS_LIKE = """\
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
 
 
-def invoke(*arguments):
-    """Run the command line in this process."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def ok(*arguments):
-    """Run the command line in this process and return what it prints; fail if it does not succeed."""
-    result = invoke(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
 def facts(*arguments):
     """Return what the command prints with ``--json``."""
     return json.loads(ok(*arguments, "--json"))
@@ -87,26 +76,6 @@ def shown_plan(*arguments):
     result = invoke(*arguments)
     assert result.exit_code == 0, result.output
     return result.stderr
-
-
-def failed(result, code):
-    """Check that the command failed with the expected code, and return its one-line error.
-
-    It follows the plan if the call had begun.
-    """
-    assert result.exit_code == code, result.output
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    *plan, line = result.stderr.splitlines()
-    assert line.startswith("mgraph: error: ") and (not plan or ", method " in plan[0])
-    return line
-
-
-def misused(result):
-    """Check that click refused the call, and return its message."""
-    assert result.exit_code == 2 and result.stdout == ""
-    assert "Usage:" in result.stderr and "Traceback" not in result.stderr
-    return " ".join(result.stderr.split())
 
 
 @pytest.fixture
@@ -167,7 +136,8 @@ def test_any_predecessors(tmp_path):
         assert found["predecessors"] is True and found["route"][2:] == [last, 6]
         with np.load(out) as arrays:
             assert arrays["predecessors"][6] == last
-        assert ("any on a shortest path" in shown_plan(*arguments)) == (last == 5)
+        planned = ok("plan", "bfs", path, "--directed", "--devices", "cpu", flags[0], "--verbose")
+        assert ("any on a shortest path" in planned) == (last == 5)
 
 
 def test_generated_graphs(tmp_path):
@@ -263,7 +233,7 @@ def test_a_summary_for_people(cycle, tmp_path):
         assert part in text
     shown = shown_plan("apsp", cycle, "--device", "cpu").splitlines()
     assert shown[0] == "apsp, method 'blocked': 3 vertices, 3 directed edges"
-    assert "result: 36 B, on the device, a part of its peak" in shown and "cpu: vertices 0 to 2" in "".join(shown)
+    assert "result: 36 B, on the device, a part of its peak" in shown and "where: cpu, peak " in "".join(shown)
     assert shown_plan("apsp", cycle, "--device", "cpu", "--json") == ""
     text = ok("bfs", cycle, "--device", "cpu")
     assert "reached: 3 of 3 vertices; levels: 3" in text and "saved" not in text
@@ -368,7 +338,8 @@ def test_the_weights_of_graphml_by_their_attribute(tmp_path):
         ((*COLUMNS, "--relabel"), 2, "--relabel does not go with --source-column"),
         (("--weight-column", "km"), 2, "--weight-column km goes with --source-column"),
         ((), 1, "ids of any kind are read by --source-column and --target-column"),
-        (("--source", "9", *COLUMNS), 2, "--source must be"),
+        (COLUMNS, 1, "name the column of weights by --weight-column km, or say --unweighted for edges of length 1"),
+        (("--source", "9", *COLUMNS, "--weight-column", "km"), 2, "--source must be"),
     ],
 )
 def test_wrong_columns(tmp_path, options, code, says):
@@ -402,6 +373,9 @@ def test_wrong_columns(tmp_path, options, code, says):
         (["plan", "apsp", "--n", "8", "--seconds", "8"], "go with --largest"),
         (["plan", "apsp", "--n", "8", "--memory", "much"], "much"),
         (["plan", "apsp", "-n", "8", "--gpus", "0"], "--gpus"),
+        (["plan", "apsp", "-n", "2.5", "--gpus", "1"], "'2.5' is not an integer, such as 2000000 or 2e6"),
+        (["plan", "apsp", "-n", "1e999999999", "--gpus", "1"], "is not an integer"),
+        (["plan", "apsp", "-n", "nan", "--gpus", "1"], "is not an integer"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--devices", "cpu"], "only one of --devices and --gpus"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "fast"], "fast"),
         (["plan", "apsp", "-n", "8", "--gpus", "2", "--network", "0"], "--network must be a number of bytes"),
@@ -436,6 +410,10 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["apsp", "--rmat", "31"], "--rmat must be an integer in [0, 31), got 31"),
         (["plan", "sssp", "--n", "8"], "sssp"),
         (["plan", "bfs", "--n", "8"], "--m, the"),
+        (["plan", "bfs", "--largest", "--gpus", "1"], "--degree, the"),
+        (["plan", "apsp", "-n", "3e9"], "--n must be at most 2,146,435,072, as vertices are numbered in int32"),
+        (["plan", "rank", "-n", "5e9"], "--n must be at most 4,294,967,295, as elements are numbered in uint32"),
+        (["plan", "apsp", "-n", "9e6", "--gpus", "1", "--host-memory", "1TB"], "(sources=), or writes all rows"),
         (["plan", "apsp", "--n", "8", "--block", "7"], "--block must be 32, 64, 96 or 128, got 7"),
         (["plan", "list_rank", "-n", "8", "--gpus", "2", "--network", "25e9"], "is for apsp"),
     ],
@@ -472,6 +450,7 @@ def test_failures(cycle, tmp_path, monkeypatch):
     assert "needs" in failed(invoke("plan", "apsp", "--n", 5_000_000, "--memory", "1GiB", "--devices", "cuda"), 2)
     if not device.gpu_count():
         failed(invoke("bfs", cycle, "--device", "cuda"), 1)
+        assert "with --memory devices" in failed(invoke("plan", "apsp", "--n", 8, "--devices", "8xcuda"), 1)
 
     def full(*_):
         raise OSError(28, "No space left on device; nothing was written", "out.npy")
@@ -640,6 +619,23 @@ def test_sssp_and_components(cycle, tmp_path):
     assert "components: 4" in ok("components", path, "--connection", "strong", "--device", "cpu")
 
 
+def test_a_few_distances_are_shown(tmp_path):
+    """By name where vertices have names; the source is said where none was given."""
+    roads = tmp_path / "roads.csv"
+    roads.write_text("from,to,minutes\nUlm,Kiel,3\nKiel,Bonn,4\nBonn,Bern,9.5\n")
+    columns = ("--source-column", "from", "--target-column", "to", "--weight-column", "minutes", "--device", "cpu")
+    shown = ok("distances", roads, *columns).splitlines()
+    assert [line.split() for line in shown[-5:]] == [
+        ["from", "\\", "to", "Bern", "Bonn", "Kiel", "Ulm"],
+        ["Bern", "0.0", "-", "-", "-"],
+        ["Bonn", "9.5", "0.0", "-", "-"],
+        ["Kiel", "13.5", "4.0", "0.0", "-"],
+        ["Ulm", "16.5", "7.0", "3.0", "0.0"],
+    ]
+    assert "source: vertex 0, which FILE calls Bern\nreached: 1 of 4" in ok("sssp", roads, *columns)
+    assert "source: Ulm\nreached: 4 of 4" in ok("bfs", roads, *columns, "--source", "Ulm")
+
+
 def test_many_searches(cycle, tmp_path, monkeypatch):
     monkeypatch.setattr(commands, "ELEMENTS_AT_A_TIME", 4)  # a row at a time
     out, tree = tmp_path / "distances.npy", tmp_path / "trees.npz"
@@ -697,7 +693,8 @@ def test_rank(tmp_path):
     found = facts("rank", text, "--device", "cpu", "--out", ranks)
     assert (found["n"], found["lists"], found["largest_rank"]) == (4, 2, 2)
     assert np.load(ranks).tolist() == [2, 1, 0, 0]
-    assert "one among 2" in shown_plan("rank", text, "--device", "cpu", "--splitters", 2)
+    assert "method 'splitter64': 4 elements" in shown_plan("rank", text, "--device", "cpu", "--splitters", 2)
+    assert "one among 2" in ok("plan", "rank", "--n", 4, "--devices", "cpu", "--splitters", 2, "--verbose")
     assert "--splitters must be an integer of 1 or more, got 0" in failed(invoke("rank", text, "--splitters", 0), 2)
     assert "give --splitters with" in failed(invoke("rank", text, "--method", "wyllie", "--splitters", 2), 2)
     saved = tmp_path / "lists.npy"
@@ -779,9 +776,11 @@ def test_plan():
     specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30)] * 4
     expected = mgraph.plan("apsp", 100_000, devices=specs, predecessors=True)
     assert ok("plan", *arguments) == expected.explain() + "\n"
+    assert ok("plan", *arguments, "--verbose") == expected.explain(verbose=True) + "\n"
     found = facts("plan", *arguments)
     assert found["peak_bytes"] == list(expected.peak_bytes) and len(found["ranges"]) == 4
     search = ("bfs", "--n", 1000, "--m", 5000, "--devices", "cpu")
+    assert facts("plan", "bfs", "--n", "1e3", "--m", "5e3", "--devices", "cpu") == facts("plan", *search)
     trees = [facts("plan", *search, *flag) for flag in ((), ("--predecessors",), ("--any-predecessors",))]
     assert [(each["predecessors"], each["tree"]) for each in trees] == [(False, False), (True, False), (True, True)]
     assert facts("plan", "bfs_many", *search[1:], "--sources", 100)["batch"] == 128
@@ -815,7 +814,7 @@ def test_plan_for_gpus_that_this_machine_lacks():
     arguments = ("apsp", "-n", 1_660_000, "--gpus", 4608, "--network", "25e9")
     specs = [mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")] * 4608
     expected = mgraph.plan("apsp", 1_660_000, devices=specs, network=25e9)
-    assert ok("plan", *arguments) == expected.explain() + "\n"
+    assert ok("plan", *arguments, "--verbose") == expected.explain(verbose=True) + "\n"
     assert facts("plan", *arguments, "--gpus-per-node", 4)["exchange"] < expected.detail.exchange
     found = facts("plan", *arguments, "--memory", "16GB")
     assert found["devices"][4607]["memory"] == 16 * 10**9 and found["seconds"] == expected.seconds
@@ -1105,7 +1104,12 @@ def test_distances_of_lists_of_vertices(tmp_path):
     assert "there is no such file" in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
     (tmp_path / "words.txt").write_text("0\ntwo\n")
     assert "words.txt, line 2: expected" in failed(invoke("distances", roads, "--sources", tmp_path / "words.txt"), 1)
-    assert "has the suffix '.parquet', which must be .npy or .npz" in failed(invoke("bfs", roads, "--out", table), 2)
+    ok("bfs", roads, "--device", "cpu", "--out", tmp_path / "levels.csv")
+    assert (tmp_path / "levels.csv").read_text().splitlines() == ["vertex,distances", "0,0", "1,1", "2,2", "3,3"]
+    ok("distances", roads, *lists, "--out", tmp_path / "od.csv")
+    wanted = ["source,target,distances", "0,3,12", "0,1,3", "2,3,5", "2,1,15"]
+    assert (tmp_path / "od.csv").read_text().splitlines() == wanted
+    assert "suffix '.txt', which must be" in failed(invoke("bfs", roads, "--out", tmp_path / "levels.txt"), 2)
 
 
 def wrong(folder):

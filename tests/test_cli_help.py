@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from mgraph.cli import main
+from tests.support.commands import invoke
 
 #: Commands whose examples are not run, each with the reason.
 NOT_RUN = {
@@ -40,7 +41,7 @@ COMMANDS = dict(commands())
 
 def example(name):
     """Return the words of a command's example after ``mgraph``, from its help."""
-    text = CliRunner().invoke(main, [*name.split(), "--help"]).stdout
+    text = invoke(*name.split(), "--help").stdout
     before, found, line = text.partition("Example: mgraph ")
     assert found and line.count("\n") == 1, f"mgraph {name} --help has no example in one line"
     assert before.startswith("Usage: ")
@@ -69,7 +70,7 @@ def test_the_example_runs(name, tmp_path, monkeypatch):
     (tmp_path / "b.txt").write_text("7\n90\n")
     np.save(tmp_path / "successors.npy", [1, 2, 2])
     words = example(name)
-    done = CliRunner().invoke(main, words)
+    done = invoke(*words)
     assert done.exit_code == 0, done.output
     assert done.stdout
     if "--out" in words:
@@ -78,7 +79,7 @@ def test_the_example_runs(name, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_of_a_shell(shell, tmp_path):
-    script = CliRunner().invoke(main, ["completion", shell]).stdout
+    script = invoke("completion", shell).stdout
     assert "_MGRAPH_COMPLETE" in script and f"{shell}_complete" in script
     if which(shell) is None:
         pytest.skip(f"{shell} is not installed, so its script was not read by it")

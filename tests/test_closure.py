@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
 from mgraph import device as devices
@@ -18,23 +17,13 @@ from mgraph.kernels import closure as closure_kernels
 from mgraph.matrices.distance_matrix import parts
 from mgraph.planning.devices import DeviceSpec
 from mgraph.runtime.direct import Direct
+from tests.support.clusters import CLUSTER_WARNINGS, cluster
+from tests.support.devices import poison
+from tests.support.memory import with_peak
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+pytestmark = CLUSTER_WARNINGS
+
 SIZES = [1, 2, 31, 32, 33, 127, 128, 129, 255, 257, 513, 1100]
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
-
-
-def poison():
-    """Poison the memory that CuPy allocates next, so that a word that no kernel writes shows."""
-    xp = devices.find("cuda").xp
-    garbage = [xp.full(size, 0x5B, np.uint8) for size in (1 << 24, 1 << 20, 1 << 18, 1 << 16, 1 << 14, 1 << 9)]
-    del garbage
 
 
 def warshall(edges, reflexive=True):
@@ -246,7 +235,7 @@ def test_plans_know_their_bits():
     four = mgraph.plan("closure", 100_000, 400_000, [spec] * 4)
     assert four.detail.grid == (2, 2) and max(four.peak_bytes) < one.peak_bytes[0] / 3.5
     assert all(first % four.detail.block == 0 for first, _ in four.ranges + four.detail.columns)
-    assert "a bit a pair" in one.explain()
+    assert "a bit a pair" in one.explain(True)
     assert one.detail.look_ahead and not mgraph.plan("closure", 4096, 0, spec).detail.look_ahead
 
 
@@ -268,20 +257,8 @@ def test_the_planned_memory_is_what_is_used():
     n = 30_000
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 2 * n)), n=n)
     mgraph.transitive_closure(graph_of(random_edges(40, 1.0)), device="cuda")
-    pool = xp.get_default_memory_pool()
-    pool.free_all_blocks()
-    before = pool.used_bytes()
-
-    class Watch(xp.cuda.MemoryHook):
-        name = "watch"
-        peak = 0
-
-        def malloc_postprocess(self, **_):
-            self.peak = max(self.peak, pool.used_bytes() - before)
-
-    with Watch() as watch:
-        result = mgraph.transitive_closure(graph, device="cuda")
-    assert abs(watch.peak / result.plan.peak_bytes[0] - 1) < 0.05
+    result, peak = with_peak(xp, lambda: mgraph.transitive_closure(graph, device="cuda"))
+    assert abs(peak / result.plan.peak_bytes[0] - 1) < 0.05
 
 
 def test_on_workers():

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import multiprocessing
 import operator
 import os
 import pickle
@@ -15,7 +14,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -27,10 +25,6 @@ from distributed import Client, Event, LocalCluster, default_client, get_worker
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 from distributed.scheduler import WorkerStatusPlugin
-from distributed.utils import get_mp_context
-from exhaustive import exhaustive
-from ports import free_port
-from present import present
 
 from mgraph import DistributedGraph, apsp, bfs, device, generate
 from mgraph.errors import (
@@ -45,121 +39,31 @@ from mgraph.errors import (
 )
 from mgraph.planner import plan
 from mgraph.planning.cut import even_ranges
-from mgraph.runtime.dask import Cluster, DistributedMatrix, connect, local_client, tasks, watch
+from mgraph.runtime.dask import Cluster, connect, local_client, tasks, watch
 from mgraph.runtime.dask.comm import Aborted
 from mgraph.runtime.dask.watch import Watch
+from tests.support.cluster_calls import Probe, check_apsp, matrix, run, slow
+from tests.support.clusters import (
+    CLUSTER_WARNINGS,
+    QUIET,
+    SOON,
+    clients,
+    cluster,
+    forked,
+    keys_on_workers,
+    kill_a_worker,
+    present,
+    sessions,
+    wait_for_workers,
+    wait_until,
+)
+from tests.support.parameters import exhaustive
+from tests.support.ports import free_port
 
-# A cluster that closes, or loses a worker, leaves sockets to the garbage collector.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
-    # On a slow machine, of a test with a short time of silence.
-    pytest.mark.filterwarnings("ignore:on the worker .*, superstep .* has taken:RuntimeWarning"),
-]
+pytestmark = CLUSTER_WARNINGS
 
-QUIET = dict(dashboard_address=None, silence_logs=50)
-
-#: Seconds after which a call counts as hanging, even on a machine that is slow and busy.
-SOON = 200
-
-#: Seconds for which a worker that is stopped is silent before a test's call gives it up. A worker that runs must not be
-#: silent for half of them, on any machine.
-SILENCE = 8
-
-
-def wait_until(holds, within=SOON):
-    end = time.monotonic() + within
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def forked():
-    """Fork worker processes from one that has imported their modules; spawned ones take seconds to import them.
-
-    A nanny on a busy machine takes longer to start a worker again than the 15 s after which LocalCluster gives it up.
-    """
-    chosen = dask.config.set(
-        {
-            "distributed.worker.multiprocessing-method": "forkserver",
-            "distributed.deploy.lost-worker-timeout": "10 minutes",
-        }
-    )
-    get_mp_context()  # this imports the modules of Dask's own choice, once
-    multiprocessing.set_forkserver_preload(["distributed", "mgraph.runtime.dask.worker", "mgraph.kernels.minplus.host"])
-    return chosen
-
-
-@contextmanager
-def cluster(workers, processes):
-    with (
-        forked(),
-        LocalCluster(n_workers=workers, threads_per_worker=1, processes=processes, memory_limit=0, **QUIET) as made,
-        Client(made, set_as_default=False) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two worker processes."""
-    with cluster(2, processes=True) as made:
-        yield made
-
-
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
-def threads(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
-
-
-def matrix(n, dtype=np.float32, seed=0):
-    rng = np.random.default_rng(seed)
-    weights = rng.integers(1, 50, (n, n))
-    missing = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
-    return np.where(rng.random((n, n)) < 0.1, weights, missing).astype(dtype)
-
-
-def check_apsp(client, n, dtype, predecessors, span=None, where="cpu"):
-    d = matrix(n, dtype)
-    direct = apsp(d, predecessors=predecessors, block=32, device=where)
-    found = apsp(d, predecessors=predecessors, block=32, device=where, client=client, span=span)
-    assert isinstance(found.distances, DistributedMatrix)
-    assert found.distances.dtype == dtype
-    np.testing.assert_array_equal(found.distances.to_numpy(), direct.distances)
-    assert (found.predecessors is None) == (not predecessors)
-    if predecessors:
-        np.testing.assert_array_equal(found.predecessors.to_numpy(), direct.predecessors)
-    return found
-
-
-class Probe:
-    """A test program of `steps` supersteps, in each of which every shard calls `act`."""
-
-    def __init__(self, plan, act, steps=3):
-        self.plan = plan
-        self.act = act
-        self.steps = steps
-
-    def load(self, shard, piece, device):
-        return {"shard": shard, "piece": piece, "seen": []}
-
-    def step(self, state, first, limit, comm):
-        if first >= self.steps:
-            return 0
-        state["seen"].append(self.act(state, first, comm))
-        return 1
-
-    def collect(self, state, comm):
-        return {"seen": np.concatenate([np.empty(0), *state["seen"]])}
-
-
-def run(client, act, steps=3, span=1, progress=None, piece=lambda shard: None):
-    runner = Cluster(client, "cpu")
-    made = replace(plan("apsp", 320, devices=runner.specs, block=32), span=span)
-    return runner.run(Probe(made, act, steps), piece, made, progress)
+client = clients(2, processes=True)
+threads = clients(2, *exhaustive(1, 3, 5))
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 70, 200])
@@ -186,14 +90,7 @@ def test_every_span_gives_the_same(client, span):
 
 def test_progress_comes_between_spans(client):
     seen = []
-    apsp(
-        matrix(100),
-        client=client,
-        device="cpu",
-        block=32,
-        span=5,
-        progress=lambda k, of: seen.append((k, of)),
-    )
+    apsp(matrix(100), client=client, device="cpu", block=32, span=5, progress=lambda k, of: seen.append((k, of)))
     assert seen == [(5, 12), (10, 12), (12, 12)]
 
 
@@ -205,22 +102,9 @@ def test_the_plan_names_the_workers(client):
 
 def test_path_fetches_a_row(client):
     d = matrix(100)
-    direct, found = (
-        apsp(d, predecessors=True, device="cpu"),
-        apsp(d, predecessors=True, device="cpu", client=client),
-    )
+    direct, found = (apsp(d, predecessors=True, device="cpu"), apsp(d, predecessors=True, device="cpu", client=client))
     for j in range(0, 100, 9):
         assert found.path(3, j) == direct.path(3, j)
-
-
-def keys_on_workers(client):
-    return {key for keys in client.has_what().values() for key in keys}
-
-
-def sessions(client):
-    """The number of calls that each worker holds state of."""
-    found = client.run(lambda dask_worker: len(getattr(dask_worker.plugins.get("mgraph"), "sessions", ())))
-    return list(found.values())
 
 
 def test_no_state_stays_on_the_workers(client):
@@ -487,39 +371,6 @@ def test_an_interrupt_leaves_nothing(client):
     wait_until(lambda: not any(sessions(client)))
 
 
-def slow(state, k, comm):
-    time.sleep(0.02)
-    comm.allreduce(np.zeros(1, np.int32), "sum")
-    return np.zeros(0)
-
-
-def kill_a_worker(client):
-    """Kill a worker once it computes; return its address."""
-    pids = client.run(os.getpid)
-    address, pid = max(pids.items())
-    os.kill(pid, signal.SIGKILL)
-    return address
-
-
-def wait_for_workers(client, count):
-    """Wait as `Client.wait_for_workers` does, but leave the cluster's own list of its workers alone."""
-    wait_until(lambda: len(present(client)) >= count)
-
-
-@pytest.fixture(scope="module")
-def nursed():
-    """Two worker processes, in the place of which their nannies start others."""
-    with cluster(2, processes=True) as made:
-        yield made
-
-
-@pytest.fixture
-def mortals(nursed):
-    """Two worker processes that a test may kill."""
-    wait_until(lambda: len(nursed.run(os.getpid, on_error="ignore")) == 2)
-    return nursed
-
-
 @pytest.mark.parametrize("span", [100_000, *exhaustive(1)])
 def test_a_killed_worker_is_named(mortals, span, caplog):
     check_apsp(mortals, 70, np.float32, False)
@@ -692,10 +543,10 @@ def test_a_port_that_never_answers(capfd):
 def test_a_scheduler_that_falls_silent(monkeypatch, capfd):
     """It accepts the connection and then sends nothing: its client is closed, and never becomes the default."""
 
-    async def knock(*_):
+    async def check_reachable(*_):
         pass
 
-    monkeypatch.setattr(sys.modules["mgraph.runtime.dask.connect"], "knock", knock)
+    monkeypatch.setattr(sys.modules["mgraph.runtime.dask.connect"], "check_reachable", check_reachable)
     with port_that_says(b"") as port:
         started = time.monotonic()
         with pytest.raises(SchedulerError, match="within 2 s"):
@@ -989,19 +840,6 @@ def test_an_asynchronous_client_is_refused(client):
 def test_workers_without_gpus(client):
     with pytest.raises(DeviceError, match=r"the worker tcp://.* has no usable GPU"):
         apsp(matrix(5), client=client, device="cuda")
-
-
-@pytest.fixture(params=[1, 2])
-def gpus(request):
-    if device.gpu_count() < request.param:
-        pytest.skip(f"needs {request.param} GPUs")
-    from dask_cuda import LocalCUDACluster
-
-    with (
-        LocalCUDACluster(n_workers=request.param, **QUIET) as made,
-        Client(made, set_as_default=False) as client,
-    ):
-        yield client
 
 
 @pytest.mark.gpu

@@ -4,9 +4,6 @@ import time
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_bfs import BY_LEVEL, FUSED, METHODS, hub_graphs, layered, verify
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
 from mgraph.algorithms.bfs import plan as searches
@@ -14,13 +11,16 @@ from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import grid, rmat
 from mgraph.runtime.dask.comm import DaskComm
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.graphs import hub_graphs, layered
+from tests.support.methods import BY_LEVEL, FUSED, methods
+from tests.support.parameters import exhaustive
+from tests.support.properties import check_search
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3, 5))
 
 
 def graphs():
@@ -45,10 +45,10 @@ def check(client, device, method="auto", spans=(None, 1, 5), given=None):
             assert 0 < found.timings["solve"] and sum(found.timings.values()) <= elapsed
             assert np.array_equal(found.distances, direct.distances), (graph, span)
             assert np.array_equal(found.predecessors, direct.predecessors), (graph, span)
-            verify(graph, 0, found)
+            check_search(graph, 0, found)
             tree = mgraph.bfs(graph, 0, client=client, device=device, method=method, span=span, predecessors="any")
             assert np.array_equal(tree.distances, direct.distances), (graph, span)
-            verify(graph, 0, tree)
+            check_search(graph, 0, tree)
 
 
 @pytest.mark.parametrize("method", FUSED)
@@ -63,7 +63,7 @@ def test_levels_that_all_cores_of_each_worker_run(client, method):
     graph, expected = layered()
     found = mgraph.bfs(graph, 0, client=client, device="cpu", method=method, predecessors="any")
     assert np.array_equal(found.distances, expected)
-    verify(graph, 0, found)
+    check_search(graph, 0, found)
 
 
 def test_without_edges_by_source_where_both_lists_do_not_fit(client):
@@ -80,7 +80,7 @@ def test_without_edges_by_source_where_both_lists_do_not_fit(client):
     assert np.array_equal(found.predecessors, direct.predecessors)
     tree = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors="any", memory_limit=limit)
     assert tree.plan.method == "pull" and np.array_equal(tree.distances, direct.distances)
-    verify(graph, 7, tree)
+    check_search(graph, 7, tree)
     with pytest.raises(mgraph.MemoryLimitError):
         mgraph.bfs(graph, 7, client=client, device="cpu", memory_limit=min(found.plan.peak_bytes) // 4)
 
@@ -95,7 +95,7 @@ def test_several_sources_a_depth_and_a_target(client):
     graph = mgraph.Graph.from_edges(*np.random.default_rng(4).integers(0, 900, (2, 1000)), n=900, directed=False)
     cases = ({}, {"limit": 4}, {"target": 700}, {"target": 3, "span": 1}, {"limit": 0})
     for number, options in enumerate(cases * 2):
-        method = METHODS["cpu"][number % len(METHODS["cpu"])]
+        method = methods("bfs")[number % len(methods("bfs"))]
         wanted = {"sources": [1, 899, 450], "device": "cpu", "predecessors": True, **options}
         direct = mgraph.bfs(graph, **wanted)
         found = mgraph.bfs(graph, client=client, method=method, **wanted)
@@ -166,7 +166,7 @@ def test_the_same_as_direct_on_gpus(workers, vertices, monkeypatch):
     if workers > gpu_count():
         pytest.skip(f"needs {workers} GPUs")
     with local_client(workers, "cuda") as client:
-        for number, method in enumerate(FUSED if vertices else METHODS["cuda"]):
+        for number, method in enumerate(FUSED if vertices else methods("bfs", "cuda")):
             check(client, "cuda", method, (None, 1), list(graphs())[number % 6 :: 6])
         wide, mixed = rmat(16, directed=True), thin_wide_thin()
         for graph, source in ((wide, 0), (wide, 77), (mixed, 0)):
@@ -185,4 +185,4 @@ def test_the_same_as_direct_on_gpus(workers, vertices, monkeypatch):
             for source in (0, graph.n - 1):
                 tree = mgraph.bfs(graph, source, client=client, predecessors="any")
                 assert np.array_equal(tree.distances, mgraph.bfs(graph, source, device="cuda").distances)
-                verify(graph, source, tree)
+                check_search(graph, source, tree)

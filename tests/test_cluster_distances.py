@@ -4,12 +4,14 @@ import gc
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
+from tests.support.clusters import CLUSTER_WARNINGS, clients, wait_until
+from tests.support.parameters import exhaustive
 
-MEASURES = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", [5, 9])]
+pytestmark = CLUSTER_WARNINGS
+
+MEASURES = ["eccentricity", "mean", "out_closeness", "out_harmonic", "reached", ("within", [5, 9])]
 ASKED = [
     {},
     {"sources": [5, 7, 5], "predecessors": True},
@@ -25,11 +27,7 @@ ASKED = [
 ]
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3))
 
 
 def graphs():

@@ -6,10 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from present import present
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_list_rank import METHODS, PARALLEL, SPLITTERS, check_cycle, lists, rings, verify, ways_of
 
 import mgraph
 from mgraph import InputError
@@ -21,33 +17,36 @@ from mgraph.cluster import Cluster, local_client
 from mgraph.device import gpu_count
 from mgraph.generate import linked_list
 from mgraph.planner import plan
+from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster, present
+from tests.support.graphs import linked_lists, rings
+from tests.support.methods import SPLITTERS, methods
+from tests.support.parameters import exhaustive
+from tests.support.properties import check_cycle, check_ranks, completions
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 4, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3, 4, 5))
 
 
 def inputs():
     """Lists of fewer elements than there are shards, of no more splitters than that, and longer ones."""
     for n in (0, 1, 2, 4, 7, 64):
         yield linked_list(n)
-    yield lists([20_000, 1, 300, 7])
+    yield linked_lists([20_000, 1, 300, 7])
     yield np.arange(50)
 
 
 def check(client, device, method, spans=2):
     """Rank each input with one of two spans, so that each method meets both; or with both."""
     for number, succ in enumerate(inputs()):
-        for span in [None, 1, None][(number + METHODS.index(method)) % 2 :][:spans]:
+        for span in [None, 1, None][(number + methods("list_rank").index(method)) % 2 :][:spans]:
             found = mgraph.list_rank(succ, method=method, client=client, device=device, span=span)
             assert isinstance(found.ranks, np.ndarray)
-            verify(succ, found.ranks)
+            check_ranks(succ, found.ranks)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods("list_rank"))
 def test_the_same_as_direct(client, method):
     check(client, "cpu", method, spans=1)
 
@@ -58,17 +57,17 @@ def test_ranks_are_sent_while_others_are_computed(client, method, monkeypatch):
     check(client, "cpu", method, spans=1)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods("list_rank"))
 def test_cycles_are_named(client, method):
     for succ in (rings(3000, 1), rings(600, 200), np.array([1, 0])):
         check_cycle(succ, method, "cpu", client)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods("list_rank"))
 def test_successors_out_of_range_are_named(client, method):
     for lengths in ([3], [7] * 90, [3000]):
         for wrong in (-1, sum(lengths)):
-            succ = lists(lengths)
+            succ = linked_lists(lengths)
             succ[2] = wrong
             with pytest.raises(InputError, match=rf"succ must be integers in .*, got {wrong} at element 2"):
                 mgraph.list_rank(succ, method=method, client=client, device="cpu")
@@ -77,8 +76,8 @@ def test_successors_out_of_range_are_named(client, method):
 def test_trees(client):
     random = np.random.default_rng(3)
     succ = np.maximum(np.arange(30_000) - random.integers(0, 6, 30_000), 0)
-    for method in METHODS:
-        verify(succ, mgraph.list_rank(succ, method=method, client=client, device="cpu").ranks)
+    for method in methods("list_rank"):
+        check_ranks(succ, mgraph.list_rank(succ, method=method, client=client, device="cpu").ranks)
 
 
 def walked(client, succ, method, spacing):
@@ -97,7 +96,7 @@ def test_every_shard_has_elements_that_no_walk_passes(client, few, way, method, 
     random = np.random.default_rng(3)
     tree = np.maximum(np.arange(9000) - random.integers(0, 4, 9000), 0)
     bush = np.where(np.arange(9000) < 3000, 0, np.arange(9000) % 3000)  # a root, 3000 below it, twice as many below
-    inputs = [lists(lengths) for lengths in ([1] * 3000, [2] * 2000, [7] * 900, [9_000, *[3] * 300])]
+    inputs = [linked_lists(lengths) for lengths in ([1] * 3000, [2] * 2000, [7] * 900, [9_000, *[3] * 300])]
     with devices.Recorder(devices.find("cpu")) as recorder:
         for succ in (*inputs, tree, bush):
             for spacing in (8, 64):
@@ -105,8 +104,8 @@ def test_every_shard_has_elements_that_no_walk_passes(client, few, way, method, 
                 if failed:  # walks that meet, with the steps apart
                     assert method == "splitter48" and (succ is tree or succ is bush)
                 else:
-                    verify(succ, ranks)
-    ways = ways_of(recorder)
+                    check_ranks(succ, ranks)
+    ways = completions(recorder)
     assert set(ways) == {way} and len(ways) % shards == 0  # all shards take the same branch
 
 
@@ -115,11 +114,11 @@ def test_few_and_many_elements_in_turn(client, monkeypatch):
     n, shards = 256 * 64, len(present(client))
     with devices.Recorder(devices.find("cpu")) as recorder:
         for singles in (100, 1000):  # half of them are not splitters
-            succ = lists([n - singles, *[1] * singles])
+            succ = linked_lists([n - singles, *[1] * singles])
             ranks, failed = walked(client, succ, "splitter64", 2)
             assert not failed
-            verify(succ, ranks)
-    assert ways_of(recorder) == ["few"] * shards + ["many"] * shards
+            check_ranks(succ, ranks)
+    assert completions(recorder) == ["few"] * shards + ["many"] * shards
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
@@ -170,16 +169,12 @@ def test_a_reduction_between_gpus(n, at_a_time, few):
         client.run(setattr, program, "FEW", few)
         client.run(setattr, program, "AT_A_TIME", at_a_time)
         for lengths in ([n], [1] * n, [n - 900, *[3] * 300]):
-            succ = lists(lengths)
-            verify(succ, mgraph.list_rank(succ, method="splitter64", client=client, device="cuda").ranks)
+            succ = linked_lists(lengths)
+            check_ranks(succ, mgraph.list_rank(succ, method="splitter64", client=client, device="cuda").ranks)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("method", PARALLEL)
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_as_direct_on_gpus(workers, method):
-    if workers > gpu_count():
-        pytest.skip(f"needs {workers} GPUs")
-    with local_client(workers, "cuda") as client:
-        check(client, "cuda", method)
-        check_cycle(rings(3000, 1), method, "cuda", client)
+@pytest.mark.parametrize("method", methods("list_rank", "cuda"))
+def test_the_same_as_direct_on_gpus(gpu_workers, method):
+    check(gpu_workers, "cuda", method)
+    check_cycle(rings(3000, 1), method, "cuda", gpu_workers)

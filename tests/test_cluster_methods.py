@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 
 import mgraph
 from mgraph.cluster import DistributedMatrix
-from mgraph.device import gpu_count
-from tests.test_cluster import QUIET, cluster, matrix, pytestmark  # noqa: F401
+from tests.support.cluster_calls import matrix
+from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
+
 
 CASES = [
     ("blocked", np.float32, "predecessors"),
@@ -22,10 +25,7 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module", params=[4, *exhaustive(1, 2, 3, 5)])
-def workers(request):
-    with cluster(request.param, processes=False) as client:
-        yield client
+workers = clients(4, *exhaustive(1, 2, 3, 5))
 
 
 def check(client, n, method, dtype, labels, where, span=None):
@@ -124,18 +124,8 @@ class TestGrid:
         np.testing.assert_array_equal(mgraph.apsp(distributed, device="cpu").distances, whole)
 
 
-@pytest.fixture(params=[1, 2, 4])
-def gpus(request):
-    if request.param > gpu_count():
-        pytest.skip(f"{request.param} GPUs are not there")
-    from dask_cuda import LocalCUDACluster
-    from distributed import Client
-
-    with LocalCUDACluster(n_workers=request.param, **QUIET) as made, Client(made, set_as_default=False) as client:
-        yield client
-
-
 @pytest.mark.gpu
+@pytest.mark.parametrize("gpus", [1, 2, 4], indirect=True)
 @pytest.mark.filterwarnings("ignore")
 def test_every_method_on_gpus(gpus):
     for method, dtype, labels in CASES:

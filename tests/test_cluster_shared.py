@@ -15,16 +15,6 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client, LocalCluster, get_client, worker_client
-from present import present
-from test_cluster import (
-    QUIET,
-    SOON,
-    check_apsp,
-    cluster,
-    matrix,
-    pytestmark,  # noqa: F401  (the mark works here too)
-    wait_until,
-)
 
 from mgraph import __version__, apsp, bfs, connected_components
 from mgraph.errors import NegativeCycleError, VersionError
@@ -33,13 +23,13 @@ from mgraph.runtime.dask import worker
 from mgraph.runtime.dask.pulse import PLACE
 from mgraph.runtime.dask.turns import turns_on
 from mgraph.runtime.dask.worker import NAME
+from tests.support.cluster_calls import check_apsp, matrix
+from tests.support.clusters import CLUSTER_WARNINGS, QUIET, SOON, clients, cluster, present, wait_until
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module")
-def client():
-    """A worker process."""
-    with cluster(1, processes=True) as made:
-        yield made
+client = clients(1, processes=True)
 
 
 @contextmanager
@@ -91,10 +81,10 @@ def test_a_worker_without_mgraph(client):
     ("change", "problem"), [("= '0.0.9'", r"has mgraph 0\.0\.9"), ("", "has mgraph of no version")]
 )
 def test_a_worker_with_another_mgraph(client, change, problem):
-    statement = f"mgraph.__version__ {change}" if change else "del mgraph.__version__"
-    [address] = client.run(exec, f"import mgraph; {statement}")
+    statement = f"mgraph.version.__version__ {change}" if change else "del mgraph.version.__version__"
+    [address] = client.run(exec, f"import mgraph.version; {statement}")
     refused(client, address, problem)
-    client.run(exec, f"import mgraph; mgraph.__version__ = {__version__!r}")
+    client.run(exec, f"import mgraph.version; mgraph.version.__version__ = {__version__!r}")
     check_apsp(client, 70, np.float32, False)
 
 

@@ -17,17 +17,20 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from distributed.utils import _offload_executor
-from exhaustive import exhaustive
-from present import present
-from test_cluster import QUIET, SILENCE, SOON, Probe, check_apsp, forked, pytestmark, slow, wait_until  # noqa: F401
 
 from mgraph import apsp
+from mgraph.device.clock import COMPILING
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.planner import plan
 from mgraph.runtime.dask import Cluster, connect, driver, pulse, turns, watch, worker
 from mgraph.runtime.dask.comm import OPERATION, Aborted, Mailbox
 from mgraph.runtime.dask.turns import turns_on
 from mgraph.runtime.dask.watch import Watch
+from tests.support.cluster_calls import Probe, check_apsp, slow
+from tests.support.clusters import CLUSTER_WARNINGS, QUIET, SILENCE, SOON, forked, present, wait_until
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
 
 #: Seconds of silence that the tests wait for.
 TIMEOUT = SILENCE
@@ -303,10 +306,19 @@ def test_a_broken_connection_to_a_worker_that_has_ended(client, deaf):
     assert deaf in str(caught.value)
 
 
+def test_the_client_hears_what_a_worker_compiles(client):
+    heard, address = [], min(client.scheduler_info()["workers"])
+    beat = worker.Session().where() | {"number": 1, "compiling": "bfs, number 1"}
+    client.set_metadata([pulse.PLACE, client.id, "a call"], {address: beat})
+    with COMPILING.listening(heard.append):
+        Watch(client, [address], TIMEOUT, (client.id, "a call")).wait(asyncio.sleep(3))
+    assert heard == ["bfs, number 1, on a worker", ""]
+
+
 def test_a_broken_connection_to_a_resident_worker_that_has_answered(client):
     """The scheduler says that it has answered, where no beat of it says what it has sent."""
     here, there = sorted(client.scheduler_info()["workers"])[:2]
-    state = {"rank": 0, "device": "cpu", "superstep": 3, "sent": [0, 0], "since": 0.0, "bytes": 4}
+    state = {"rank": 0, "device": "cpu", "superstep": 3, "compiling": "", "sent": [0, 0], "since": 0.0, "bytes": 4}
     waiting = state | {"doing": "receiving", "peers": [1], "message": 1}
     name, watched = client.id, Watch(client, [here, there], TIMEOUT, (client.id, "a call"))
 
@@ -417,10 +429,7 @@ def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
     """The call ends, and so do the sessions, by themselves; the next call says that the scheduler does not answer."""
     file = tmp_path / "scheduler.json"
     common = ["--scheduler-file", str(file), "--dashboard-address", ":0"]
-    commands = [
-        ["dask_scheduler", "--port", "0", *common],
-        ["dask_worker", "--no-nanny", "--nthreads", "1", *common],
-    ]
+    commands = [["dask_scheduler", "--port", "0", *common], ["dask_worker", "--no-nanny", "--nthreads", "1", *common]]
     path = os.pathsep.join([os.path.dirname(__file__), os.getcwd()])
     started = [
         subprocess.Popen(

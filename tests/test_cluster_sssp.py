@@ -2,22 +2,22 @@
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_sssp import DTYPES, METHODS, verify, weighted
 
 import mgraph
 from mgraph.algorithms.sssp import lists
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import rmat
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.graphs import weighted_by_ends
+from tests.support.methods import methods
+from tests.support.parameters import DTYPES, exhaustive
+from tests.support.properties import check_shortest_paths
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 4, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3, 4, 5))
 
 
 def graphs():
@@ -29,7 +29,7 @@ def graphs():
         yield mgraph.Graph.from_edges(src, dst, weights, n=n, directed=bool(n % 2))
     for n in (16, 17, 33):  # a multiple of the rounds that are launched at a time, and others
         yield mgraph.Graph.from_edges(np.arange(n), np.arange(n) + 1, random.integers(0, 3, n))
-    yield weighted(rmat(8), random.integers(1, 256, 997).astype(np.float32))
+    yield weighted_by_ends(rmat(8), random.integers(1, 256, 997).astype(np.float32))
 
 
 def check(client, device, method, spans):
@@ -40,7 +40,7 @@ def check(client, device, method, spans):
             found = mgraph.sssp(graph, 0, predecessors=True, **asked)
             assert np.array_equal(found.distances, direct.distances), (graph, span)
             assert np.array_equal(found.predecessors, direct.predecessors), (graph, span)
-            verify(graph, 0, found)
+            check_shortest_paths(graph, 0, found)
 
 
 def test_the_nearest_of_several_sources(client):
@@ -52,7 +52,7 @@ def test_the_nearest_of_several_sources(client):
             assert np.array_equal(found.arrays[name], array), (graph, name)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods("sssp"))
 def test_the_same_as_direct(client, method):
     check(client, "cpu", method, (None, 1) if method == "nearfar" else (5,))
 
@@ -64,8 +64,16 @@ def test_lists_of_those_that_fell(client, monkeypatch):
     test_negative_weights(client)
 
 
+def test_shards_exchange_once_they_have_followed_all_paths_of_their_own(client):
+    """Not in each of the hundred rounds: as often as a shortest path changes shards."""
+    graph = mgraph.generate.grid(40, 40, weights=(1, 9), device="cpu")
+    found = mgraph.sssp(graph, 0, client=client, device="cpu")
+    shards = len(found.plan.ranges)
+    assert found.iterations <= 4 * shards if shards > 1 else found.iterations > 40
+
+
 def test_limit_and_target(client):
-    graph = weighted(rmat(8), np.arange(256))
+    graph = weighted_by_ends(rmat(8), np.arange(256))
     for asked in (dict(limit=40), dict(target=77), dict(target=77, limit=1)):
         found = mgraph.sssp(graph, 3, client=client, device="cpu", predecessors=True, **asked)
         direct = mgraph.sssp(graph, 3, device="cpu", predecessors=True, **asked)
@@ -84,26 +92,22 @@ def test_negative_weights(client):
     direct = mgraph.sssp(graph, 0, device="cpu", predecessors=True)
     assert np.array_equal(found.distances, direct.distances)
     assert np.array_equal(found.predecessors, direct.predecessors)
-    verify(graph, 0, found)
+    check_shortest_paths(graph, 0, found)
     worse = mgraph.Graph.from_edges(np.r_[src, 4, 9], np.r_[dst, 9, 4], np.r_[weights, 3, -600], n=n)
     with pytest.raises(mgraph.NegativeCycleError):
         mgraph.sssp(worse, 0, client=client, device="cpu")
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_as_direct_on_gpus(workers):
-    if workers > gpu_count():
-        pytest.skip(f"needs {workers} GPUs")
-    with local_client(workers, "cuda") as client:
-        for method in METHODS:
-            check(client, "cuda", method, (None, 1))
-        graph = weighted(rmat(16, directed=True), np.arange(1, 256))
-        for source in (0, 77):
-            found = mgraph.sssp(graph, source, client=client, predecessors=True)
-            direct = mgraph.sssp(graph, source, device="cuda", predecessors=True)
-            assert np.array_equal(found.distances, direct.distances)
-            assert np.array_equal(found.predecessors, direct.predecessors)
+def test_the_same_as_direct_on_gpus(gpu_workers):
+    for method in methods("sssp"):
+        check(gpu_workers, "cuda", method, (None, 1))
+    graph = weighted_by_ends(rmat(16, directed=True), np.arange(1, 256))
+    for source in (0, 77):
+        found = mgraph.sssp(graph, source, client=gpu_workers, predecessors=True)
+        direct = mgraph.sssp(graph, source, device="cuda", predecessors=True)
+        assert np.array_equal(found.distances, direct.distances)
+        assert np.array_equal(found.predecessors, direct.predecessors)
 
 
 @pytest.mark.gpu

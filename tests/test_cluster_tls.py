@@ -7,14 +7,16 @@ import subprocess
 import numpy as np
 import pytest
 from distributed import LocalCluster, Security
-from ports import free_port
-from present import present
-from test_cli import failed, invoke, misused, ok
-from test_cluster import QUIET, check_apsp, pytestmark  # noqa: F401  (the mark works here too)
 
 from mgraph.errors import InputError, SchedulerError
 from mgraph.runtime.dask import connect
 from mgraph.runtime.dask.connect import tls_security
+from tests.support.cluster_calls import check_apsp
+from tests.support.clusters import CLUSTER_WARNINGS, QUIET, present
+from tests.support.commands import failed, invoke, misused, ok
+from tests.support.ports import free_port
+
+pytestmark = CLUSTER_WARNINGS
 
 #: A key and a certificate that is its own CA.
 OPENSSL = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=mgraph"

@@ -7,20 +7,19 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client, Scheduler, SpecCluster, Worker, get_worker
-from test_cluster import cluster, matrix, pytestmark  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph.generate import rmat
 from mgraph.limits import numba_pages
 from mgraph.planning.devices import USABLE
 from mgraph.runtime.dask import Cluster, worker
+from tests.support.cluster_calls import matrix
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Four workers in this process."""
-    with cluster(4, processes=False) as made:
-        yield made
+client = clients(4)
 
 
 @pytest.fixture

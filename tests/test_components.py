@@ -1,45 +1,32 @@
 """Components: every method against the properties of a labelling, SciPy and every other, also on Dask workers."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.sparse import csgraph
-from test_apsp import poison
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
-from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.components.plan import FEW_EDGES
 from mgraph.algorithms.components.program import Components
-from mgraph.cluster import local_client
-from mgraph.device import gpu_count
 from mgraph.device.numba.small import VERTICES, is_small
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.graphs import REAL_GRAPHS, component_shapes, needs_real_graphs, random_graphs
+from tests.support.memory import measured
+from tests.support.parameters import exhaustive
+from tests.support.references import component_labels
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+pytestmark = CLUSTER_WARNINGS
+
 METHODS = {"cpu": ["sequential", "afforest", "shiloach-vishkin"], "cuda": ["afforest", "shiloach-vishkin"]}
-DATA = next(
-    (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
-    None,
-)
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
 
 
 def verify(graph, result):
@@ -54,21 +41,12 @@ def verify(graph, result):
     assert np.array_equal(labels[src], labels[dst])
     values, first = np.unique(labels, return_index=True)
     assert np.array_equal(values, first)
-    assert result.count == len(values) == scipys(graph, "weak")[0]
-
-
-def scipys(graph, connection):
-    """Return SciPy's number of components, and its labels as the smallest vertex of each."""
-    indptr, indices, _ = (devices.to_host(part) if part is not None else None for part in graph.csr())
-    matrix = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(graph.n, graph.n), copy=True)
-    matrix.sum_duplicates()  # its search for strong components does not end if edges are repeated
-    count, labels = csgraph.connected_components(matrix, connection=connection)
-    return count, np.unique(labels, return_index=True)[1][labels]
+    assert result.count == len(values) == component_labels(graph, "weak")[0]
 
 
 def check(graph, device, methods=None, **options):
     """Every method's labels are a verified labelling, and the same."""
-    expected = scipys(graph, "weak")[1]
+    expected = component_labels(graph, "weak")[1]
     for method in methods or METHODS[device]:
         result = mgraph.connected_components(graph, method=method, device=device, **options)
         verify(graph, result)
@@ -80,58 +58,14 @@ def check(graph, device, methods=None, **options):
             assert result.iterations == 1
 
 
-@st.composite
-def made_graphs(draw):
-    n = draw(st.integers(1, 300))
-    m = draw(st.integers(0, 2 * n))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    return mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), n=n, directed=draw(st.booleans()))
-
-
-@given(made_graphs(), st.sampled_from([None, 1, 2]))
-def test_small_graphs(graph, span):
-    check(graph, "cpu", span=span)
-
-
-@pytest.mark.gpu
-@given(made_graphs(), st.sampled_from([None, 1, 2]))
-def test_small_graphs_on_a_gpu(graph, span):
-    check(graph, "cuda", span=span)
-
-
-def shapes():
-    random = np.random.default_rng(3)
-    n = 5000
-    path = np.arange(n - 1)
-    yield "path", path, path + 1
-    yield "path back", path + 1, path
-    order = random.permutation(n)
-    yield "path in any order", order[:-1], order[1:]
-    # Numbers rise and fall in turn, so that half of the vertices are smaller than their neighbours.
-    turns = np.stack([np.arange(n // 2), n - 1 - np.arange(n // 2)], 1).ravel()
-    yield "zigzag", turns[:-1], turns[1:]
-    yield "cycle", np.r_[path, n - 1], np.r_[path + 1, 0]
-    yield "star", np.zeros(n - 1, int), path + 1
-    yield "star of the last", np.full(n - 1, n - 1), path
-    # The hub's edges belong to a block whose other vertices have some, one or none; its component is not the giant.
-    leaves = np.arange(3, n, 3)
-    rest = np.setdiff1d(np.arange(n), np.r_[1, leaves])
-    yield "hub beside a giant", np.r_[np.ones(len(leaves), int), rest[:-1]], np.r_[leaves, rest[1:]]
-    side = 70
-    cell = np.arange(side * side).reshape(side, side)
-    yield "grid", np.r_[cell[:, :-1].ravel(), cell[:-1].ravel()], np.r_[cell[:, 1:].ravel(), cell[1:].ravel()]
-    yield "complete", *np.nonzero(~np.eye(200, dtype=bool))
-    yield "two giants", *np.sort(random.integers(0, n // 2, (2, 4 * n)) * 2 + random.integers(0, 2, 4 * n), axis=0)
-    pairs = random.permutation(n).reshape(2, -1)
-    yield "pairs", *pairs
-    yield "trees", path + 1, (random.random(n - 1) * (path + 1)).astype(int) // 7 * 7
-    yield "self-loops", np.r_[path, path], np.r_[path, np.minimum(path + 2, n - 1)]
-    yield "repeated edges", np.r_[path[::2], path[::2], path[::2]], np.r_[path[::2], path[::2], path[::2]] + 1
+@given(random_graphs(), st.sampled_from([None, 1, 2]))
+def test_small_graphs(device, graph, span):
+    check(graph, device, span=span)
 
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_shapes(directed, device):
-    for _, src, dst in shapes():
+    for _, src, dst in component_shapes():
         check(mgraph.Graph.from_edges(src, dst, n=5001, directed=directed), device)
 
 
@@ -230,7 +164,7 @@ def test_union_find_is_for_a_cpu():
 def test_plans_explain_themselves(method):
     made = plan("components", 1000, 500_000, "cpu", method=method)
     assert made.method == ("afforest" if method == "auto" else method)
-    text = made.explain()
+    text = made.explain(True)
     assert f"components, method {made.method!r}" in text and "labels int32" in text
     assert ("as many as it takes" in text) == (method == "shiloach-vishkin")
 
@@ -273,11 +207,7 @@ def test_predicted_peak_is_the_measured_one(method):
 # Workers
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3, 5))
 
 
 def shared_graphs():
@@ -322,19 +252,15 @@ def test_the_same_as_direct(client):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_as_direct_on_gpus(workers):
-    if workers > gpu_count():
-        pytest.skip(f"needs {workers} GPUs")
-    with local_client(workers, "cuda") as client:
-        check_workers(client, "cuda")
-        check(rmat(16), "cuda", client=client)
+def test_the_same_as_direct_on_gpus(gpu_workers):
+    check_workers(gpu_workers, "cuda")
+    check(rmat(16), "cuda", client=gpu_workers)
 
 
 # Real graphs, and GPUs
 
 
-@pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
+@needs_real_graphs
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -344,7 +270,7 @@ def test_the_same_as_direct_on_gpus(workers):
     ],
 )
 def test_real_graphs(name, options, device):
-    check(mgraph.read(DATA / name, **options), device)
+    check(mgraph.read(REAL_GRAPHS / name, **options), device)
 
 
 @pytest.mark.gpu

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import math
+import pickle
 import subprocess
 import sys
 import warnings
@@ -60,7 +61,7 @@ def scipys_tests(module, prefix):
 
 SCIPYS = dict(scipys_tests("mgraph.csgraph", "scipy"))
 globals().update({name: pytest.mark.filterwarnings("default")(function) for name, function in SCIPYS.items()})
-ON_GPU = dict(scipys_tests("csgraph_on_gpu", "scipy_on_gpu"))
+ON_GPU = dict(scipys_tests("tests.support.csgraph_on_gpu", "scipy_on_gpu"))
 globals().update({n: pytest.mark.gpu(pytest.mark.filterwarnings("default")(each)) for n, each in ON_GPU.items()})
 
 
@@ -336,8 +337,13 @@ def parameters(function):
     return inspect.signature(function).parameters.values()
 
 
-def test_the_error_is_scipys():
+def test_the_error_is_both_scipys_and_mgraphs():
     assert csgraph.NegativeCycleError is scipy_csgraph.NegativeCycleError
+    with pytest.raises(scipy_csgraph.NegativeCycleError) as raised:
+        csgraph.johnson(np.array([[0, 1, 0], [0, 0, -2], [0, 1, 0]]))
+    for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
+        assert isinstance(error, csgraph.NegativeCycleError) and isinstance(error, mgraph.NegativeCycleError)
+        assert error.vertex in (1, 2) and str(error) == str(raised.value)
 
 
 def test_scipys_faults_are_absent():

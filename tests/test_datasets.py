@@ -7,11 +7,10 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from click.testing import CliRunner
 
 import mgraph
 from mgraph import datasets
-from mgraph.cli import main
+from tests.support.commands import invoke
 
 pytest.importorskip("pooch")
 
@@ -157,16 +156,16 @@ def test_the_list_of_graphs():
 
 @pytest.mark.filterwarnings("default:no checksum")
 def test_commands(monkeypatch, tmp_path):
-    listed = CliRunner().invoke(main, ["datasets", "list"])
+    listed = invoke("datasets", "list")
     assert listed.exit_code == 0
     assert all(f"\n{name} " in f"\n{listed.stdout}" for name in datasets.DATASETS)
     with serving(roads=ROADS) as (address, _):
         offered(monkeypatch, address, "roads", 3, 2)
-        fetched = CliRunner().invoke(main, ["datasets", "fetch", "roads", "--folder", str(tmp_path)])
+        fetched = invoke("datasets", "fetch", "roads", "--folder", str(tmp_path))
     assert (fetched.exit_code, fetched.stdout) == (0, f"{tmp_path / 'roads.gz'}\n")
     assert fetched.stderr.startswith("mgraph: warning: no checksum") and fetched.stderr.count("\n") == 1
     offered(monkeypatch, address, "gone", 3, 2)
-    failed = CliRunner().invoke(main, ["datasets", "fetch", "gone", "--folder", str(tmp_path)])
+    failed = invoke("datasets", "fetch", "gone", "--folder", str(tmp_path))
     assert failed.exit_code == 1 and failed.stdout == "" and failed.stderr.count("\n") == 1
     assert failed.stderr.startswith(f"mgraph: error: {address}/gone.gz: cannot be downloaded")
 

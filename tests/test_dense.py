@@ -4,14 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 import mgraph
 from mgraph import AmbiguousZerosError, Graph, InputError
-from mgraph.cli import main
 from mgraph.graph import StoredMatrix, dense, grouping
+from tests.support.commands import invoke
 
 inf = np.inf
 
@@ -115,16 +114,16 @@ def test_what_a_matrix_of_several_chunks_contains(cores, monkeypatch):
     monkeypatch.setattr(grouping, "MANY", 1 if cores == "all" else 1 << 40)
     monkeypatch.setattr(dense, "chunk_rows", lambda n: 7)
     matrix = np.random.default_rng(8).random((60, 60)) + 1
-    assert dense.looked_through(matrix) == (True, False)
+    assert dense.scan_matrix(matrix) == (True, False)
     matrix[41, 3] = -1
-    assert dense.looked_through(matrix) == (False, False)
+    assert dense.scan_matrix(matrix) == (False, False)
     matrix[17, 50] = 0
-    assert dense.looked_through(matrix) == (False, True)
+    assert dense.scan_matrix(matrix) == (False, True)
     matrix[2, 9] = np.inf
-    assert dense.looked_through(matrix) == (False, False)
+    assert dense.scan_matrix(matrix) == (False, False)
     matrix[55, 1], matrix[30, 2] = np.nan, -np.inf
     with pytest.raises(InputError, match=r"entry \(30, 2\) of the matrix is -inf"):
-        dense.looked_through(matrix)
+        dense.scan_matrix(matrix)
 
 
 def test_adjacency_is_what_scipy_reads():
@@ -224,7 +223,7 @@ def test_the_meaning_of_zeros_on_the_command_line(tmp_path):
     np.save(path, PAIR)
 
     def run(*words):
-        return CliRunner().invoke(main, [*words, "--device", "cpu", "--json"])
+        return invoke(*words, "--device", "cpu", "--json")
 
     refused = run("components", path)
     assert refused.exit_code == 2 and "--dense adjacency" in refused.stderr

@@ -17,6 +17,7 @@ from mgraph.graph import Compressed
 from mgraph.kernels import components as components_kernels
 from mgraph.kernels.components import cuda as components_cuda
 from mgraph.kernels.list_rank import cuda as ranking_cuda
+from tests.support.parameters import DEVICES
 
 ALL = 1 << 30  # more blocks than any of these launches has
 
@@ -386,7 +387,7 @@ def graphs():
 
 
 @pytest.mark.parametrize("limit", [1, 7])
-@pytest.mark.parametrize("name", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("name", DEVICES)
 def test_a_limit_changes_no_result(name, limit):
     place = devices.find(name)
     for graph in graphs():

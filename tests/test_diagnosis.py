@@ -6,12 +6,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 
 from mgraph import device
-from mgraph.cli import machine, main
+from mgraph.cli import machine
 from mgraph.device import cuda, diagnosis
 from mgraph.errors import DeviceError
+from tests.support.commands import invoke
 
 PAGE = Path(__file__).parents[1] / "docs" / "install.md"
 
@@ -133,7 +133,7 @@ def test_every_message_is_explained_and_no_other(problem, monkeypatch):
             return "1.0"
 
         monkeypatch.setattr(machine.metadata, "version", version)
-        shown = CliRunner().invoke(main, ["info"])
+        shown = invoke("info")
         assert shown.exit_code == 0
         return shown.stdout.splitlines()
 

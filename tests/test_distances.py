@@ -4,38 +4,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse.csgraph import dijkstra, johnson
 
 import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
 from mgraph import device as devices
-from mgraph.algorithms import many_sources
-from mgraph.algorithms.distances import keepers
+from mgraph.algorithms import batched_sssp
+from mgraph.algorithms.distances import row_sinks
 from mgraph.algorithms.distances.plan import planned
 from mgraph.graph import potentials
 from mgraph.planning.shape import Shape, shape_of
-from tests.test_sources import as_floats, as_scipy, graphs
+from tests.support.questions import MEASURES, questions
+from tests.support.references import as_floats, as_networkx, shortest_distances
 
 nx = pytest.importorskip("networkx")
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-MEASURES = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", [0, 3, 40.5])]
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return request.param
-
-
-def expected_rows(graph, sources, limit=np.inf):
-    """SciPy's distances from some vertices, inf beyond a limit."""
-    if not len(sources):
-        return np.empty((0, graph.n))
-    matrix = as_scipy(graph)
-    rows = dijkstra(matrix, indices=sources) if graph.nonnegative else johnson(matrix, indices=sources)
-    return np.where(rows > limit, np.inf, rows)
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -48,7 +31,7 @@ def test_measures_without_weights_are_those_of_rows(directed, limit, targets, de
     sources = chance.integers(0, 200, 150)  # more than two words of searches, and some twice
     found = mgraph.distances(graph, sources, targets, limit=limit, reduce=MEASURES, device=device)
     columns = np.arange(200) if targets is None else np.unique(targets)
-    rows = expected_rows(graph, sources, np.inf if limit is None else limit)[:, columns]
+    rows = shortest_distances(graph, sources, np.inf if limit is None else limit)[:, columns]
     reached = np.isfinite(rows)
     others = reached.sum(axis=1) - np.isin(sources, columns)
     total = np.where(reached, rows, 0).sum(axis=1)
@@ -57,7 +40,7 @@ def test_measures_without_weights_are_those_of_rows(directed, limit, targets, de
     with np.errstate(divide="ignore", invalid="ignore"):
         assert np.array_equal(found.mean, total / others, equal_nan=True)
         inverse = np.where(reached & (rows > 0), 1 / rows, 0).sum(axis=1)
-    assert np.allclose(found.harmonic, inverse, rtol=1e-12)
+    assert np.allclose(found.out_harmonic, inverse, rtol=1e-12)
     assert np.array_equal(found.within, np.stack([(rows <= radius).sum(axis=1) for radius in (0, 3, 40.5)], axis=1))
     found.verify()
 
@@ -66,21 +49,12 @@ def roads(n=30, seed=0, weights=(1, 9)):
     return mgraph.generate.grid(n, n, weights=weights, seed=seed, device="cpu")
 
 
-@st.composite
-def questions(draw):
-    """A graph, a type, sources and targets in any order, some of them repeated, and a limit."""
-    graph, dtype = draw(graphs().filter(lambda case: case[0].n > 0))
-    vertices = st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=70)
-    limit = draw(st.sampled_from([None, 0, 5, 30.5]))
-    return graph, dtype, draw(st.none() | vertices), draw(st.none() | vertices), limit
-
-
 def check(question, device):
     graph, dtype, sources, targets, limit = question
     result = mgraph.distances(graph, sources, targets, limit=limit, dtype=dtype, predecessors=True, device=device)
     starts = np.arange(graph.n) if sources is None else np.array(sources)
     ends = np.arange(graph.n) if targets is None else np.array(targets)
-    rows = expected_rows(graph, starts, np.inf if limit is None else limit)
+    rows = shortest_distances(graph, starts, np.inf if limit is None else limit)
     assert result.distances.dtype == dtype and result.sources.tolist() == starts.tolist()
     assert np.array_equal(as_floats(result.distances), rows[:, ends])
     if graph.nonnegative:
@@ -94,14 +68,8 @@ def check(question, device):
 
 
 @given(questions())
-def test_small_graphs(question):
-    check(question, "cpu")
-
-
-@pytest.mark.gpu
-@given(questions())
-def test_small_graphs_on_a_gpu(question):
-    check(question, "cuda")
+def test_small_graphs(device, question):
+    check(question, device)
 
 
 @given(questions(), st.sampled_from([1, 3, 20, 1000]))
@@ -110,7 +78,7 @@ def test_nearest_targets(question, nearest):
     found = mgraph.distances(graph, sources, targets, limit=limit, nearest=nearest, dtype=dtype, device="cpu")
     starts = np.arange(graph.n) if sources is None else np.array(sources)
     ends = np.unique(np.arange(graph.n) if targets is None else targets)
-    rows = expected_rows(graph, starts, np.inf if limit is None else limit)
+    rows = shortest_distances(graph, starts, np.inf if limit is None else limit)
     width = min(nearest, len(ends))
     assert found.nearest.shape == found.distances.shape == (len(starts), width)
     for i, row in enumerate(rows):
@@ -123,23 +91,11 @@ def test_nearest_on_this_device(device):
     graph = roads()
     for count in (5, 40):
         found = mgraph.distances(graph, range(0, 900, 7), range(0, 900, 2), nearest=count, limit=12, device=device)
-        rows = expected_rows(graph, np.arange(0, 900, 7), 12)[:, ::2]
+        rows = shortest_distances(graph, np.arange(0, 900, 7), 12)[:, ::2]
         order = np.argsort(rows, axis=1, kind="stable")[:, :count]
         lengths = np.take_along_axis(rows, order, axis=1)
         assert np.array_equal(as_floats(found.distances), lengths)
         assert np.array_equal(found.nearest, np.where(np.isfinite(lengths), 2 * order, -9999))
-
-
-def as_networkx(graph):
-    """The lightest edges as a graph of NetworkX."""
-    made = (nx.DiGraph if graph.directed else nx.Graph)()
-    made.add_nodes_from(range(graph.n))
-    src, dst, weights = graph.coo()
-    weights = np.ones(len(src)) if weights is None else weights
-    for u, v, w in zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True):
-        if w < made.get_edge_data(u, v, {"weight": np.inf})["weight"]:
-            made.add_edge(u, v, weight=w)
-    return made
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -163,8 +119,8 @@ def test_measures_against_networkx(edges, weights, directed, device):
         greatest = max(lengths[v].values()) if len(lengths[v]) == n else np.inf
         assert as_floats(found.eccentricity)[v] == greatest
         assert found.mean[v] == pytest.approx(np.mean(others) if others else np.nan, nan_ok=True)
-        assert found.closeness[v] == pytest.approx(closeness[v])
-        assert found.harmonic[v] == pytest.approx(harmonic[v])
+        assert found.out_closeness[v] == pytest.approx(closeness[v])
+        assert found.out_harmonic[v] == pytest.approx(harmonic[v])
         assert found.reached[v] == len(lengths[v])
         assert found.within[v].tolist() == [sum(d <= r for d in lengths[v].values()) for r in (0, 3, 40.5)]
     found.verify(graph, rows=None)
@@ -177,15 +133,15 @@ def test_measures_of_targets():
     assert found.targets.tolist() == [0, 1, 2] and found.distances is None
     assert found.eccentricity.tolist() == [5, np.inf] and found.reached.tolist() == [3, 0]
     assert found.mean[0] == 3.5 and np.isnan(found.mean[1])
-    assert found.closeness.tolist() == [2 / 7, 0] and found.harmonic.tolist() == [1 / 2 + 1 / 5, 0]
+    assert found.out_closeness.tolist() == [2 / 7, 0] and found.out_harmonic.tolist() == [1 / 2 + 1 / 5, 0]
     assert found.within.tolist() == [[1, 2, 3], [0, 0, 0]]
     assert mgraph.distances(graph, [0], reduce="mean", limit=2, device="cpu").mean.tolist() == [2]
 
 
 def test_sums_of_64_bits(device):
     graph = mgraph.Graph.from_edges(np.zeros(9, int), np.arange(1, 10), np.full(9, 2**28))
-    found = mgraph.distances(graph, [0], reduce=["mean", "closeness"], device=device)
-    assert found.mean.tolist() == [2**28] and found.closeness.tolist() == [2.0**-28]
+    found = mgraph.distances(graph, [0], reduce=["mean", "out_closeness"], device=device)
+    assert found.mean.tolist() == [2**28] and found.out_closeness.tolist() == [2.0**-28]
 
 
 def test_batches(monkeypatch, device):
@@ -193,10 +149,10 @@ def test_batches(monkeypatch, device):
     for name in ("host", "cuda"):
         module = __import__(f"mgraph.kernels.sssp_many.{name}", fromlist=["batch_size"])
         monkeypatch.setattr(module, "batch_size", lambda n, itemsize: 64)
-    monkeypatch.setattr(keepers, "AT_A_TIME", {"cpu": 5000, "cuda": 5000})
+    monkeypatch.setattr(row_sinks, "AT_A_TIME", {"cpu": 5000, "cuda": 5000})
     graph = roads(20)
     sources = np.random.default_rng(1).integers(0, 400, 150)
-    rows = expected_rows(graph, sources)
+    rows = shortest_distances(graph, sources)
     result = mgraph.distances(graph, sources, device=device)
     assert result.plan.steps == 3 and np.array_equal(result.distances, rows)
     assert np.array_equal(mgraph.distances(graph, sources, [9, 3], device=device).distances, rows[:, [9, 3]])
@@ -225,7 +181,7 @@ def test_a_single_vertex():
     alone = mgraph.Graph.from_edges([], [], n=1)
     found = mgraph.distances(alone, reduce=MEASURES, device="cpu")
     assert found.eccentricity.tolist() == [0] and np.isnan(found.mean[0]) and found.reached.tolist() == [1]
-    assert found.closeness.tolist() == found.harmonic.tolist() == [0] and found.within.tolist() == [[1, 1, 1]]
+    assert found.out_closeness.tolist() == found.out_harmonic.tolist() == [0] and found.within.tolist() == [[1, 1, 1]]
 
 
 def test_negative_weights():
@@ -299,8 +255,11 @@ def test_paths():
     assert result.path(3, 0) == [3, 2, 1, 0] and result.path(1, 1) == [1]
     with pytest.raises(InputError, match="source=2 is not among the 2 sources"):
         result.path(2, 0)
-    with pytest.raises(InputError, match="leave out targets="):
-        mgraph.distances(graph, [3], [0], predecessors=True, device="cpu").path(3, 0)
+    for options in ({}, {"predecessors": True}):
+        with pytest.raises(InputError, match=r"call distances\(..., predecessors=True\) without targets=$"):
+            mgraph.distances(graph, [3], [0], **options, device="cpu").path(3, 0)
+    with pytest.raises(InputError, match=r"without nearest=$"):
+        mgraph.distances(graph, [3], nearest=1, device="cpu").path(3, 0)
 
 
 def test_dataframes():
@@ -368,7 +327,9 @@ def test_plans():
     gpu = mgraph.DeviceSpec("cuda:0", "cuda", 16 << 30)
     few = mgraph.plan("distances", 10**6, 10**7, [gpu], sources=10**5, reduce="mean")
     assert max(few.peak_bytes) < 16 << 30 and few.detail.batch < few.detail.sources and not few.host_bytes
-    assert "measures of rows of distances float32" in few.explain() and "cuda:0: sources 0 to 99,999" in few.explain()
+    assert "measures of rows of distances float32" in few.explain(
+        verbose=True
+    ) and "cuda:0: sources 0 to 99,999" in few.explain(True)
     small = mgraph.plan(
         "distances", 10**6, 10**7, [gpu], sources=10**5, reduce="mean", memory_limit=max(few.peak_bytes) - 1
     )
@@ -423,13 +384,13 @@ def test_few_targets_are_searched_from(weights, options, eager, device):
         asked = {"targets": [17, 260, 17, 4, 99, 230, 231], "device": device, **options}
         found = mgraph.distances(graph, sources, **asked)
         assert found.plan.detail.turned == (7 if "nearest" not in options and "reduce" not in options else 6)
-        assert "searched from the targets, against the edges: " in found.plan.explain()
+        assert "searched from the targets, against the edges: " in found.plan.explain(True)
         expected = mgraph.distances(graph, sources, method=method, **asked)
         assert not expected.plan.detail.turned and list(found.arrays) == list(expected.arrays)
         for name, array in expected.arrays.items():
             assert found.arrays[name].dtype == array.dtype
-            if name == "harmonic":  # levels are added in another order
-                assert np.allclose(found.harmonic, array, rtol=1e-12)
+            if name == "out_harmonic":  # levels are added in another order
+                assert np.allclose(found.out_harmonic, array, rtol=1e-12)
             else:
                 assert np.array_equal(found.arrays[name], array, equal_nan=array.dtype.kind == "f"), name
         assert repr(found) != "" and np.array_equal(found.targets, expected.targets)
@@ -448,8 +409,8 @@ def test_targets_are_not_searched_from_where_the_result_may_differ(eager):
         (whole, {"method": "sssp"}),
     ):
         found = mgraph.distances(graph, **few, **options)
-        assert not found.plan.detail.turned and "searched from the targets" not in found.plan.explain()
-    assert "reverse=True searches from the targets" in mgraph.distances(fractions, **few).plan.explain()
+        assert not found.plan.detail.turned and "searched from the targets" not in found.plan.explain(True)
+    assert "reverse=True searches from the targets" in mgraph.distances(fractions, **few).plan.explain(True)
 
 
 def test_a_plan_from_targets_counts_what_is_kept_of_them():
@@ -499,7 +460,7 @@ def test_distances_in_edges(dtype, words, device, monkeypatch):
         found = mgraph.distances(
             graph, sources, limit=limit, method="bfs", dtype=dtype, predecessors=True, device=device
         )
-        expected = expected_rows(graph.unweighted(), sources, np.inf if limit is None else limit)
+        expected = shortest_distances(graph.unweighted(), sources, np.inf if limit is None else limit)
         assert found.distances.dtype == dtype and np.array_equal(as_floats(found.distances), expected)
         same = mgraph.distances(
             graph.unweighted(), sources, limit=limit, method="sssp", predecessors=True, device=device
@@ -515,7 +476,6 @@ def apart(request, monkeypatch):
     return request.param == 0
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(question=questions())
 def test_sources_by_themselves_and_together(question, apart):
     check(question, "cpu")
@@ -525,8 +485,8 @@ def test_a_plan_says_whether_sources_are_searched_from_by_themselves(apart):
     graph = roads(40)
     sources = np.random.default_rng(1).integers(0, graph.n, 200)
     found = mgraph.distances(graph, sources, limit=50, device="cpu")
-    assert np.array_equal(as_floats(found.distances), expected_rows(graph, sources, 50))
-    assert found.plan.detail.apart == apart == ("each searched from by itself" in found.plan.explain())
+    assert np.array_equal(as_floats(found.distances), shortest_distances(graph, sources, 50))
+    assert found.plan.detail.apart == apart == ("each searched from by itself" in found.plan.explain(True))
 
 
 def test_sources_that_are_few_or_far_apart_are_searched_from_by_themselves():
@@ -562,7 +522,7 @@ def test_predicted_sweeps():
         return mgraph.plan("distances", n, 3 * n, [device], **asked).seconds
 
     for device in (cpu, gpu):
-        assert seconds(device, 4096, "eccentricity") < seconds(device, 4096, ["eccentricity", "mean", "harmonic"])
+        assert seconds(device, 4096, "eccentricity") < seconds(device, 4096, ["eccentricity", "mean", "out_harmonic"])
         assert seconds(device, 32, "mean") < seconds(device, 4096, "mean") < 128 * seconds(device, 32, "mean")
     assert seconds(cpu, 128, "mean") == seconds(cpu, 512, "mean")  # each core takes 128
 
@@ -575,7 +535,7 @@ def test_a_sparse_matrix_of_a_graph_on_a_gpu():
         graph = mgraph.Graph.from_edges(src, dst, weights, n=900)
         found = mgraph.distances(graph, [5, 7], limit=9, sparse=True, dtype=dtype)
         assert type(found.distances).__module__.startswith(module)
-        expected = expected_rows(roads(), [5, 7], 9)
+        expected = shortest_distances(roads(), [5, 7], 9)
         rows = found.distances.toarray()
         there = np.isfinite(expected)
         assert np.array_equal(mgraph.device.to_host(rows)[there], expected[there])
@@ -587,11 +547,11 @@ def test_sparse_matrices(targets, device):
     graph = roads(20)
     sources = [0, 399, 7, 7]
     found = mgraph.distances(graph, sources, targets, limit=9, sparse=True, device=device)
-    rows = expected_rows(graph, sources, 9)[:, slice(None) if targets is None else targets]
+    rows = shortest_distances(graph, sources, 9)[:, slice(None) if targets is None else targets]
     matrix = found.distances
     assert matrix.shape == rows.shape and matrix.nnz == np.isfinite(rows).sum() and matrix.has_sorted_indices
     assert np.array_equal(matrix.toarray(), np.where(np.isfinite(rows), rows, 0))
-    assert "a sparse matrix of distances int32 within reach" in found.plan.explain()
+    assert "a sparse matrix of distances int32 within reach" in found.plan.explain(True)
     frame = found.to_pandas()
     assert len(frame) == matrix.nnz and set(frame["source"]) <= set(sources)
     found.verify(graph)
@@ -797,8 +757,8 @@ def test_a_second_call_neither_copies_nor_encodes_edges(dtype, directed, device,
         return asarray(self, array)
 
     monkeypatch.setattr(place, "asarray", copied)
-    monkeypatch.setattr(many_sources, "edge_lengths", lambda *_: pytest.fail("encoded"))
-    monkeypatch.setattr(many_sources, "lazy", SimpleNamespace(sparse=lambda: pytest.fail("transposed")))
+    monkeypatch.setattr(batched_sssp, "edge_lengths", lambda *_: pytest.fail("encoded"))
+    monkeypatch.setattr(batched_sssp, "lazy", SimpleNamespace(sparse=lambda: pytest.fail("transposed")))
     for (asked, sources), expected in zip(calls, first, strict=True):
         assert np.array_equal(mgraph.distances(graph, list(sources), **asked).distances, expected)
     kept = {each.name for each in graph.cached() if each.device == "cpu"}

@@ -4,21 +4,18 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 import mgraph
 from mgraph import InputError
-from mgraph.cli import main
-from tests.test_distances import MEASURES, expected_rows, questions
-from tests.test_hierarchy import random_order
-from tests.test_sources import as_floats
+from tests.support.commands import invoke
+from tests.support.questions import MEASURES, questions
+from tests.support.references import as_floats, shortest_distances
 
 pytest.importorskip("pymetis")
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 ASKED = [
     {},
     {"targets": [5, 700, 5]},
@@ -35,11 +32,6 @@ WITH_PREDECESSORS = [
     {"nearest": 3, "targets": range(200)},
     {"limit": 60},
 ]
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return request.param
 
 
 def grid(weights=(1, 99), directed=False):
@@ -59,7 +51,7 @@ def same(found, expected):
         )
         array, other = (mgraph.device.to_host(each) for each in (array, other))
         assert array.dtype == other.dtype and array.shape == other.shape
-        close = np.allclose if name in ("mean", "closeness", "harmonic") else np.array_equal
+        close = np.allclose if name in ("mean", "out_closeness", "out_harmonic") else np.array_equal
         assert close(
             array, other, **({"rtol": 1e-12} if close is np.allclose else {}), equal_nan=array.dtype.kind == "f"
         )
@@ -70,13 +62,13 @@ def test_small_graphs(question, seed):
     graph, dtype, sources, targets, limit = question
     if not graph.nonnegative and limit is not None:
         limit = None
-    order = random_order(np.random.default_rng(seed), graph.n)
+    order = np.random.default_rng(seed).permutation(graph.n)
     prepared = mgraph.Hierarchy(graph, order=order, dtype=dtype, device="cpu")
     found = mgraph.distances(prepared, sources, targets, limit=limit)
     starts = np.arange(graph.n) if sources is None else np.array(sources)
     ends = np.arange(graph.n) if targets is None else np.array(targets)
     assert found.plan.method == "hierarchy" and found.distances.dtype == dtype
-    rows = expected_rows(graph, starts, np.inf if limit is None else limit)
+    rows = shortest_distances(graph, starts, np.inf if limit is None else limit)
     assert np.array_equal(as_floats(found.distances), rows[:, ends])
     found.verify()
     measured = mgraph.distances(prepared, sources, targets, limit=limit, reduce=MEASURES)
@@ -106,7 +98,7 @@ def test_auto_takes_all_pairs_of_a_dense_graph():
     matrix = np.where(random.random((n, n)) < 0.5, random.integers(1, 1000, (n, n)), 0)
     graph = mgraph.Graph.from_adjacency(matrix)
     found = mgraph.distances(graph, reduce="mean", device="cpu")
-    assert found.plan.method == "blocked", found.plan.explain()
+    assert found.plan.method == "blocked", found.plan.explain(True)
     assert mgraph.distances(graph, [5], reduce="mean", device="cpu").plan.method == "sssp"
     assert np.allclose(found.mean[:3], mgraph.distances(graph, [0, 1, 2], reduce="mean", device="cpu").mean)
 
@@ -186,11 +178,13 @@ def test_out_and_blocks(tmp_path):
 
 def test_a_graph_is_prepared_once():
     graph = grid()
-    assert "prepared in" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain()
-    assert "prepared before" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain()
+    assert "prepared in" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain(True)
+    assert "prepared before" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain(
+        verbose=True
+    )
     assert any("hierarchy" in kept.name for kept in graph.cached())
     graph.release()
-    assert "prepared in" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain()
+    assert "prepared in" in mgraph.distances(graph, [0], method="hierarchy", device="cpu").plan.explain(True)
 
 
 def test_the_graph_of_a_hierarchy():
@@ -211,13 +205,13 @@ def test_auto_takes_a_hierarchy_where_it_is_clearly_faster():
     assert mgraph.distances(graph, [5], reduce="eccentricity", device="cpu").plan.method == "sssp"
     sources = np.arange(0, graph.n, 3)
     found = mgraph.distances(graph, sources, reduce="eccentricity", device="cpu")
-    assert found.plan.method == "hierarchy", found.plan.explain()
-    lines = found.plan.explain().splitlines()
+    assert found.plan.method == "hierarchy", found.plan.explain(True)
+    lines = found.plan.explain(True).splitlines()
     assert any(line.split()[0] == "sssp" and line.endswith("fits") for line in lines)
     found.verify(rows=2)
     # Where a limit ends searches, it is not taken; the plan says why.
     plan = mgraph.distances(graph, sources[:40], [0], limit=3, device="cpu").plan
-    assert plan.method == "sssp" and "searches end at the limit" in plan.explain()
+    assert plan.method == "sssp" and "searches end at the limit" in plan.explain(True)
 
 
 def exact_rows(graph, sources):
@@ -233,7 +227,7 @@ def test_auto_takes_a_hierarchy_for_floats(dtype):
     times = mgraph.Graph.from_edges(src, dst, (weights / 7).astype(dtype), n=graph.n)
     sources = np.arange(0, graph.n, 3)
     found = mgraph.distances(times, sources, device="cpu")
-    assert found.plan.method == "hierarchy", found.plan.explain()
+    assert found.plan.method == "hierarchy", found.plan.explain(True)
     assert found.plan.detail.computed == "float64" and found.distances.dtype == dtype
     found.verify(rows=3)
     some = np.arange(0, len(sources), 1500)
@@ -260,7 +254,7 @@ def test_limits_and_measures_of_rounded_floats():
         assert np.array_equal(measured.within[:, 0], (rows <= limit / 2).sum(axis=1))
         assert np.array_equal(measured.eccentricity, cut.max(axis=1))
     assert prepared.distance(5, 700) == rows[5, 700]
-    found = mgraph.distances(times, reduce=["mean", "closeness", "harmonic"], method="hierarchy", device="cpu")
+    found = mgraph.distances(times, reduce=["mean", "out_closeness", "out_harmonic"], method="hierarchy", device="cpu")
     found.verify(rows=None)
 
 
@@ -306,7 +300,7 @@ def test_measures_of_a_graph(weight, directed):
 
 
 def said(*words, code=0):
-    done = CliRunner().invoke(main, [str(word) for word in words])
+    done = invoke(*words)
     assert done.exit_code == code, done.output
     return done.stdout if code == 0 else done.stderr
 

@@ -9,21 +9,19 @@ import numpy as np
 import pandas
 import pytest
 from distributed import Client
-from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_resident import names_kept
 
 import mgraph
 from mgraph import DistributedGraph
 from mgraph.device import HostDevice
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import grid, rmat, weighted
+from tests.support.clusters import CLUSTER_WARNINGS, SOON, clients, wait_until
+from tests.support.residents import names_kept
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[3])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(3)
 
 
 @pytest.fixture(scope="module")

@@ -29,10 +29,12 @@ import pytest
 import mgraph
 from mgraph.algorithms.apsp import plan as all_pairs
 from mgraph.algorithms.distances import plan as distances
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cli import main
 from mgraph.planning.shape import Shape
 from mgraph_bench.amounts import seconds
 from mgraph_bench.commands import bench
+from tests.support.commands import ok
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -145,6 +147,12 @@ def test_commands_have_the_options_that_are_shown(words):
     assert {word for word in words if re.match("--?[a-z]", word)} <= known
 
 
+@pytest.mark.parametrize("words", [each for each in commands() if each.values[0][0] == "plan"])
+def test_plans_that_are_shown_fit(words):
+    if "roads.gr" not in words:  # for devices that need not exist
+        ok(*words)
+
+
 @pytest.mark.parametrize(
     ("heading", "command"),
     [
@@ -215,6 +223,7 @@ def cpus(count, memory=16 << 30):
 
 
 PLANS = [
+    *((name, {"n": 10_000, "m": 50_000, "devices": gpus(1)}) for name in ALGORITHMS),
     ("apsp", {"n": 30_000, "m": 180_000, "devices": gpus(1), "predecessors": True, "exact": True}),
     ("apsp", {"n": 20_000, "m": 80_000, "devices": gpus(1), "intermediate": True, "method": "blocked"}),
     ("apsp", {"n": 20_000, "m": 80_000, "devices": gpus(1), "method": "blocked"}),
@@ -240,8 +249,8 @@ PLANS = [
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "reduce": "mean"}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "method": "hierarchy"}),
     ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
+    ("sssp", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2)}),
     ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
-    ("minimum_spanning_forest", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
     ("closure", {"n": 100_000, "m": 1_000_000, "devices": gpus(1)}),
     ("list_rank", {"n": 1 << 26, "devices": gpus(1)}),
 ]
@@ -253,7 +262,7 @@ def test_every_line_of_a_plan_is_explained_and_no_other():
     # What only calls with checkpoints have.
     plans += [replace(plans[0], copied_bytes=copies) for copies in ((1 << 20,), (0,), (None,))]
     plans.append(all_pairs.planned(9_000, 20_000, tuple(gpus(1)), components=(8_999, 1), apart=True))
-    lines = {line for plan in plans for line in plan.explain().splitlines()}
+    lines = {line for plan in plans for all_of_it in (True, False) for line in plan.explain(all_of_it).splitlines()}
     seen = {line: [code for code, pattern in rows.items() if pattern.fullmatch(line)] for line in lines}
     assert not [line for line, codes in seen.items() if not codes]
     assert set(rows) == {code for codes in seen.values() for code in codes}

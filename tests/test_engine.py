@@ -178,26 +178,26 @@ def test_advance_returns_the_superstep_and_whether_it_is_done():
 
 @pytest.mark.parametrize("span", [None, 1, 7, 10**6, np.int64(3)])
 def test_valid_spans(span):
-    assert checked_span(span, None) == checked_span(span, print) == span
+    assert checked_span({"span": span}) == checked_span({"span": span, "progress": print}) == span
 
 
 @pytest.mark.parametrize("span", [0, -1, 1.0, "2", True])
 def test_invalid_spans(span):
     with pytest.raises(InputError, match="span must be an integer of 1 or more, got "):
-        checked_span(span, None)
+        checked_span({"span": span})
 
 
 def test_progress_must_be_callable():
     with pytest.raises(InputError, match=r"progress must be True, which shows a bar, or a function .* got 'bar'"):
-        checked_span(None, "bar")
+        checked_span({"progress": "bar"})
 
 
 def test_where_a_call_runs(monkeypatch):
-    assert executor("cpu", None, "cpu").device.name == "cpu"
-    (spec,) = executor("cpu", None, "cpu").specs
+    assert executor({"device": "cpu"}, "cpu").device.name == "cpu"
+    (spec,) = executor({"device": "cpu"}, "cpu").specs
     assert (spec.name, spec.kind) == ("cpu", "cpu") and spec.memory > 0
     with pytest.raises(InputError, match="tpu"):
-        executor("tpu", None, "cpu")
+        executor({"device": "tpu"}, "cpu")
     found, own = [], threading.current_thread()
 
     def find(name):
@@ -206,12 +206,12 @@ def test_where_a_call_runs(monkeypatch):
         return CountingDevice()
 
     monkeypatch.setattr(devices, "find", find)
-    executor(None, None, "cpu")  # the best there is
-    executor(None, None, "cuda:1")  # where the input is
-    executor("cpu", None, "cuda:1")
+    executor({}, "cpu")  # the best there is
+    executor({}, "cuda:1")  # where the input is
+    executor({"device": "cpu"}, "cuda:1")
     assert found == [None, "cuda:1", "cpu"]
 
 
 def test_a_client_must_be_one():
     with pytest.raises(InputError, match="client must be"):
-        executor(None, "tcp://127.0.0.1:8786", "cpu")
+        executor({"client": "tcp://127.0.0.1:8786"}, "cpu")

@@ -8,25 +8,22 @@ import numpy as np
 import pandas
 import pytest
 import tblib.pickling_support
-from click.testing import CliRunner
 
 import mgraph
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_vertices
-from mgraph.cli import main
 from mgraph.cli.commands import COMMANDS
 from mgraph.errors import (
     LONGEST_MESSAGE,
-    Argument,
+    ArgumentValue,
     DeviceError,
-    Given,
     InputError,
     MemoryLimitError,
     MissingFileError,
     OutputExistsError,
-    RenamedWarning,
     SchedulerError,
 )
+from tests.support.commands import invoke
 
 
 @pytest.mark.parametrize(
@@ -75,14 +72,14 @@ def test_the_library_and_the_command_line_say_it_each_in_its_way(tmp_path):
         with pytest.raises(InputError) as caught:
             call()
         assert str(caught.value).startswith(said)
-        result = CliRunner().invoke(main, [options[0], str(file), *options[1:], "--device", "cpu"])
+        result = invoke(options[0], str(file), *options[1:], "--device", "cpu")
         assert result.exit_code == 2 and printed in " ".join(result.output.split())
 
 
 def test_file_names_are_not_taken_for_arguments(tmp_path):
     file = tmp_path / "method=bogus.txt"
     file.write_text("0 one\n")
-    result = CliRunner().invoke(main, ["bfs", str(file)])
+    result = invoke("bfs", str(file))
     assert result.exit_code == 1 and "method=bogus.txt" in "".join(result.output.split())
 
 
@@ -102,7 +99,7 @@ def sent(request):
 
 @pytest.mark.parametrize("kind", [SchedulerError, OutputExistsError, MemoryLimitError, DeviceError])
 def test_errors_of_every_base_may_name_arguments(kind, sent):
-    error = kind("there: ", Given("overwrite", True), " replaces it")
+    error = kind("there: ", ArgumentValue("overwrite", True), " replaces it")
     assert str(error) == "there: overwrite=True replaces it"
     assert error.sentence(lambda part: f"--{part.name}") == "there: --overwrite replaces it"
     copy = sent(error)
@@ -116,11 +113,12 @@ def test_a_missing_file_has_its_number_and_name(sent):
 
 
 def test_an_error_survives_pickling(sent):
-    error = InputError(": use ", Given("method", "johnson"), argument="dtype", value=np.int16, expected="a float")
+    error = InputError(
+        ": use ", ArgumentValue("method", "johnson"), argument="dtype", value=np.int16, expected="a float"
+    )
     copy = sent(error)
     assert str(copy) == str(error) and copy.argument == "dtype" and copy.value is np.int16
     assert copy.sentence(lambda part: f"<{part.name}>").startswith("<dtype> must be a float")
-    assert str(RenamedWarning(Argument("limit"), " is ", Given("limit"))) == "limit is limit="
 
 
 @pytest.mark.parametrize(
@@ -134,7 +132,7 @@ def test_an_error_survives_pickling(sent):
 def test_errors_of_a_file_name_options_within_its_lines(text, options, printed, tmp_path):
     file = tmp_path / "graph.txt"
     file.write_text(text)
-    result = CliRunner().invoke(main, ["components", str(file), *options])
+    result = invoke("components", str(file), *options)
     assert result.exit_code and printed in " ".join(result.output.split())
 
 
@@ -250,6 +248,11 @@ def test_advice_for_one_vertex_is_that_of_the_call():
         mgraph.bfs(GRAPH, sources=3)
     with pytest.raises(InputError, match=r"sources must be .*, got 3: for one vertex give \[3\]$"):
         mgraph.bfs_many(GRAPH, 3)
+    for sources in ("LHR", np.int64(3)):
+        with pytest.raises(InputError, match=r"sources must be .*: for one vertex give \[.+\]$"):
+            mgraph.distances(GRAPH, sources)
+    with pytest.raises(InputError, match=r"sources must be a sequence of vertices, got 0\.5$"):
+        mgraph.distances(GRAPH, 0.5)
 
 
 def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch):
@@ -263,12 +266,12 @@ def test_a_command_that_cannot_be_imported_breaks_no_other(monkeypatch):
 
     monkeypatch.setattr(metadata, "entry_points", entry_points)
     for options in (["--help"], ["-h"]):
-        shown = CliRunner().invoke(main, options)
+        shown = invoke(*options)
         assert shown.exit_code == 0 and "components" in shown.output
         assert "(cannot be imported: No module named 'no_such_package')" in shown.output
-    mistyped = CliRunner().invoke(main, ["bfz"])
+    mistyped = invoke("bfz")
     assert mistyped.exit_code == 2 and "No such command 'bfz'" in mistyped.output
-    run = CliRunner().invoke(main, ["broken", "x", "--any", "3"])
+    run = invoke("broken", "x", "--any", "3")
     assert run.exit_code == 1 and len(run.output.splitlines()) == 1
     assert "the command 'broken' cannot be imported: No module named 'no_such_package'" in run.output
 
@@ -357,7 +360,7 @@ def test_messages_have_no_control_characters_and_an_end(call, name, tmp_path):
     ],
 )
 def test_the_command_line_prints_no_control_characters(words, name):
-    ran = CliRunner().invoke(main, [word.format(name) for word in words])
+    ran = invoke(*[word.format(name) for word in words])
     assert ran.exit_code and all(line.isprintable() for line in ran.output.split("\n"))
     assert len(ran.output) < LONGEST_MESSAGE + 1000
 
@@ -368,5 +371,22 @@ def test_warnings_have_no_control_characters(tmp_path, monkeypatch):
     with pytest.warns(mgraph.io.SparseIdsWarning) as caught:
         mgraph.read(file)
     assert "\\x1b]0;owned" in str(caught[0].message) and str(caught[0].message).isprintable()
-    ran = CliRunner().invoke(main, ["bfs", str(file), "--source", "0", "--device", "cpu"])
+    ran = invoke("bfs", str(file), "--source", "0", "--device", "cpu")
     assert "\\x1b]0;owned" in ran.output and all(line.isprintable() for line in ran.output.split("\n"))
+
+
+def test_mistakes_of_newcomers_are_named():
+    """A column instead of its name, an argument of another call, a table of edges, an id that is a tuple."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"from": [0, 1], "to": [1, 2], "km": [3.0, 4.0]})
+    with pytest.raises(InputError, match="weight must be one of the columns"):
+        mgraph.Graph.from_pandas(frame, "from", "to", frame["km"])
+    with pytest.raises(InputError, match="from_pandas"):
+        mgraph.sssp(frame, 0)
+    graph = mgraph.generate.grid(2, 2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sources': name vertices by 'u'"):
+        mgraph.closeness(graph, sources=[0])
+    tuples = np.empty(2, dtype=object)
+    tuples[:] = [(0, 0), (0, 1)]
+    with pytest.raises(InputError, match="the graph's ids go with ids=True"):
+        mgraph.sssp(mgraph.Graph.from_edges([0], [1], ids=tuples), (0, 0))

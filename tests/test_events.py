@@ -12,22 +12,17 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster, span
-from exhaustive import exhaustive
-from test_checkpoints import writing
-from test_cluster import (
-    QUIET,
-    SOON,
-    forked,
-    kill_a_worker,
-    pytestmark,  # noqa: F401  (the mark works here too)
-    wait_until,
-)
 
 import mgraph
 from mgraph.generate import grid
 from mgraph.runtime.dask import turns
+from tests.support.clusters import CLUSTER_WARNINGS, LOST, QUIET, SOON, Kills, wait_until
+from tests.support.parameters import exhaustive
 
-__all__ = ["writing"]  # a fixture: checkpoints are written at once, as a call may end before a slow disk has one
+pytestmark = [
+    *CLUSTER_WARNINGS,
+    pytest.mark.usefixtures("writing"),
+]  # a call may end before a slow disk has a checkpoint
 
 #: Events that end a run.
 ENDS = {"ended", "lost", "failed"}
@@ -322,40 +317,19 @@ def test_calls_share_a_span_of_dask_so_that_its_figures_do_not_grow(client):
     wait_until(lambda: own in spans_on_workers())
 
 
-@pytest.fixture(scope="module")
-def mortals():
-    with (
-        forked(),
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
-        Client(made, set_as_default=False) as client,
-    ):
-        yield client
-
-
-def kill_once(client):
-    killed = []
-
-    def progress(k, of):
-        if k >= 1 and not killed:
-            killed.append(kill_a_worker(client))
-
-    return killed, progress
-
-
-@pytest.mark.filterwarnings("ignore:the call leaves out the worker")
+@LOST
 @pytest.mark.parametrize("placed", [True, *exhaustive(False)], ids=["placed", "sent"])
 def test_a_loss_and_what_follows_are_told(mortals, placed):
-    wait_until(lambda: len(mortals.run(os.getpid, on_error="ignore")) == 2)
     graph = grid(12, 12)
     given = mgraph.DistributedGraph.from_graph(graph, mortals, device="cpu") if placed else graph
     where = {} if placed else {"client": mortals, "device": "cpu"}
     before = len(events(mortals))
-    killed, progress = kill_once(mortals)
-    mgraph.bfs(given, 0, span=1, progress=progress, **where)
+    kills = Kills(mortals)
+    mgraph.bfs(given, 0, span=1, progress=kills, **where)
     told = [event for event in events(mortals)[before:] if event["event"] != "span"]
     kinds = [event["event"] for event in told]
     assert kinds[0:2] == ["plan", "lost"] and kinds[-2:] == ["plan", "ended"] and "again" in kinds
-    assert list(told[1]["workers"]) == killed and killed[0] in told[1]["why"]
+    assert list(told[1]["workers"]) == kills.killed and kills.killed[0] in told[1]["why"]
     [again] = [event for event in told if event["event"] == "again"]
     assert again["workers"] in (1, 2) and (again["what"] == "bfs" or placed)
     runs = [event["call"] for event in told if event["event"] == "plan"]

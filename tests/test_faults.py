@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from exhaustive import exhaustive
 
 from tests.faults.cases import Moment
 from tests.faults.faults import FAULTS
 from tests.faults.rounds import Rounds
 from tests.faults.site import wait_until
 from tests.faults.table import Made, Row, Table
+from tests.support.parameters import exhaustive
 
 #: Ten cells; each moment, and each kind of site but that of little memory, which takes long to start.
 CELLS = [

@@ -118,8 +118,7 @@ def test_rmat_is_the_same_on_a_gpu(scale, directed):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [{"scale": -1}, {"scale": 31}, {"scale": 2.0}, {"scale": True}, {"scale": 3, "edge_factor": -1}],
+    "arguments", [{"scale": -1}, {"scale": 31}, {"scale": 2.0}, {"scale": True}, {"scale": 3, "edge_factor": -1}]
 )
 def test_rmat_refuses(arguments):
     with pytest.raises(InputError, match=r"must be an integer in \[0, "):
@@ -640,12 +639,7 @@ def test_graphs_beyond_the_memory_are_refused_before_they_are_generated(make, wo
 
 @pytest.mark.parametrize(
     "make",
-    [
-        lambda: rmat(7, 8),
-        lambda: grid(23, 23),
-        lambda: tree_graph(1025, 1, 2),
-        lambda: random_graph(1024, 0.5, 1),
-    ],
+    [lambda: rmat(7, 8), lambda: grid(23, 23), lambda: tree_graph(1025, 1, 2), lambda: random_graph(1024, 0.5, 1)],
 )
 def test_both_directions_count_against_the_memory(make, monkeypatch):
     # Room for about 1.5 directions of the 1,024 edges or so.

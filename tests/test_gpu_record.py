@@ -109,13 +109,7 @@ def test_the_record(session, pytester):
         "kernels/toy.cu": hashlib.sha256(b"kernel").hexdigest(),
     }
     described = {name: record[name] for name in ("device", "devices", "driver", "cuda runtime", "cupy")}
-    assert described == {
-        "device": "Toy GPU",
-        "devices": 2,
-        "driver": "13.1",
-        "cuda runtime": "12.9",
-        "cupy": "99.1",
-    }
+    assert described == {"device": "Toy GPU", "devices": 2, "driver": "13.1", "cuda runtime": "12.9", "cupy": "99.1"}
     assert record["numpy"] == numpy.__version__
     assert {"numba", "python", "mgraph", "dask", "distributed"} <= record.keys()
     assert record["commit"] is None

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
-from test_plan import measured
 
 import mgraph
 from mgraph import apsp
@@ -27,8 +26,8 @@ from mgraph.dtypes import MAX_VERTICES
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import rmat
 from mgraph.graph import Compressed, Graph, as_graph
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+from mgraph.graph.compressed import compress
+from tests.support.memory import measured
 
 QUICK = settings(deadline=None, max_examples=60)
 
@@ -497,6 +496,17 @@ def test_sparse_matrices_there_and_back(edges, directed):
     assert triples(*graph.coo()) == before
 
 
+@pytest.mark.parametrize("dtype", [None, "int16", "int64", "float32"])
+@pytest.mark.parametrize("both", [False, True])
+def test_few_edges_are_grouped_as_many_are(monkeypatch, dtype, both):
+    src, dst = np.random.default_rng(0).integers(0, 9, (2, 200))
+    weights = None if dtype is None else np.arange(200).astype(dtype)
+    few = compress(src, dst, weights, 9, np, both)
+    monkeypatch.setattr("mgraph.graph.compressed.FEW", 0)
+    for one, other in zip(few, compress(src, dst, weights, 9, np, both), strict=True):
+        np.testing.assert_equal(one, other, strict=dtype is not None)
+
+
 def test_scipy_finds_the_same_distances_if_edges_are_parallel():
     graph = Graph.from_edges([0, 0, 1, 1, 1], [1, 1, 2, 2, 0], [7, 5, 4, 6, 1])
     found = shortest_path(graph.to_scipy())
@@ -592,7 +602,6 @@ def test_without_networkx(monkeypatch):
         Graph.from_edges([0], [1]).to_networkx()
 
 
-@pytest.mark.parametrize("device", DEVICES)
 def test_kept_arrays_are_listed_and_released(device):
     graph = Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 2], [4.0, 5.0, 6.0, 7.0])
     expected = mgraph.sssp(graph, 0, device=device).distances.tolist(), mgraph.bfs(graph, 0, device=device).distances
@@ -625,10 +634,9 @@ def test_a_plan_names_memory_in_use_already():
     graph = Graph.from_edges([0, 1, 2], [1, 2, 0])
     made = mgraph.bfs(graph, 0, device="cpu").plan
     held = graph.held(devices.find("cpu"), "csr.indptr", "csr.indices")
-    assert made.devices[0].held == held > 0 and f"({held} B already allocated)" in made.explain()
+    assert made.devices[0].held == held > 0 and f"({held} B already allocated)" in made.explain(True)
 
 
-@pytest.mark.parametrize("device", DEVICES)
 def test_plans_count_the_edges_on_the_device_that_they_use(device):
     """Also those of a search in reverse, by the other end; a matrix and a hierarchy have their own."""
     graph, place = mgraph.generate.weighted(rmat(7, directed=True), (1, 9)), devices.find(device)
@@ -650,7 +658,6 @@ def test_plans_count_the_edges_on_the_device_that_they_use(device):
         assert held <= plan.peak_bytes[0] and graph.held(place, *edges) > 0
 
 
-@pytest.mark.parametrize("device", DEVICES)
 def test_a_search_in_reverse_uses_the_edges_of_the_graph(device):
     graph = mgraph.generate.weighted(rmat(7, directed=True), (1, 9))
     searches = partial(mgraph.distances, sources=[1, 5], device=device, predecessors=True)
@@ -830,3 +837,10 @@ def test_a_sparse_matrix_whose_arrays_were_assigned(form, name, values, message)
     setattr(matrix, name, np.array(values) if values else np.array(values, np.int64))
     with pytest.raises(InputError, match=message):
         Graph.from_scipy(matrix)
+
+
+def test_a_networkx_graph_without_edges_has_no_weights():
+    networkx = pytest.importorskip("networkx")
+    assert mgraph.Graph.from_networkx(networkx.empty_graph(2)).weights_dtype is None
+    batch = mgraph.apsp_batch([networkx.path_graph(3), networkx.empty_graph(2)], device="cpu")
+    assert batch.distances.dtype == np.int8

@@ -1,8 +1,6 @@
 """Graphs in files of METIS, GAP, nauty and Graphalytics, and those that are not read: right, or refused."""
 
-import bz2
 import gzip
-import lzma
 import random
 import re
 import struct
@@ -16,30 +14,12 @@ import mgraph
 from mgraph import device
 from mgraph.errors import FormatError, InputError, MemoryLimitError, MissingPackageError, OutputExistsError
 from mgraph.io import read, stream
-
-PACK = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(content, name):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
+from tests.support.files import PACK, refused
 
 
 def triples(graph):
     src, dst, weights = graph.coo()
     return sorted(zip(src.tolist(), dst.tolist(), *([] if weights is None else [weights.tolist()]), strict=True))
-
-
-def refused(path, *parts, **options):
-    with pytest.raises(FormatError) as caught:
-        read(path, **options)
-    for part in (str(path), *parts):
-        assert part in str(caught.value)
 
 
 def serialized(n, edges, directed=True, into=None):

@@ -4,15 +4,12 @@ import gc
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
-from exhaustive import exhaustive
-from test_cluster import (
-    QUIET,
-    pytestmark,  # noqa: F401  (the mark works here too)
-    wait_until,
-)
 
 import mgraph
+from tests.support.clusters import CLUSTER_WARNINGS, clients, wait_until
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
 
 ROADS = mgraph.generate.grid(6, 6, weights=(1, 9), device="cpu")
 
@@ -20,11 +17,7 @@ ROADS = mgraph.generate.grid(6, 6, weights=(1, 9), device="cpu")
 LEFT = 16
 
 
-@pytest.fixture(scope="module")
-def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "memory_limit": 0}
-    with LocalCluster(**options, **QUIET) as cluster, Client(cluster, set_as_default=False) as client:
-        yield client
+client = clients(2)
 
 
 def search(client, number):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -19,15 +18,11 @@ from mgraph.errors import WrongResultError
 from mgraph.hierarchy import sweeps
 from mgraph.kernels.hierarchy import cuda as hierarchy_kernels
 from mgraph_bench import hierarchies
+from tests.support.parameters import exhaustive
+from tests.support.references import all_distances, as_floats, lightest_matrix, textbook
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 TYPES = [np.float32, np.float64, np.int32]
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-
-
-@pytest.fixture(scope="module", params=DEVICES)
-def device(request):
-    return request.param
 
 
 def weighted(random, n, m, highest, dtype=np.float64, directed=True):
@@ -35,31 +30,6 @@ def weighted(random, n, m, highest, dtype=np.float64, directed=True):
     ends = random.integers(0, max(1, n * 3 // 4), (2, m if n else 0))
     weights = random.integers(0, highest + 1, ends.shape[1]).astype(dtype)
     return mgraph.Graph.from_edges(*ends, weights, n=n, directed=directed)
-
-
-def lightest(graph):
-    """The graph's lightest edges as a dense matrix of float64, inf where there is none."""
-    matrix = np.full((graph.n, graph.n), np.inf)
-    src, dst, weights = graph.coo()
-    np.minimum.at(matrix, (src, dst), 1 if weights is None else weights)
-    np.fill_diagonal(matrix, np.minimum(np.diagonal(matrix), 0))
-    return matrix
-
-
-def textbook(graph):
-    """All pairs by Floyd and Warshall, in float64."""
-    D = lightest(graph)
-    for k in range(graph.n):
-        D = np.minimum(D, D[:, k, None] + D[None, k])
-    return D
-
-
-def as_floats(D):
-    return np.where(infinity(D.dtype) == D, np.inf, D.astype(np.float64))
-
-
-def random_order(random, n):
-    return random.permutation(n)
 
 
 def length(matrix, path):
@@ -82,7 +52,7 @@ def cases(draw, largest=40):
     m = draw(st.sampled_from([0, n // 2, 2 * n, 6 * n]))
     highest = draw(st.sampled_from([0, 1, 5, 1000]))
     graph = weighted(random, n, m, highest, draw(st.sampled_from(TYPES)), draw(st.booleans()))
-    return graph, random_order(random, n), random
+    return graph, random.permutation(n), random
 
 
 @given(cases())
@@ -90,13 +60,14 @@ def test_distances_are_those_of_the_textbook(device, case):
     graph, order, _ = case
     found = mgraph.Hierarchy(graph, order, device=device).distances()
     assert found.dtype == mgraph.apsp(graph, device="cpu", method="sssp").distances.dtype
-    assert np.array_equal(as_floats(found), textbook(graph))
+    assert np.array_equal(as_floats(found), all_distances(graph))
 
 
 @given(cases())
 def test_a_pair_is_found_by_two_climbs(device, case):
     graph, order, random = case
-    hierarchy, expected, edges = mgraph.Hierarchy(graph, order, device=device), textbook(graph), lightest(graph)
+    hierarchy, edges = mgraph.Hierarchy(graph, order, device=device), lightest_matrix(graph)
+    expected = textbook(edges)
     for source, target in random.integers(0, graph.n, (12, 2)).tolist():
         distance, path = hierarchy.distance(source, target), hierarchy.path(source, target)
         if math.isinf(expected[source, target]):
@@ -110,7 +81,7 @@ def test_a_pair_is_found_by_two_climbs(device, case):
 def test_chosen_sources_and_targets(device, case, data):
     graph, order, random = case
     sources, targets = (random.integers(0, graph.n, data.draw(st.integers(1, 90))) for _ in range(2))
-    expected = textbook(graph)[np.ix_(sources, targets)]
+    expected = all_distances(graph)[np.ix_(sources, targets)]
     hierarchy = mgraph.Hierarchy(graph, order, device=device)
     assert np.array_equal(as_floats(hierarchy.distances(sources, targets)), expected)
     limit = float(random.integers(0, 20))
@@ -124,10 +95,10 @@ def test_measures_are_made_of_the_distances(device, case, limit):
     sources, targets = (random.integers(0, graph.n, 70) for _ in range(2))
     radii = [0, 3, 2.5, 1e9]
     hierarchy = mgraph.Hierarchy(graph, order, device=device)
-    names = ["eccentricity", "mean", "closeness", "harmonic", "reached", ("within", radii)]
+    names = ["eccentricity", "mean", "out_closeness", "out_harmonic", "reached", ("within", radii)]
     found = hierarchy.distances(sources, targets, reduce=names, limit=limit)
     targets = np.unique(targets)  # a target that is repeated counts once, as for mgraph.distances
-    D = textbook(graph)[np.ix_(sources, targets)]
+    D = all_distances(graph)[np.ix_(sources, targets)]
     D[D > (np.inf if limit is None else limit)] = np.inf
     reached = np.isfinite(D)
     eccentricity = D.max(axis=1)
@@ -141,13 +112,13 @@ def test_measures_are_made_of_the_distances(device, case, limit):
         others = reached.sum(axis=1) - own
         assert np.allclose(found.mean, total / others, equal_nan=True)
         closeness = np.where(total > 0, others / total * (others / (len(targets) - own)), 0)
-        assert np.allclose(found.closeness, closeness)
-        assert np.allclose(found.harmonic, np.where(reached & (D > 0), 1 / D, 0).sum(axis=1))
+        assert np.allclose(found.out_closeness, closeness)
+        assert np.allclose(found.out_harmonic, np.where(reached & (D > 0), 1 / D, 0).sum(axis=1))
     for name in names:  # a kernel may be compiled for one measure alone
         alone = hierarchy.distances(sources, targets, reduce=[name], limit=limit)
         key = name if isinstance(name, str) else "within"
         assert np.array_equal(getattr(alone, key), getattr(found, key), equal_nan=key != "within"), key
-        assert [getattr(alone, other) is None for other in ("mean", "closeness", "within")].count(False) <= 1
+        assert [getattr(alone, other) is None for other in ("mean", "out_closeness", "within")].count(False) <= 1
     two = hierarchy.distances(sources, targets, reduce=["eccentricity", "mean", ("within", radii[:2])], limit=limit)
     assert np.array_equal(two.eccentricity, found.eccentricity) and np.array_equal(two.within, found.within[:, :2])
     assert np.array_equal(two.mean, found.mean, equal_nan=True)
@@ -160,11 +131,11 @@ def test_measures_of_many_small_components(device):
     graph = mgraph.Graph.from_edges(ends[::2], ends[1::2], weights, directed=False)
     hierarchy = mgraph.Hierarchy(graph, ends, device=device)
     sources, radii = np.arange(7, 6000, 60), np.arange(42.0)
-    found = hierarchy.distances(sources, reduce=["reached", "mean", "harmonic", ("within", radii)])
+    found = hierarchy.distances(sources, reduce=["reached", "mean", "out_harmonic", ("within", radii)])
     far = weights[sources // 2]
     assert len(sources) == 100 and found.reached.tolist() == [2] * 100
     assert np.array_equal(found.mean, far)
-    np.testing.assert_allclose(found.harmonic, 1 / far)
+    np.testing.assert_allclose(found.out_harmonic, 1 / far)
     assert np.array_equal(found.within, 1 + (far[:, None] <= radii))
 
 
@@ -185,7 +156,7 @@ def test_predecessors_are_those_of_single_searches(device, case, limit):
 def check_tree(graph, hierarchy):
     """Predecessors lead back to each source, by edges that make up the distance."""
     D, P = hierarchy.distances(predecessors=True)
-    edges, n = lightest(graph), graph.n
+    edges, n = lightest_matrix(graph), graph.n
     D = as_floats(D)
     reached = np.isfinite(D) & ~np.eye(n, dtype=bool)
     assert (P[~reached] == -9999).all() and (P[reached] >= 0).all()
@@ -212,7 +183,7 @@ def test_predecessors_of_floats_form_a_tree(device, seed, dtype):
     graph = weighted(random, n, 3 * n, 5, dtype, directed=bool(random.integers(2)))
     shares = np.array([0, 1e-9, 0.1, 1 / 3, 7, 1e6])
     graph = graph.with_weights(shares[graph.coo().weights.astype(int)].astype(dtype))
-    check_tree(graph, mgraph.Hierarchy(graph, random_order(random, n), device=device))
+    check_tree(graph, mgraph.Hierarchy(graph, random.permutation(n), device=device))
 
 
 @given(st.integers(0, 2**32), st.sampled_from(TYPES))
@@ -224,7 +195,7 @@ def test_predecessors_with_negative_weights_form_a_tree(device, seed, dtype):
     src, dst, weights = graph.coo()
     heights = random.integers(-50, 50, n)
     graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
-    hierarchy = mgraph.Hierarchy(graph, random_order(random, n), device=device)
+    hierarchy = mgraph.Hierarchy(graph, random.permutation(n), device=device)
     check_tree(graph, hierarchy)
     whole, limit = hierarchy.distances(predecessors=True), int(random.integers(0, 30))
     some = hierarchy.distances(predecessors=True, limit=limit)
@@ -239,7 +210,7 @@ def test_predecessors_of_other_weights_and_of_no_weights(device):
     random = np.random.default_rng(11)
     graph = grid(7, 9, random, np.float64)
     weights = np.where(random.random(graph.m) < 0.1, np.inf, random.random(graph.m))
-    hierarchy = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device)
+    hierarchy = mgraph.Hierarchy(graph, random.permutation(graph.n), device=device)
     src, dst, _ = graph.coo()
     check_tree(mgraph.Graph.from_edges(src, dst, weights, n=graph.n), hierarchy.customize(weights))
     hops = hierarchy.customize(graph.unweighted()).distances(predecessors=True)
@@ -271,11 +242,11 @@ def test_closeness_is_that_of_networkx(device):
     backwards = networkx.MultiDiGraph()
     backwards.add_nodes_from(range(graph.n))
     backwards.add_weighted_edges_from(zip(dst.tolist(), src.tolist(), weights.tolist(), strict=True))
-    found = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device).distances(
-        reduce=["closeness", "harmonic"]
+    found = mgraph.Hierarchy(graph, random.permutation(graph.n), device=device).distances(
+        reduce=["out_closeness", "out_harmonic"]
     )
     expected = networkx.closeness_centrality(backwards, distance="weight")
-    assert np.allclose(found.closeness, [expected[v] for v in range(graph.n)])
+    assert np.allclose(found.out_closeness, [expected[v] for v in range(graph.n)])
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -283,18 +254,18 @@ def test_closeness_is_that_of_networkx(device):
 def test_other_weights_of_the_same_edges(device, dtype, directed):
     random = np.random.default_rng(3)
     graph = grid(9, 14, random, dtype, directed)
-    first = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device)
+    first = mgraph.Hierarchy(graph, random.permutation(graph.n), device=device)
     before = first.distances()
     weights = random.integers(0, 100, graph.m).astype(dtype)
     src, dst, _ = graph.coo()
     other = mgraph.Graph.from_edges(src, dst, weights, n=graph.n)
     for new in (weights, other, other.to_scipy()):
         second = first.customize(new)
-        assert np.array_equal(as_floats(second.distances()), textbook(other))
+        assert np.array_equal(as_floats(second.distances()), all_distances(other))
         assert np.array_equal(second.order, first.order)
     assert np.array_equal(first.distances(), before)
     hops = first.customize(other.unweighted())
-    assert hops.dtype == np.float32 and np.array_equal(hops.distances(), textbook(other.unweighted()))
+    assert hops.dtype == np.float32 and np.array_equal(hops.distances(), all_distances(other.unweighted()))
 
 
 def test_an_infinite_weight_closes_an_edge(device):
@@ -311,15 +282,15 @@ def test_negative_weights(device, seed, dtype):
     src, dst, weights = graph.coo()
     heights = random.integers(-50, 50, n)
     graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
-    hierarchy = mgraph.Hierarchy(graph, random_order(random, n), device=device)
-    expected = textbook(graph)
+    hierarchy = mgraph.Hierarchy(graph, random.permutation(n), device=device)
+    expected = all_distances(graph)
     assert np.array_equal(as_floats(hierarchy.distances()), expected)
     within = np.where(expected <= 3, expected, np.inf)  # a path may come back from beyond the limit
     assert np.array_equal(as_floats(hierarchy.distances(limit=3)), within)
     reached = np.argwhere(np.isfinite(expected))
     for source, target in reached[random.integers(0, len(reached), 5)].tolist():
         path = hierarchy.path(source, target)
-        assert length(lightest(graph), path) == expected[source, target] == hierarchy.distance(source, target)
+        assert length(lightest_matrix(graph), path) == expected[source, target] == hierarchy.distance(source, target)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(TYPES))
@@ -328,8 +299,8 @@ def test_a_negative_cycle_is_found_and_named(device, seed, dtype):
     n = int(random.integers(1, 25))
     graph = weighted(random, n, 3 * n, 6, np.int64)
     graph = graph.with_weights((graph.coo().weights - 2).astype(dtype))
-    D = textbook(graph)
-    order = random_order(random, n)
+    D = all_distances(graph)
+    order = random.permutation(n)
     if (np.diagonal(D) >= 0).all():
         assert np.array_equal(as_floats(mgraph.Hierarchy(graph, order, device=device).distances()), D)
         return
@@ -351,7 +322,7 @@ def test_a_cycle_that_only_rounding_makes_negative(device):
         ring = np.arange(n)
         graph = mgraph.Graph.from_edges(ring, (ring + 1) % n, weights)
         for _ in range(5):
-            order = random_order(random, n)
+            order = random.permutation(n)
             found = mgraph.Hierarchy(graph, order, device=device).distances()
             seen += bool((found + found.T < 0).any())
             assert np.allclose(found, mgraph.apsp(graph, method="johnson", device="cpu").distances, atol=1e-12)
@@ -534,7 +505,7 @@ def test_dissection_needs_few_entries(device):
     random = np.random.default_rng(1)
     graph = grid(60, 60, random)
     dissected = mgraph.Hierarchy(graph, device=device)
-    shuffled = mgraph.Hierarchy(graph, random_order(random, graph.n), device=device)
+    shuffled = mgraph.Hierarchy(graph, random.permutation(graph.n), device=device)
     assert dissected.entries < 16 * graph.n and dissected.height < 200 and dissected.entries * 4 < shuffled.entries
     assert sorted(dissected.order) == list(range(graph.n))
     again = mgraph.Hierarchy(graph, dissected.order, device=device)
@@ -550,7 +521,7 @@ def test_a_graph_that_fills_up_is_refused_with_the_figure(device):
 def test_the_number_of_entries_is_that_of_the_fill(device):
     random = np.random.default_rng(4)
     for n in (2, 5, 30, 120):
-        graph, order = weighted(random, n, 2 * n, 5, directed=False), random_order(random, n)
+        graph, order = weighted(random, n, 2 * n, 5, directed=False), random.permutation(n)
         neighbours = [set() for _ in range(n)]
         for u, v in zip(*graph.coo()[:2], strict=True):
             if u != v:
@@ -629,10 +600,10 @@ def test_a_tall_tree(device):
     assert np.array_equal(roads.distances(), wanted)
     some = random.integers(0, n, 200)
     assert np.array_equal(roads.distances(some, some[:50]), wanted[np.ix_(some, some[:50])])
-    measured = roads.distances(reduce=["eccentricity", "mean", "harmonic", ("within", [50, 5000])])
+    measured = roads.distances(reduce=["eccentricity", "mean", "out_harmonic", ("within", [50, 5000])])
     assert np.array_equal(measured.eccentricity, wanted.max(1))
     np.testing.assert_allclose(measured.mean, wanted.sum(1) / (n - 1))
-    np.testing.assert_allclose(measured.harmonic, (1 / np.where(wanted, wanted, np.inf)).sum(1))
+    np.testing.assert_allclose(measured.out_harmonic, (1 / np.where(wanted, wanted, np.inf)).sum(1))
     assert np.array_equal(measured.within, np.stack([(wanted <= r).sum(1) for r in (50, 5000)], axis=1))
     assert np.array_equal(roads.distances(reduce="eccentricity").eccentricity, measured.eccentricity)
     assert np.array_equal(roads.distances(reduce="mean").mean, measured.mean)
@@ -646,7 +617,7 @@ def test_a_tall_tree(device):
 def test_graphs_without_edges(device, graph):
     hierarchy = mgraph.Hierarchy(graph, device=device)
     assert (hierarchy.n, hierarchy.m, hierarchy.entries) == (graph.n, 0, 0)
-    assert np.array_equal(as_floats(hierarchy.distances()), textbook(graph))
+    assert np.array_equal(as_floats(hierarchy.distances()), all_distances(graph))
     if graph.n:
         assert hierarchy.path(1, 1) == [1] and hierarchy.path(0, 2) == [] and hierarchy.distance(0, 2) == np.inf
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from test_hierarchy import random_order
 
 from mgraph.kernels.hierarchy import cuda as hierarchy_kernels
 from mgraph.kernels.hierarchy.columns import INFINITE, MOST_UPPER, NO_LEAF, ZERO, Columns, columns_of, with_labels
@@ -83,7 +82,7 @@ def scattered(n, m, seed):
     matrix = np.full((n, n), np.inf)
     src, dst = random.integers(0, n, (2, m))
     matrix[src, dst] = matrix[dst, src] = random.integers(1, 50, m)
-    return matrix, random_order(random, n)
+    return matrix, random.permutation(n)
 
 
 def star(n):

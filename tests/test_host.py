@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from exhaustive import exhaustive
 
 import mgraph
 import mgraph_bench
+from tests.support.parameters import exhaustive
 
 MODULES = sorted(path for package in (mgraph, mgraph_bench) for path in Path(package.__file__).parent.rglob("*.py"))
 

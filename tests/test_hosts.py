@@ -13,14 +13,13 @@ from types import SimpleNamespace
 import dask
 import psutil
 import pytest
-from click.testing import CliRunner
 from distributed import Client, LocalCluster
 
 import mgraph
-from mgraph.cli import main
 from mgraph.cluster import check_network
 from mgraph.runtime.dask import interfaces
 from mgraph.runtime.dask.network import Link, bandwidth_of
+from tests.support.commands import invoke
 
 #: Runs where the scheduler is. Workers cannot reach each other until the host between them forwards what they send.
 SCRIPT = """
@@ -177,32 +176,32 @@ def test_a_bandwidth_is_credible_where_the_way_back_happens_to_be_slow():
 
 def test_info_shows_the_network(cluster):
     address = cluster.scheduler_address
-    ran = CliRunner().invoke(main, ["info", "--scheduler", address, "--device", "cpu"])
+    ran = invoke("info", "--scheduler", address, "--device", "cpu")
     assert ran.exit_code == 0 and len(ran.stdout.splitlines()) == 3 + 6
     assert " to tcp://127.0.0.1:" in ran.stdout and "/s" in ran.stdout
-    ran = CliRunner().invoke(main, ["info", "--scheduler", address, "--json"])
+    ran = invoke("info", "--scheduler", address, "--json")
     found = json.loads(ran.stdout)
     assert found["kind"] == "cpu" and len(found["links"]) == 6 and found["workers"][0]["host"]
 
 
 def test_info_waits_for_workers(cluster):
     command = ["info", "--device", "cpu", "--scheduler", cluster.scheduler_address, "--wait-for-workers"]
-    assert CliRunner().invoke(main, [*command, "3"]).exit_code == 0
+    assert invoke(*command, "3").exit_code == 0
     with dask.config.set({"mgraph.wait-timeout": 0}):
-        ran = CliRunner().invoke(main, [*command, "4"])
+        ran = invoke(*command, "4")
     assert ran.exit_code == 1 and "has 3 workers after 0 s, not --wait-for-workers 4: start more" in ran.stderr
 
 
 def test_info_ends_with_an_error_where_a_worker_is_out_of_reach(cluster, monkeypatch):
     broken = mgraph.cluster.Network("cpu", (), (Link("tcp://a:1", "tcp://b:1", None, None, "refused"),))
     monkeypatch.setattr(mgraph.cluster, "check_network", lambda *_: broken)
-    ran = CliRunner().invoke(main, ["info", "--scheduler", cluster.scheduler_address])
+    ran = invoke("info", "--scheduler", cluster.scheduler_address)
     assert ran.exit_code == 1 and ran.stdout == "tcp://a:1 to tcp://b:1: cannot be reached: refused\n"
 
 
 @pytest.mark.parametrize("option", [["--device", "cpu"], ["--tls-cert", __file__], ["--worker-timeout", "5"]])
 def test_options_of_workers_need_a_scheduler(option):
-    ran = CliRunner().invoke(main, ["info", *option])
+    ran = invoke("info", *option)
     assert ran.exit_code == 2 and "--scheduler" in ran.stderr
 
 

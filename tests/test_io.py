@@ -19,8 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import io as scipy_io
 from scipy import sparse
@@ -32,11 +31,11 @@ from mgraph.errors import FormatError, InputError, MemoryLimitError, MissingFile
 from mgraph.io import SparseIdsWarning, check_output, lines, read, read_list, save, stream
 from mgraph.io.content import Options
 from mgraph.io.edge_list import read_edges
+from tests.support.files import PACK, refused
+from tests.support.parameters import exhaustive
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 real_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data with real graphs is missing")
-
-PACK = {"": lambda data: data, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 def in_memory(write):
@@ -46,26 +45,9 @@ def in_memory(write):
     return file.getvalue()
 
 
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="graph.txt"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    return write
-
-
 def triples(graph):
     src, dst, weights = graph.coo()
     return list(zip(src.tolist(), dst.tolist(), *([] if weights is None else [weights.tolist()]), strict=True))
-
-
-def refused(path, *parts, **options):
-    with pytest.raises(FormatError) as caught:
-        read(path, **options)
-    for part in (str(path), *parts):
-        assert part in str(caught.value)
 
 
 # Edge lists
@@ -151,7 +133,7 @@ def test_bad_lines_are_named(write, text, line, part, options):
     refused(write(text), f", line {line}:", part, **options)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(max_examples=30)
 @given(bad=st.integers(0, 499), block=st.integers(10, 4000), word=st.sampled_from(["x 1", "1", "1 -1", "1 2 3"]))
 def test_the_line_is_found_in_every_block(write, bad, block, word):
     lines = ["3 4"] * 500
@@ -396,16 +378,7 @@ def test_attributes(write, monkeypatch):
     monkeypatch.setattr(mgraph.io.stream, "PIECE", 64)
     monkeypatch.setattr(lines, "PLAIN", 1)
     assert triples(read(write(text))) == whole and whole.count((1, 0, 2)) == 1
-    for wrong in (
-        "{'weight': 'x'}",
-        "{'weight': np.float64(2.0)}",
-        "{",
-        "{1}",
-        "{" * 40 + "}",
-        "{}{}",
-        "{}7",
-        "{} 7",
-    ):
+    for wrong in ("{'weight': 'x'}", "{'weight': np.float64(2.0)}", "{", "{1}", "{" * 40 + "}", "{}{}", "{}7", "{} 7"):
         refused(write(text + f"0 1 {wrong}\n"), "line 102", "expected attributes such as {'weight': 3.0}")
     refused(write("a b {}\n"), "line 1", "'a'", "Graph.from_networkx(networkx.read_edgelist(path))")
     for wrong in ("nan", "True"):
@@ -690,7 +663,9 @@ def test_bad_npy_and_npz(write, tmp_path):
     refused(write("text", "text.npy"))
     refused(write("text", "text.npz"))
     np.savez(tmp_path / "result.npz", distances=np.zeros((2, 2)))
-    refused(tmp_path / "result.npz", "save_npz")
+    refused(tmp_path / "result.npz", "save_npz", "'distances', perhaps of a result that was saved, which numpy.load")
+    mgraph.Hierarchy(mgraph.generate.grid(3, 3), order=np.arange(9), device="cpu").save(tmp_path / "prepared.npz")
+    refused(tmp_path / "prepared.npz", "as a hierarchy has, which mgraph.Hierarchy.load reads")
     os.replace(tmp_path / "result.npz", tmp_path / "result.npy")
     refused(tmp_path / "result.npy")
 
@@ -960,10 +935,7 @@ def test_an_xz_file_that_wants_a_large_dictionary(write, monkeypatch):
 @pytest.mark.parametrize("name", ["g.txt", "g.gr", "g.mtx", "g.npz", "g.npy"])
 def test_cut_off_compressed_files(write, name, suffix):
     lines = "".join(f"{i} {i * 7919 % 1000}\n" for i in range(1, 1000))
-    text = {
-        "gr": "p tw 1000 999\n",
-        "mtx": "%%MatrixMarket matrix coordinate pattern general\n1000 1000 999\n",
-    }
+    text = {"gr": "p tw 1000 999\n", "mtx": "%%MatrixMarket matrix coordinate pattern general\n1000 1000 999\n"}
     whole = PACK[suffix]((text.get(name[2:], "") + lines).encode())
     refused(write(whole[:-20], name + suffix))
     refused(write(b"0 1\n", name + suffix))
@@ -1006,7 +978,7 @@ def test_invalid_files_and_graphs(tmp_path, write, monkeypatch):
     refused(write("0 1\n" + "1" * 500), "line 2", "a text file expected")
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(max_examples=50)
 @given(
     edges=st.lists(st.tuples(*[st.integers(0, 20)] * 2, st.integers(-99, 99)), max_size=30),
     directed=st.booleans(),
@@ -1198,11 +1170,7 @@ def test_check_output(tmp_path):
     assert (tmp_path / "there.npy").read_text() == "old"
     check_output(tmp_path / "there.npy", overwrite=True)
     (tmp_path / "folder.npy").mkdir()
-    for path, part in (
-        ("result.txt", r"\.npy or \.npz"),
-        ("folder.npy", "folder"),
-        ("no/result.npy", "no folder"),
-    ):
+    for path, part in (("result.txt", r"\.npy or \.npz"), ("folder.npy", "folder"), ("no/result.npy", "no folder")):
         with pytest.raises(InputError, match=part):
             check_output(tmp_path / path, overwrite=True)
 

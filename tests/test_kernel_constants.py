@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from kernel_resources import families
 
 from mgraph.kernels.hierarchy.pieces import AHEAD
+from tests.kernel_resources import families
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 SHARED = {  # constants that are in both; a test that finds fewer does not read the sources

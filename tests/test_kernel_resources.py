@@ -2,10 +2,10 @@
 
 import sys
 
-import kernel_resources
 import pytest
 
 from mgraph import device
+from tests import kernel_resources
 
 needs_compiler = pytest.mark.skipif(
     bool(kernel_resources.compiler_missing()), reason=kernel_resources.compiler_missing()

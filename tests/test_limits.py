@@ -13,7 +13,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from exhaustive import exhaustive
 
 import mgraph
 from mgraph import limits
@@ -21,6 +20,8 @@ from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import MemoryLimitError
 from mgraph.matrices import floyd_warshall
 from mgraph.planning import fit
+from mgraph.runtime import solving
+from tests.support.parameters import exhaustive
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -559,9 +560,9 @@ def test_an_allocation_that_fails_is_reported_with_the_plans_numbers(monkeypatch
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_memory_that_runs_out_while_the_input_is_prepared(name, monkeypatch):
     entry = ALGORITHMS[name]
-    names = inspect.unwrap(entry.call).__globals__
-    for door in names.keys() & {"executor", "runner_of", "runner_of_vector"}:
-        monkeypatch.setitem(names, door, out_of_memory)
+    for names in (inspect.unwrap(entry.call).__globals__, vars(solving)):
+        for door in names.keys() & {"executor", "runner_of", "runner_of_vector"}:
+            monkeypatch.setitem(names, door, out_of_memory)
     words = (
         rf"{entry.call.__name__} ran out of memory while its input was prepared \(Unable to allocate 9.31 GiB\): "
         r"[\d.]+ .iB of this"

@@ -6,10 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
-from test_apsp import poison
 
 import mgraph
 from mgraph import DeviceSpec, InputError
@@ -23,61 +21,24 @@ from mgraph.kernels import list_rank as list_rank_kernels
 from mgraph.kernels.list_rank.host import splitter
 from mgraph.planner import plan
 from mgraph.runtime.direct import Direct
-
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-SPLITTERS = ["splitter64", "splitter48"]
-PARALLEL = ["wyllie", *SPLITTERS]
-METHODS = ["sequential", *PARALLEL]
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
-
-
-def methods(device):
-    return METHODS if device == "cpu" else PARALLEL
-
-
-def lists(lengths, seed=0):
-    """Return lists of these lengths, at random places of one array."""
-    n = sum(lengths)
-    places = np.random.default_rng(seed).permutation(n)
-    succ = np.empty(n, np.int32)
-    for part in np.split(places, np.cumsum(lengths)[:-1]):
-        succ[part[:-1]] = part[1:]
-        succ[part[-1:]] = part[-1:]
-    return succ
-
-
-def verify(succ, ranks):
-    """Check ranks by their definition: 0 at the last of a list, elsewhere one more than at the successor."""
-    succ, ranks = devices.to_host(succ), devices.to_host(ranks)
-    assert ranks.dtype == np.int32 and ranks.shape == succ.shape
-    last = succ == np.arange(len(succ))
-    assert (ranks[last] == 0).all()
-    assert (ranks[~last] == ranks[succ[~last]] + 1).all()
+from tests.support.devices import poison
+from tests.support.graphs import linked_lists, rings
+from tests.support.methods import SPLITTERS, methods
+from tests.support.parameters import exhaustive
+from tests.support.properties import check_cycle, check_ranks, completions
 
 
 def check(succ, device, spans=(None, 1)):
-    for method in methods(device):
+    for method in methods("list_rank", device):
         for span in spans:
             result = mgraph.list_rank(succ, method=method, device=device, span=span)
-            verify(succ, result.ranks)
+            check_ranks(succ, result.ranks)
             assert result.plan.method == method
 
 
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=12), st.integers(0, 2**32))
-def test_several_lists(lengths, seed):
-    check(lists(lengths, seed), "cpu")
-
-
-@pytest.mark.gpu
-@given(st.lists(st.integers(1, 400), min_size=1, max_size=12), st.integers(0, 2**32))
-def test_several_lists_on_a_gpu(lengths, seed):
-    check(lists(lengths, seed), "cuda")
+def test_several_lists(device, lengths, seed):
+    check(linked_lists(lengths, seed), device)
 
 
 @given(st.integers(1, 300), st.integers(0, 2**32))
@@ -104,8 +65,8 @@ def shapes():
     yield "by strides of a power of two", np.where(numbers + 1024 < n, numbers + 1024, numbers)
     yield "single elements", numbers
     yield "pairs", numbers | 1
-    yield "short lists", lists([5] * (n // 5))
-    yield "one long list among short ones", lists([n // 2, *[3] * (n // 6)])
+    yield "short lists", linked_lists([5] * (n // 5))
+    yield "one long list among short ones", linked_lists([n // 2, *[3] * (n // 6)])
 
 
 def test_shapes(device):
@@ -144,7 +105,7 @@ def test_splitters_are_picked_for_the_device():
     few, many = (plan("list_rank", n, devices=spec).detail.spacing for spec in gpu_threads())
     assert few == 16 * many and n // many >= WALKS * 132 * 2048 > n // (2 * many)
     assert plan("list_rank", 1 << 31, devices=gpu_threads()[1]).detail.spacing == SPACING
-    assert "splitters" in plan("list_rank", n, devices="cpu").explain()
+    assert "splitters" in plan("list_rank", n, devices="cpu").explain(True)
 
 
 @pytest.mark.parametrize(
@@ -165,15 +126,15 @@ def test_splitters_may_be_chosen(n, splitters, spacing):
         for method in ("auto", *SPLITTERS):
             made = plan("list_rank", n, devices=spec, method=method, splitters=splitters)
             assert made.detail.spacing == spacing and made.method == ("splitter64" if method == "auto" else method)
-            assert f"splitters: {-(-n // spacing):,}, one among {spacing:,} elements" in made.explain()
+            assert f"splitters: {-(-n // spacing):,}, one among {spacing:,} elements" in made.explain(True)
 
 
 @pytest.mark.parametrize("splitters", [1, 7, 300, 20_000, 1_000_000])
 @pytest.mark.parametrize("method", ["auto", *SPLITTERS])
 def test_any_number_of_splitters(method, splitters, device):
-    for succ in (lists([20_000]), lists([1, 9_000, 20, 3_000]), lists([7] * 900)):
+    for succ in (linked_lists([20_000]), linked_lists([1, 9_000, 20, 3_000]), linked_lists([7] * 900)):
         result = mgraph.list_rank(succ, method=method, splitters=splitters, device=device)
-        verify(succ, result.ranks)
+        check_ranks(succ, result.ranks)
         assert (
             result.plan.detail.spacing
             == plan("list_rank", len(succ), devices=device, splitters=splitters).detail.spacing
@@ -194,16 +155,7 @@ def test_splitters_of_other_methods():
         plan("components", 5, 5, devices="cpu", splitters=2)
 
 
-def test_the_former_name_of_a_method_is_accepted_with_a_warning():
-    with pytest.warns(FutureWarning, match="method='wylie' of list_rank is now method='wyllie'") as told:
-        result = mgraph.list_rank([1, 2, 2], method="wylie", device="cpu")
-    assert result.plan.method == "wyllie" and result.ranks.tolist() == [2, 1, 0]
-    assert told[0].filename == __file__
-    with pytest.warns(FutureWarning, match="'wyllie'"):
-        assert plan("list_rank", 9, devices="cpu", method="wylie").method == "wyllie"
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.sampled_from(["auto", *METHODS]))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.sampled_from(["auto", *methods("list_rank")]))
 def test_plans_cover_the_elements(n, shards, method):
     made = plan("list_rank", n, devices=[DeviceSpec("cpu", "cpu", 1 << 42, 2)] * shards, method=method)
     assert (made.ranges[0][0], made.ranges[-1][1], len(made.ranges)) == (0, n, shards)
@@ -235,16 +187,10 @@ def walked(succ, method, spacing, device="cpu"):
 @pytest.mark.parametrize("spacing", [1, 2, 64, 1024])
 def test_spacings(method, spacing, device):
     for lengths in ([30_000], [1, 9_000, 20, 3_000], [7] * 900):
-        succ = lists(lengths)
+        succ = linked_lists(lengths)
         ranks, failed = walked(succ, method, spacing, device)
         assert not failed
-        verify(succ, ranks)
-
-
-def ways_of(recorder):
-    """Return how elements that no walk passes were completed, in order, from the operations that ran."""
-    ways = {"enter": "few", "complete": "many"}
-    return [ways[name] for name, *_ in recorder.operations if name in ways]
+        check_ranks(succ, ranks)
 
 
 @pytest.mark.parametrize("method", SPLITTERS)
@@ -253,20 +199,20 @@ def test_few_or_many_elements_that_no_walk_passes(few, way, method, device, monk
     monkeypatch.setattr(program, "FEW", few)
     with devices.Recorder(devices.find(device)) as recorder:
         for lengths in ([30_000], [1] * 3000, [7] * 900, [1, 9_000, 20, 3_000], [2] * 5000 + [50_000]):
-            succ = lists(lengths)
+            succ = linked_lists(lengths)
             for spacing in (4, 64):
                 ranks, failed = walked(succ, method, spacing, device)
                 assert not failed
-                verify(succ, ranks)
-    assert set(ways_of(recorder)) == {way}
+                check_ranks(succ, ranks)
+    assert set(completions(recorder)) == {way}
 
 
 def test_the_limit_of_few_elements(device):
     n = 256 * 64
     with devices.Recorder(devices.find(device)) as recorder:
         for singles in (100, 1000):  # half of them are not splitters
-            walked(lists([n - singles, *[1] * singles]), "splitter64", 2, device)
-    assert ways_of(recorder) == ["few", "many"]
+            walked(linked_lists([n - singles, *[1] * singles]), "splitter64", 2, device)
+    assert completions(recorder) == ["few", "many"]
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -294,7 +240,7 @@ def test_cycles_that_no_walk_passes(few, device, monkeypatch):
     monkeypatch.setattr(program, "FEW", few)
     check_cycle(rings(60_000, 20_000), "splitter64", device)
     check_cycle(rings(60_000, 30_000), "splitter48", device)
-    succ = lists([40_000, 1, 500, 1])
+    succ = linked_lists([40_000, 1, 500, 1])
     a, b = np.flatnonzero(succ == np.arange(len(succ)))[:2]
     succ[a], succ[b] = b, a
     check_cycle(succ, "splitter64", device)
@@ -320,29 +266,6 @@ def test_a_walk_that_is_too_long_gives_up_and_the_result_is_right(method, device
 # Invalid lists
 
 
-def rings(n, count, seed=0):
-    """Return cycles of equal lengths, through all elements."""
-    places = np.random.default_rng(seed).permutation(n).reshape(count, -1)
-    succ = np.empty(n, np.int32)
-    succ[places] = np.roll(places, -1, axis=1)
-    return succ
-
-
-def on_a_cycle(succ, element):
-    at = succ[element]
-    for _ in range(len(succ)):
-        if at == element:
-            return succ[element] != element
-        at = succ[at]
-    return False
-
-
-def check_cycle(succ, method, device, client=None):
-    with pytest.raises(InputError, match="on a cycle without an end") as caught:
-        mgraph.list_rank(succ, method=method, device=device, client=client)
-    assert on_a_cycle(succ, int(str(caught.value).split()[1]))
-
-
 @st.composite
 def successors(draw):
     """Return arbitrary successors; most lists end, or run into a cycle, after few or many elements."""
@@ -358,42 +281,36 @@ def check_any(succ, device):
     end = succ
     for _ in range(len(succ).bit_length()):
         end = end[end]
-    for method in methods(device):
+    for method in methods("list_rank", device):
         if (succ[end] == end).all():
-            verify(succ, mgraph.list_rank(succ, method=method, device=device).ranks)
+            check_ranks(succ, mgraph.list_rank(succ, method=method, device=device).ranks)
         else:
             check_cycle(succ, method, device)
 
 
 @given(successors())
-def test_any_successors(succ):
-    check_any(succ, "cpu")
+def test_any_successors(device, succ):
+    check_any(succ, device)
 
 
-@pytest.mark.gpu
-@given(successors())
-def test_any_successors_on_a_gpu(succ):
-    check_any(succ, "cuda")
-
-
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods("list_rank"))
 def test_cycles(method, device):
-    if method not in methods(device):
+    if method not in methods("list_rank", device):
         pytest.skip("one core of a CPU")
     for n in (2, 10, 3000, 120_000):
         check_cycle(rings(n, 1), method, device)
     check_cycle(rings(60_000, 20_000), method, device)
     # A ring of two among lists, which has a splitter only by chance, so at several places.
     for seed in range(4):
-        succ = lists([40_000, 1, 500], seed)
+        succ = linked_lists([40_000, 1, 500], seed)
         a, b = np.flatnonzero(succ == np.arange(len(succ)))[:2]
         succ[a], succ[b] = b, a
         check_cycle(succ, method, device)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods("list_rank"))
 def test_a_list_that_runs_into_a_cycle(method, device):
-    if method not in methods(device):
+    if method not in methods("list_rank", device):
         pytest.skip("one core of a CPU")
     n = 50_000
     succ = np.minimum(np.arange(n) + 1, n - 1)
@@ -421,16 +338,16 @@ def test_invalid_lists(succ, words):
         mgraph.list_rank(succ, device="cpu")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods("list_rank"))
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_a_successor_that_is_no_element_is_named(method, dtype, device):
     """First read by a walk, or only when elements left over are listed; it may be the beginning of a list."""
-    if method not in methods(device):
+    if method not in methods("list_rank", device):
         pytest.skip("one core of a CPU")
     random = np.random.default_rng(11)
     for lengths in ([1], [5], [60_000], [1] * 3000, [2] * 5000 + [50_000]):
         for wrong in (-1, -(2**31), sum(lengths), 2**31 - 1):
-            succ = lists(lengths).astype(dtype)
+            succ = linked_lists(lengths).astype(dtype)
             where = int(random.integers(len(succ)))
             succ[where] = wrong
             with pytest.raises(
@@ -448,7 +365,7 @@ def test_successors_out_of_range_are_never_followed(method, few, spacing, device
     for lengths in ([3000], [1, 2, 4000], [3] * 900):
         for where in range(0, sum(lengths), 601):
             for wrong in (-1, -(2**31), sum(lengths), 2**31 - 1):
-                succ = lists(lengths)
+                succ = linked_lists(lengths)
                 succ[where] = wrong
                 assert walked(succ, method, spacing, device)[1]
 
@@ -494,20 +411,22 @@ def test_views_of_arrays(device):
 
 
 def test_no_elements(device):
-    for method in methods(device):
+    for method in methods("list_rank", device):
         result = mgraph.list_rank([], method=method, device=device)
         assert result.ranks.shape == (0,) and result.ranks.dtype == np.int32
 
 
-@pytest.mark.parametrize("method", ["splitter64", *exhaustive(*(m for m in PARALLEL if m != "splitter64"))])
+@pytest.mark.parametrize(
+    "method", ["splitter64", *exhaustive(*(m for m in methods("list_rank", "cuda") if m != "splitter64"))]
+)
 def test_numbers_of_64_bits(method, device, monkeypatch):
     """As from 2**31 elements on, at a size that fits."""
     made = replace(plan("list_rank", 70_000, devices=device, method=method), dtype="int64")
     monkeypatch.setattr(list_rank_plan, "planned", lambda *_, **__: made)
-    succ = lists([60_000, 10_000])
+    succ = linked_lists([60_000, 10_000])
     ranks = devices.to_host(mgraph.list_rank(succ, device=device).ranks)
     assert ranks.dtype == np.int64
-    verify(succ, ranks.astype(np.int32))
+    check_ranks(succ, ranks.astype(np.int32))
 
 
 def test_auto_and_progress():
@@ -521,7 +440,8 @@ def test_auto_and_progress():
 
 
 @pytest.mark.parametrize(
-    ("method", "splitters"), [*((method, None) for method in METHODS), *((method, 1 << 20) for method in SPLITTERS)]
+    ("method", "splitters"),
+    [*((method, None) for method in methods("list_rank")), *((method, 1 << 20) for method in SPLITTERS)],
 )
 def test_a_plan_knows_its_peak_memory(method, splitters):
     succ = linked_list(1 << 20).astype(np.int64)
@@ -537,18 +457,18 @@ def test_a_plan_knows_its_peak_memory(method, splitters):
 def test_too_long_a_list():
     with pytest.raises(mgraph.MemoryLimitError, match="splitter48"):
         plan("list_rank", 1 << 28, devices=DeviceSpec("cuda:0", "cuda", 1 << 30))
-    with pytest.raises(InputError, match=r"n must be an integer in \[0, 4294967296\), got 4294967296"):
+    with pytest.raises(InputError, match="n must be at most 4,294,967,295, as elements are numbered in uint32"):
         plan("list_rank", 1 << 32, devices=DeviceSpec("cuda:0", "cuda", 1 << 40))
     assert plan("list_rank", 1 << 31, devices=DeviceSpec("cuda:0", "cuda", 1 << 40)).dtype == "int64"
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("method", PARALLEL)
+@pytest.mark.parametrize("method", methods("list_rank", "cuda"))
 def test_cupy_in_cupy_out(method):
     poison()
     succ = linked_list(1 << 22, device="cuda")
     result = mgraph.list_rank(succ, method=method)
     assert result.plan.devices[0].kind == "cuda" and type(result.ranks) is type(succ)
-    verify(succ, result.ranks)
+    check_ranks(succ, result.ranks)
     here = mgraph.list_rank(devices.to_host(succ), method=method, device="cuda")
     assert isinstance(here.ranks, np.ndarray) and np.array_equal(here.ranks, result.ranks.get())

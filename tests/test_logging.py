@@ -42,7 +42,7 @@ def test_details_are_logged_for_debugging(caplog):
     graph = grid(4, 4)
     result = mgraph.bfs(graph, 0, device="cpu", span=2)
     lines = logged(caplog, logging.DEBUG)
-    assert f"the plan:\n{result.plan.explain()}" in lines
+    assert f"the plan:\n{result.plan.explain(True)}" in lines
     spans = [line for line in lines if line.startswith("bfs: a span from superstep ")]
     assert spans and spans[0].startswith("bfs: a span from superstep 0 to ")
     assert spans[-1].endswith(", the last one") and not any("last" in line for line in spans[:-1])

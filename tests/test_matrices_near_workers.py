@@ -8,13 +8,14 @@ import dask
 import numpy as np
 import pytest
 from distributed import get_worker
-from exhaustive import exhaustive
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_resident import carried  # noqa: F401  (a fixture)
 
 import mgraph
 from mgraph.errors import AmbiguousZerosError, InputError, NegativeCycleError
 from mgraph.graph import StoredMatrix
+from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster, wait_until
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
 
 da = pytest.importorskip("dask.array")
 
@@ -26,11 +27,7 @@ def by_threads():
         yield
 
 
-@pytest.fixture(scope="module", params=[4])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(4)
 
 
 def distances(n=70, dtype=np.float32, seed=0, low=1):
@@ -218,7 +215,7 @@ def test_nothing_of_the_input_stays(client, tmp_path):
     wait_until(lambda: before.issuperset(held()))
 
 
-def test_nothing_passes_through_the_client(tmp_path, carried):  # noqa: F811
+def test_nothing_passes_through_the_client(tmp_path, carried):
     matrix = mgraph.generate.random_matrix(600, seed=1)
     given = npy(matrix, tmp_path)
     with cluster(2, processes=True) as client:

@@ -5,7 +5,7 @@ import pytest
 
 import mgraph
 from mgraph import InputError
-from tests.test_distances import as_networkx
+from tests.support.references import as_networkx
 
 nx = pytest.importorskip("networkx")
 
@@ -218,3 +218,30 @@ def test_on_a_gpu(directed):
             np.testing.assert_allclose(
                 call(graph, weight=weight, device="cuda"), call(graph, weight=weight, device="cpu")
             )
+
+
+def test_closeness_has_one_meaning():
+    """Closeness is of the distances to a vertex, as in NetworkX; that of the distances from it has another name."""
+    graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 3], [2, 3, 4])
+    to = mgraph.distances(graph, reduce=["closeness", "harmonic"], reverse=True, device="cpu")
+    assert to.closeness.tolist() == mgraph.closeness(graph, device="cpu").tolist()
+    assert to.harmonic.tolist() == mgraph.harmonic_closeness(graph, device="cpu").tolist()
+    out = mgraph.distances(graph, reduce=["out_closeness", "out_harmonic"], device="cpu")
+    back = graph.reversed()
+    assert out.out_closeness.tolist() == mgraph.closeness(back, device="cpu").tolist() != to.closeness.tolist()
+    assert out.out_harmonic.tolist() == mgraph.harmonic_closeness(back, device="cpu").tolist()
+    assert out.closeness is None is out.harmonic and to.out_closeness is None
+    prepared = mgraph.Hierarchy(graph, order=[0, 2, 3, 1], device="cpu")
+    assert prepared.distances(reduce="out_closeness").out_closeness.tolist() == out.out_closeness.tolist()
+    out.verify()
+    to.verify()
+    for measure in ("closeness", "harmonic"):
+        wrong = rf"reduce='{measure}' is of the distances to each source: give mgraph.distances reverse=True, or red"
+        for refused in (lambda m: mgraph.distances(graph, reduce=m), lambda m: prepared.distances(reduce=m)):
+            with pytest.raises(mgraph.InputError, match=wrong):
+                refused(measure)
+        with pytest.raises(mgraph.InputError, match="is of the distances from each source: leave out reverse="):
+            mgraph.distances(graph, reduce=f"out_{measure}", reverse=True)
+    both = mgraph.Graph.from_edges([0, 1], [1, 2], [2, 3], directed=False)
+    same = mgraph.distances(both, reduce=["closeness", "out_closeness"], device="cpu")
+    assert same.closeness.tolist() == same.out_closeness.tolist() == mgraph.closeness(both, device="cpu").tolist()

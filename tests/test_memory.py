@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.minimum_spanning_forest.keys import keys_of
 from mgraph.errors import MemoryLimitError
 from mgraph.generate import rmat, weighted
+from tests.support.memory import measured
 
 networkx = pytest.importorskip("networkx")  # imported here, not in a measured call
 

@@ -21,29 +21,16 @@ from mgraph.dtypes import band, exact_types, infinity
 from mgraph.graph import StoredMatrix
 from mgraph.planner import plan
 from mgraph.planning import cut
-from tests.test_apsp import DEVICES, poison, textbook
+from tests.support.graphs import ZERO_BUT_FOR_ROUNDING, cycle, negative_ring
+from tests.support.references import as_floats, textbook
 
 METHODS = ["blocked", "naive", "squaring", "sssp", "johnson"]
 TYPES = [np.float32, np.float64, np.int32, np.int16]
 
 
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
-
-
 def in_type(matrix, dtype):
     """A matrix of whole numbers and infinities in any type."""
     return np.where(np.isinf(matrix), infinity(np.dtype(dtype)), matrix).astype(dtype)
-
-
-def as_floats(distances):
-    distances = devices.to_host(distances) if not isinstance(distances, np.ndarray) else distances
-    if distances.dtype.kind == "f":
-        return distances.astype(np.float64)
-    return np.where(distances == np.iinfo(distances.dtype).max, np.inf, distances.astype(np.float64))
 
 
 def sprinkled(n, density, low, high, seed=0):
@@ -167,13 +154,7 @@ def test_the_unblocked_bits(method, device):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("method", ["blocked", "naive", "squaring", "johnson"])
 def test_a_negative_cycle_is_named(method, dtype, device):
-    n, ring = 100, list(range(50, 70))
-    matrix = np.full((n, n), np.inf)
-    for v in range(n - 1):
-        matrix[v, v + 1] = 3
-    for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
-        matrix[a, b] = 1
-    matrix[69, 50] = -20
+    matrix, ring = negative_ring()
     with pytest.raises(mgraph.NegativeCycleError) as caught:
         mgraph.apsp(in_type(matrix, dtype), method=method, device=device)
     assert caught.value.vertex in ring
@@ -190,15 +171,6 @@ def test_squaring_finds_a_negative_cycle_through_every_vertex(n, device):
     matrix[n - 1, 0] = -n
     with pytest.raises(mgraph.NegativeCycleError):
         mgraph.apsp(matrix, method="squaring", device=device)
-
-
-#: Weights along cycles, of which rounded sums are negative and exact ones zero.
-ZERO_BUT_FOR_ROUNDING = [[-0.6, 0.5, 0.6, -0.5], [0.0, 0.5, 0.9, -0.9, -0.7, 0.6, -0.4]]
-
-
-def cycle(weights):
-    n = len(weights)
-    return mgraph.Graph.from_edges(range(n), [*range(1, n), 0], weights)
 
 
 @pytest.mark.parametrize("weights", ZERO_BUT_FOR_ROUNDING)
@@ -452,7 +424,7 @@ def test_a_limit_that_is_too_small(device):
 
 @pytest.mark.gpu
 def test_out_of_core_uses_what_was_planned():
-    from tests.test_apsp import with_peak
+    from tests.support.memory import with_peak
 
     xp = devices.find("cuda").xp
     matrix = mgraph.Graph.from_distances(np.random.default_rng(0).random((4096, 4096), np.float32))
@@ -640,7 +612,7 @@ def test_the_planner_chooses_the_fastest_way():
     assert many.detail.groups and many.seconds < dense.seconds / 5
     assert plan("apsp", 20_000, 100_000, gpu, predecessors=True, exact=True, method="blocked").detail.derived is False
     for made in (dense, thin, many):
-        text = made.explain()
+        text = made.explain(True)
         chosen = [line for line in text.splitlines() if line.endswith("chosen")]
         assert len(chosen) == 1 and made.method in chosen[0]
         assert all(f"  {way.name} " in text for way in made.alternatives)

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 
 from mgraph import device as devices
 from mgraph.dtypes import band, distance_dtype, distance_range, infinity, kernel_infinity
@@ -12,8 +11,8 @@ from mgraph.errors import DistanceOverflowError, InputError
 from mgraph.graph.weights import decode, encode
 from mgraph.kernels import minplus as minplus_kernels
 from mgraph.kernels.minplus.ops import Bounds, Panels
+from tests.support.parameters import exhaustive
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32, np.int16]
 LABELS = [None, "predecessors", "intermediates"]
 #: int16 is computed without labels.
@@ -23,11 +22,6 @@ VIEWED = [(np.float32, "predecessors"), (np.int16, None)]
 NO_CYCLE = np.iinfo(np.int32).max
 #: Less than any distance: it shows if a kernel reads an element that was never written.
 POISON = -77
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return devices.find(request.param)
 
 
 def random_matrix(n, dtype, seed, *, negative=False, density=0.3):
@@ -106,20 +100,20 @@ def blocked(device, matrix, labels, block, nonnegative):
 
 @pytest.mark.parametrize(("dtype", "labels"), CASES)
 @pytest.mark.parametrize("negative", [False, True])
-def test_every_bit_and_label_of_the_three_loops(dtype, labels, negative, device):
+def test_every_bit_and_label_of_the_three_loops(dtype, labels, negative, hardware):
     for n, block in [(1, 32), (70, 32), (129, 64), (131, 96), (257, 128), (301, 128)]:
         matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
         assert (matrix < 0).any() == (negative and n > 1)
         distances, expected, _ = unblocked(matrix, labels)
-        D, P = blocked(device, matrix, labels, block, not negative)
+        D, P = blocked(hardware, matrix, labels, block, not negative)
         assert np.array_equal(D, distances)
         if labels is not None:
             assert np.array_equal(P, expected)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_panels_hold_the_values_of_their_time(dtype, device):
-    kernels, xp = minplus_kernels.on(device), device.xp
+def test_panels_hold_the_values_of_their_time(dtype, hardware):
+    kernels, xp = minplus_kernels.on(hardware), hardware.xp
     n, b, row, column = 150, 41, 64, 32
     matrix = random_matrix(n, dtype, 7)
     # The pivots' block comes first in the three loops, and stands elsewhere in the matrix.
@@ -129,9 +123,9 @@ def test_panels_hold_the_values_of_their_time(dtype, device):
     np.fill_diagonal(first, 0)
     matrix[np.ix_(rows, columns)] = first
     _, _, in_time = unblocked(first, None)
-    M, R, C = poisoned_panels(device, kernels, dtype, n, n, 64)
+    M, R, C = poisoned_panels(hardware, kernels, dtype, n, n, 64)
     cycle = xp.full(1, NO_CYCLE, np.int32)
-    D = on(device, matrix)
+    D = on(hardware, matrix)
     kernels.factor(D, row, column, 1000, b, M, cycle)
     kernels.solve_rows(D, None, row, 1000, b, Panels(M, R, None, C))
     kernels.solve_columns(D, column, b, Panels(M, R, None, C))
@@ -147,13 +141,10 @@ def test_panels_hold_the_values_of_their_time(dtype, device):
     assert np.array_equal(devices.to_host(D), matrix)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "labels"),
-    [*VIEWED, *exhaustive(*(case for case in CASES if case not in VIEWED))],
-)
-def test_a_grid_of_views(dtype, labels, device):
+@pytest.mark.parametrize(("dtype", "labels"), [*VIEWED, *exhaustive(*(case for case in CASES if case not in VIEWED))])
+def test_a_grid_of_views(dtype, labels, hardware):
     """Four parts of one matrix, each with its own panels, which are parts of larger ones, too."""
-    kernels, xp = minplus_kernels.on(device), device.xp
+    kernels, xp = minplus_kernels.on(hardware), hardware.xp
     n, block, margin = 203, 32, 16
     matrix = random_matrix(n, dtype, 11, density=0.1)
     distances, expected, _ = unblocked(matrix, labels)
@@ -171,15 +162,15 @@ def test_a_grid_of_views(dtype, labels, device):
         (top, bottom), (left, right) = tops[r], lefts[c]
         return frame if frame is None else frame[margin + top : margin + bottom, margin + left : margin + right]
 
-    M = poisoned_panels(device, kernels, dtype, 1, 1, block)[0]
+    M = poisoned_panels(hardware, kernels, dtype, 1, 1, block)[0]
     R, C = [], []
     for left, right in lefts:
         width = kernels.padded(right - left)
-        panel = poisoned_panels(device, kernels, dtype, 1, 3 * width, block)[1]
+        panel = poisoned_panels(hardware, kernels, dtype, 1, 3 * width, block)[1]
         R.append(panel[:, width : 2 * width])
     for top, bottom in tops:
         height = kernels.padded(bottom - top)
-        panel = poisoned_panels(device, kernels, dtype, 3 * height, 1, block)[2]
+        panel = poisoned_panels(hardware, kernels, dtype, 3 * height, 1, block)[2]
         C.append(panel[:, height : 2 * height])
     label_panels = [
         None if labels != "predecessors" else xp.full((len(r), 3 * r.shape[1]), POISON, np.int32)[:, : r.shape[1]]
@@ -212,14 +203,14 @@ def test_a_grid_of_views(dtype, labels, device):
 
 
 @pytest.mark.parametrize(("dtype", "labels"), CASES)
-def test_one_pivot_at_a_time(dtype, labels, device):
-    kernels, xp, n = minplus_kernels.on(device), device.xp, 75
+def test_one_pivot_at_a_time(dtype, labels, hardware):
+    kernels, xp, n = minplus_kernels.on(hardware), hardware.xp, 75
     matrix = random_matrix(n, dtype, 3, density=0.1)
     distances, expected, _ = unblocked(matrix, labels)
-    D = on(device, matrix)
-    P = None if labels is None else on(device, first_labels(matrix, labels))
-    M, R, C = poisoned_panels(device, kernels, dtype, n, n, 1)
-    panel_labels = poisoned_labels(device, R, labels)
+    D = on(hardware, matrix)
+    P = None if labels is None else on(hardware, first_labels(matrix, labels))
+    M, R, C = poisoned_panels(hardware, kernels, dtype, n, n, 1)
+    panel_labels = poisoned_labels(hardware, R, labels)
     cycle = xp.full(1, NO_CYCLE, np.int32)
     for pivot in range(n):
         kernels.factor(D, pivot, pivot, pivot, 1, M, cycle)
@@ -231,20 +222,17 @@ def test_one_pivot_at_a_time(dtype, labels, device):
         assert np.array_equal(devices.to_host(P), expected)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "labels"),
-    [*VIEWED, *exhaustive(*(case for case in CASES if case not in VIEWED))],
-)
+@pytest.mark.parametrize(("dtype", "labels"), [*VIEWED, *exhaustive(*(case for case in CASES if case not in VIEWED))])
 @pytest.mark.parametrize("negative", [False, True])
-def test_many_pivots_in_one_launch(dtype, labels, negative, device):
+def test_many_pivots_in_one_launch(dtype, labels, negative, hardware):
     """The pivots' rows are those of the matrix itself, which the launch changes."""
-    kernels = minplus_kernels.on(device)
+    kernels = minplus_kernels.on(hardware)
     for n, at_a_time in [(1, 1), (5, 2), (75, 75), (300, 128), (600, 600)]:
         matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
         distances, expected, _ = unblocked(matrix, labels)
-        D = on(device, matrix)
-        P = None if labels is None else on(device, first_labels(matrix, labels))
-        cycle = device.xp.full(1, NO_CYCLE, np.int32)
+        D = on(hardware, matrix)
+        P = None if labels is None else on(hardware, first_labels(matrix, labels))
+        cycle = hardware.xp.full(1, NO_CYCLE, np.int32)
         for first in range(0, n, at_a_time):
             own = slice(first, min(n, first + at_a_time))
             rows, row_labels = D[own], P[own] if labels == "predecessors" else None
@@ -288,8 +276,8 @@ def sizes_at_once(device):
 
 @pytest.mark.parametrize(("dtype", "labels"), CASES)
 @pytest.mark.parametrize("negative", [False, True])
-def test_a_small_matrix_in_one_launch(dtype, labels, negative, device):
-    for n in sizes_at_once(device):
+def test_a_small_matrix_in_one_launch(dtype, labels, negative, hardware):
+    for n in sizes_at_once(hardware):
         matrix = random_matrix(n, dtype, n, negative=negative, density=4 / n + 0.05)
         distances, expected, _ = unblocked(matrix, labels)
         decode(distances, expected, devices.find("cpu"), not negative)
@@ -297,72 +285,72 @@ def test_a_small_matrix_in_one_launch(dtype, labels, negative, device):
         raw = np.where(missing, infinity(matrix.dtype), matrix)  # as users give it
         raw[np.arange(0, n, 3), np.arange(0, n, 3)] = 7  # counts as 0
         for given, in_place in ((matrix, True), (raw, True), (raw, False)):
-            D, P, cycle, faults = eliminated(device, given, labels, in_place=in_place, nonnegative=not negative)
+            D, P, cycle, faults = eliminated(hardware, given, labels, in_place=in_place, nonnegative=not negative)
             assert cycle == NO_CYCLE and faults == (0, 0)
             assert np.array_equal(D, distances)
             assert labels is None or np.array_equal(P, expected)
 
 
-def test_a_negative_zero_in_one_launch(device):
+def test_a_negative_zero_in_one_launch(hardware):
     matrix = np.array([[-0.0, -0.0], [np.inf, -0.0]], np.float32)
-    assert not np.signbit(eliminated(device, matrix, None)[0]).any()
+    assert not np.signbit(eliminated(hardware, matrix, None)[0]).any()
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int16])
-def test_numbers_out_of_bounds_in_one_launch(dtype, device):
+def test_numbers_out_of_bounds_in_one_launch(dtype, hardware):
     _, greatest = distance_range(np.dtype(dtype), True)
     most = band(np.dtype(dtype))
-    for n in (2, sizes_at_once(device)[-1]):
+    for n in (2, sizes_at_once(hardware)[-1]):
         matrix = np.full((n, n), np.iinfo(dtype).max, dtype)
         np.fill_diagonal(matrix, most)  # more than the bound, but on the diagonal
         matrix[n - 1, 0] = most
-        assert eliminated(device, matrix, None, most=most)[3] == (0, 0)
-        assert eliminated(device, matrix, None, most=most - 1)[3] == (1, 0)
+        assert eliminated(hardware, matrix, None, most=most)[3] == (0, 0)
+        assert eliminated(hardware, matrix, None, most=most - 1)[3] == (1, 0)
         matrix[n - 1, 0] = -most
-        assert not eliminated(device, matrix, None, most=most, nonnegative=False)[3][0]
-        assert eliminated(device, matrix, None, most=most - 1, nonnegative=False)[3][0]
+        assert not eliminated(hardware, matrix, None, most=most, nonnegative=False)[3][0]
+        assert eliminated(hardware, matrix, None, most=most - 1, nonnegative=False)[3][0]
     path = np.full((8, 8), np.iinfo(dtype).max, dtype)
     path[np.arange(7), np.arange(1, 8)] = most
     steps = greatest // most
     assert 1 < steps < 7
-    assert eliminated(device, path[: steps + 1, : steps + 1].copy(), None)[3] == (0, 0)
-    assert eliminated(device, path[: steps + 2, : steps + 2].copy(), None)[3] == (0, 1)
+    assert eliminated(hardware, path[: steps + 1, : steps + 1].copy(), None)[3] == (0, 0)
+    assert eliminated(hardware, path[: steps + 2, : steps + 2].copy(), None)[3] == (0, 1)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_the_first_pivot_of_negative_weight_in_one_launch(dtype, device):
-    n = sizes_at_once(device)[-1]
+def test_the_first_pivot_of_negative_weight_in_one_launch(dtype, hardware):
+    n = sizes_at_once(hardware)[-1]
     matrix = random_matrix(n, dtype, 5)
     matrix[n // 2, n // 2 + 5], matrix[n // 2 + 5, n // 2] = 3, -4
     matrix[n - 1, n - 1] = -1
     with np.errstate(over="ignore"):  # walks along the cycle, ever shorter
         _, _, in_time = unblocked(matrix, None)
-    assert eliminated(device, matrix, None, nonnegative=False)[2] == int(np.argmax(in_time.diagonal() < 0)) > 0
+    assert eliminated(hardware, matrix, None, nonnegative=False)[2] == int(np.argmax(in_time.diagonal() < 0)) > 0
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_a_launch_ends_at_the_first_pivot_of_negative_weight(dtype, device):
-    kernels = minplus_kernels.on(device)
+def test_a_launch_ends_at_the_first_pivot_of_negative_weight(dtype, hardware):
+    kernels = minplus_kernels.on(hardware)
     matrix = random_matrix(120, dtype, 5)
     matrix[70, 75], matrix[75, 70] = 3, -4  # seen when 75 is reached, unless a shorter way back is found before
     matrix[80, 80] = -1
     _, _, in_time = unblocked(matrix, None)
     first = int(np.argmax(in_time.diagonal() < 0))
     assert 0 < first <= 75
-    D, cycle = on(device, matrix), device.xp.full(1, NO_CYCLE, np.int32)
+    D, cycle = on(hardware, matrix), hardware.xp.full(1, NO_CYCLE, np.int32)
     for start in (0, 60):  # later pivots do not hide the first one
         kernels.through(D, None, start, D[start : start + 60], None, start, 60, cycle)
     assert int(cycle[0]) == first
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_the_first_pivot_of_negative_weight(dtype, device):
-    kernels, xp = minplus_kernels.on(device), device.xp
+def test_the_first_pivot_of_negative_weight(dtype, hardware):
+    kernels, xp = minplus_kernels.on(hardware), hardware.xp
     matrix = random_matrix(120, dtype, 5)
     matrix[70, 75], matrix[75, 70] = 3, -4  # seen when 75 is reached
     matrix[80, 80] = -1
-    D, cycle = on(device, matrix), xp.full(1, NO_CYCLE, np.int32)
-    M = poisoned_panels(device, kernels, dtype, 120, 120, 64)[0]
+    D, cycle = on(hardware, matrix), xp.full(1, NO_CYCLE, np.int32)
+    M = poisoned_panels(hardware, kernels, dtype, 120, 120, 64)[0]
     _, _, in_time = unblocked(matrix[64:, 64:], None)
     first = 64 + int(np.argmax(in_time.diagonal() < 0))
     assert first in range(65, 76)
@@ -380,8 +368,8 @@ def test_the_first_pivot_of_negative_weight(dtype, device):
         *exhaustive(*((dtype, np.int64) for dtype in TYPES[1:])),
     ],
 )
-def test_scatter_takes_the_least_of_parallel_edges(dtype, offsets, device):
-    xp = device.xp
+def test_scatter_takes_the_least_of_parallel_edges(dtype, offsets, hardware):
+    xp = hardware.xp
     random = np.random.default_rng(4)
     n, edges = 90, 700
     src, dst = np.sort(random.integers(0, n, edges)), random.integers(0, n // 4, edges)
@@ -390,42 +378,42 @@ def test_scatter_takes_the_least_of_parallel_edges(dtype, offsets, device):
     weights = random.integers(-50, 100, edges).astype(dtype)
     expected = np.full((n, n), kernel_infinity(np.dtype(dtype)), dtype)
     np.minimum.at(expected, (src, dst), weights)
-    D = on(device, np.full((n, n), kernel_infinity(np.dtype(dtype)), dtype))
+    D = on(hardware, np.full((n, n), kernel_infinity(np.dtype(dtype)), dtype))
     indptr = np.searchsorted(src, np.arange(n + 1)).astype(offsets)
-    minplus_kernels.on(device).scatter(D, *map(xp.asarray, (indptr, dst, weights)))
+    minplus_kernels.on(hardware).scatter(D, *map(xp.asarray, (indptr, dst, weights)))
     assert np.array_equal(devices.to_host(D), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(np.int16), np.dtype(np.int32)])
-def test_the_range_of_integer_distances(dtype, device):
-    xp, beyond, none = device.xp, int(kernel_infinity(dtype)), infinity(dtype)
+def test_the_range_of_integer_distances(dtype, hardware):
+    xp, beyond, none = hardware.xp, int(kernel_infinity(dtype)), infinity(dtype)
     most = beyond - band(dtype) - 1
     D = xp.asarray(np.array([[0, most, beyond]], dtype))
-    decode(D, None, device, True)
+    decode(D, None, hardware, True)
     assert devices.to_host(D).tolist() == [[0, most, none]]
     for value in (most + 1, beyond - 1):
         wider = "int32" if dtype == np.int16 else "float64"
         with pytest.raises(DistanceOverflowError, match=f"{dtype.name}, which holds 0 to {most}: use dtype='{wider}'"):
-            decode(xp.asarray(np.array([[0, value]], dtype)), None, device, True)
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, hardware, True)
     least, most = distance_range(dtype, nonnegative=False)
     D = xp.asarray(np.array([[least, most, beyond + 2 * least, beyond]], dtype))
     P = xp.asarray(np.array([[5, 6, 7, 8]], np.int32))
-    decode(D, P, device, False)
+    decode(D, P, hardware, False)
     assert devices.to_host(D).tolist() == [[least, most, none, none]]
     assert devices.to_host(P).tolist() == [[5, 6, -9999, -9999]]
     for value in (most + 1, least - 1, most + band(dtype), beyond + 2 * least - 1):
         with pytest.raises(DistanceOverflowError, match=dtype.name):
-            decode(xp.asarray(np.array([[0, value]], dtype)), None, device, False)
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, hardware, False)
     for value in (most + 1, least - 1, most + band(dtype), beyond - 1):
         with pytest.raises(DistanceOverflowError, match=dtype.name):
-            decode(xp.asarray(np.array([[0, value]], dtype)), None, device, False, lowered=False)
+            decode(xp.asarray(np.array([[0, value]], dtype)), None, hardware, False, lowered=False)
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 300_000), (301, 517), (70_000, 3)])
-def test_decoding_parts_of_a_matrix(rows, columns, nonnegative, device):
+def test_decoding_parts_of_a_matrix(rows, columns, nonnegative, hardware):
     """Every element is checked, those outside the part are not, and a single wrong one is found anywhere."""
-    xp, random, int32 = device.xp, np.random.default_rng(3), np.dtype(np.int32)
+    xp, random, int32 = hardware.xp, np.random.default_rng(3), np.dtype(np.int32)
     beyond = int(kernel_infinity(int32))
     least, _ = distance_range(int32, nonnegative)
     whole = random.integers(least, band(int32), (rows, columns + 3)).astype(np.int32)
@@ -433,7 +421,7 @@ def test_decoding_parts_of_a_matrix(rows, columns, nonnegative, device):
     whole[unreached] = beyond
     labels = random.integers(0, 99, whole.shape).astype(np.int32)
     matrix, P = xp.asarray(whole), xp.asarray(labels)
-    decode(matrix[:, :columns], P[:, :columns], device, nonnegative)
+    decode(matrix[:, :columns], P[:, :columns], hardware, nonnegative)
     unreached[:, columns:] = False
     assert np.array_equal(devices.to_host(matrix), np.where(unreached, infinity(int32), whole))
     assert np.array_equal(devices.to_host(P), np.where(unreached, -9999, labels))
@@ -441,33 +429,33 @@ def test_decoding_parts_of_a_matrix(rows, columns, nonnegative, device):
         matrix = xp.asarray(np.zeros((rows, columns), np.int32))
         matrix[place] = beyond - band(int32) if nonnegative else least - 1
         with pytest.raises(DistanceOverflowError):
-            decode(matrix, None, device, nonnegative)
+            decode(matrix, None, hardware, nonnegative)
 
 
-def test_a_path_that_is_cut_off_is_noticed(device):
+def test_a_path_that_is_cut_off_is_noticed(hardware):
     """Chains of the largest weights: either every distance is right, or decode raises."""
     for weight, hops in [(4096, 2), (4096, 3), (4095, 3), (4095, 4), (1000, 12), (1000, 13), (1000, 40), (1, 300)]:
         matrix = np.full((hops + 1, hops + 1), kernel_infinity(np.dtype(np.int16)), np.int16)
         np.fill_diagonal(matrix, 0)
         matrix[np.arange(hops), np.arange(1, hops + 1)] = weight
-        D = device.xp.asarray(blocked(device, matrix, None, 32, True)[0])
+        D = hardware.xp.asarray(blocked(hardware, matrix, None, 32, True)[0])
         if weight * hops > 12286:
             with pytest.raises(DistanceOverflowError, match="12286"):
-                decode(D, None, device, True)
+                decode(D, None, hardware, True)
         else:
-            decode(D, None, device, True)
+            decode(D, None, hardware, True)
             assert devices.to_host(D)[0].tolist() == [weight * k for k in range(hops + 1)]
 
 
 @pytest.mark.parametrize("source", [np.int16, np.int32, np.int64])
-def test_weights_in_int16(source, device):
-    xp, none = device.xp, np.iinfo(source).max
+def test_weights_in_int16(source, hardware):
+    xp, none = hardware.xp, np.iinfo(source).max
     out = xp.full(4, POISON, np.int16)
-    encode(xp.asarray(np.array([4096, -4096, 7, none], source)), out, device, diagonal=-4)
+    encode(xp.asarray(np.array([4096, -4096, 7, none], source)), out, hardware, diagonal=-4)
     assert devices.to_host(out).tolist() == [4096, -4096, 7, 2**14 - 1]
     for weight in (4097, -4097, none):
         with pytest.raises(DistanceOverflowError, match=f"{weight}.*int16.*4096.*int32"):
-            encode(xp.asarray(np.array([weight, 1], source)), out[:2], device)
+            encode(xp.asarray(np.array([weight, 1], source)), out[:2], hardware)
 
 
 @pytest.mark.parametrize(
@@ -475,9 +463,9 @@ def test_weights_in_int16(source, device):
     [("int8", "float32"), ("uint16", "int16"), ("int32", "int32"), ("int32", "float64"), ("int64", "int32"),
      ("uint64", "float32")],
 )  # fmt: skip
-def test_encoding_integers(source, dtype, device):
+def test_encoding_integers(source, dtype, hardware):
     """For any order of the elements, nothing outside them is written, and the last one that is too large is named."""
-    xp, random, none = device.xp, np.random.default_rng(8), np.iinfo(source).max
+    xp, random, none = hardware.xp, np.random.default_rng(8), np.iinfo(source).max
     given = random.integers(-90 if source[0] == "i" else 0, 91, (301, 420)).astype(source)
     given[random.random(given.shape) < 0.2] = none
     expected = np.where(given == none, kernel_infinity(np.dtype(dtype)), given.astype(np.float64)).astype(dtype)
@@ -487,18 +475,18 @@ def test_encoding_integers(source, dtype, device):
         xp.asarray(given.repeat(2, axis=1))[:, ::2],
     ):
         out = xp.full((301, 424), POISON, dtype)
-        encode(values, out[:, :420], device, diagonal=420)
+        encode(values, out[:, :420], hardware, diagonal=420)
         assert np.array_equal(devices.to_host(out)[:, :420], expected)
         assert (devices.to_host(out)[:, 420:] == np.full(1, POISON, dtype)).all()
     if source == dtype:
         values = xp.asarray(given.copy())
-        encode(values, values, device, diagonal=420)
+        encode(values, values, hardware, diagonal=420)
         assert np.array_equal(devices.to_host(values), expected)
     most = band(np.dtype(dtype)) if dtype[0] == "i" else none
     if most < none:
         given[0, 0], given[300, 7], given[300, 6] = most, most + 2, most + 1
         with pytest.raises(DistanceOverflowError, match=str(most + 2)):
-            encode(xp.asarray(given), xp.empty(given.shape, dtype), device, diagonal=420)
+            encode(xp.asarray(given), xp.empty(given.shape, dtype), hardware, diagonal=420)
 
 
 def test_the_type_of_distances():

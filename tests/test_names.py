@@ -2,17 +2,22 @@
 
 import inspect
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from distributed import Client
 
 import mgraph
 from mgraph import Graph, InputError
 from mgraph.algorithms.registry import ALGORITHMS
-from mgraph.cli import main
+from mgraph.cli.vertices import named_vertices
 from mgraph.graph.question import INDEX, Question
+from mgraph.io import VertexList
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.commands import invoke
+
+pytestmark = CLUSTER_WARNINGS
 
 SRC, DST, WEIGHTS = [0, 1, 2, 0], [1, 2, 3, 3], [4, 3, 2, 20]
 
@@ -268,6 +273,70 @@ def test_ids_are_checked(wrong):
         of(None).with_ids(np.array(wrong) if wrong and isinstance(wrong, list) and type(wrong[0]) is float else wrong)
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    with Client(processes=False, dashboard_address=None) as client:
+        yield client
+
+
+@pytest.mark.parametrize("remade", [False, True])
+def test_with_ids_on_workers(ids, cluster, remade):
+    """Names given to a graph on workers: its edges are shared, and its ids stay when it is made again."""
+    graph = mgraph.DistributedGraph.from_graph(plain := of(None), cluster, device="cpu")
+    named = graph.with_ids(ids)
+    assert graph.ids is None and named.ids.tolist() == ids and named.placement.facts.ids is named.ids
+    if remade:
+        named = mgraph.DistributedGraph(named.placement.origin.again())
+    graph.close()
+    result = mgraph.bfs(named, ids[0], predecessors=True, ids=True)
+    expected = mgraph.bfs(plain, 0, predecessors=True, device="cpu")
+    assert result.source == ids[0] and result.path(ids[3]) == [ids[v] for v in expected.path(3)]
+    assert named.with_weights(lambda src, dst: src + dst).ids.tolist() == ids
+    assert named.with_ids(KINDS["integers"]).ids.tolist() == KINDS["integers"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (["a"], r"of shape \(4,\), one id per vertex"),
+        (["a", "b", "a", "c"], "got 'a': vertices 0 and 2 have it"),
+        (np.array([0.5, 1.5, 2.5, 3.5]), "integers or names"),
+    ],
+)
+def test_ids_of_a_graph_on_workers_are_checked(wrong, says, cluster):
+    graph = mgraph.DistributedGraph.from_graph(of(None), cluster, device="cpu")
+    with pytest.raises(InputError, match=says):
+        graph.with_ids(wrong)
+
+
+def test_a_batch_of_graphs_with_names():
+    one, other = of(KINDS["text"]), of(None)
+    found = mgraph.apsp_batch([other, one], predecessors=True, device="cpu")
+    start, *_, end = mgraph.bfs(one, 0, predecessors=True, device="cpu").path(3)
+    name = KINDS["text"]
+    assert found.path(1, name[start], end) == [name[v] for v in found.path(1, start, end)] != []
+    assert found.path(1, end, start) == [] == found.path(1, name[end], start)
+    table = found.to_pandas()
+    first, second = (table[table.graph == g].drop(columns="graph").to_numpy().tolist() for g in (0, 1))
+    assert second == [[name[s], name[t], d, None if p is None else name[p]] for s, t, d, p in missing_as_none(first)]
+    with pytest.raises(InputError, match="i must be an id of the graph, got 'Ulm'"):
+        found.path(1, "Ulm", 0)
+    with pytest.raises(InputError, match=r"the graph has no ids, which with_ids\(\) gives it"):
+        found.path(0, "Rome", 0)
+    with pytest.raises(InputError, match="ids=True needs graphs with ids, and graph 0 has none"):
+        mgraph.apsp_batch([other, one], ids=True)
+    whole = mgraph.apsp_batch([of(KINDS["integers"])], ids=True, predecessors=True, device="cpu")
+    number = KINDS["integers"]
+    assert whole.path(0, number[start], number[end]) == [number[v] for v in found.path(0, start, end)]
+    assert whole.path(0, start, end, ids=False) == found.path(0, start, end)
+    assert pickle.loads(pickle.dumps(found)).path(1, name[start], end) == found.path(1, name[start], end)
+
+
+def missing_as_none(rows):
+    """Return rows of a table with None for a missing value."""
+    return [[None if value is None or value != value else value for value in row] for row in rows]
+
+
 def test_ids_are_read_only():
     graph = of(KINDS["text"])
     with pytest.raises(AttributeError, match="ids"):
@@ -301,7 +370,7 @@ COLUMNS = ("--source-column", "from", "--target-column", "to", "--weight-column"
 
 
 def said(*arguments, code=0):
-    result = CliRunner().invoke(main, [*map(str, arguments)])
+    result = invoke(*arguments)
     assert result.exit_code == code, (result.output, result.stderr)
     return result.output if code == 0 else result.stderr
 
@@ -363,10 +432,7 @@ def test_commands_take_ids_of_64_bits(tmp_path):
     assert "--source must be an integer in" in said("bfs", "--rmat", 3, "--source", "x", code=2)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with Client(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
-        yield client
+client = clients(2)
 
 
 @pytest.mark.parametrize("relabelled", [False, True])
@@ -390,3 +456,12 @@ def test_graphs_on_workers_take_ids(client, tmp_path, relabelled):
         assert "ids" not in {kept.name for kept in graph.cached()}
         with pytest.raises(AttributeError):
             graph.ids = [1]
+
+
+def test_a_word_of_digits_that_is_an_id_is_no_number():
+    ids = np.array(["Ulm", "007", "10", "Kiel"], dtype=object)
+    assert named_vertices("007", ids, False) == "007" and named_vertices("3", ids, False) == 3
+    assert named_vertices(("10", "Ulm", "2"), ids, False) == ["10", "Ulm", 2]
+    lines = VertexList(Path("some"), None, b"# of two\n#1\n\n007\n3\n")
+    assert named_vertices(lines, np.array(["#1", "007"], dtype=object), False) == ["#1", "007", 3]
+    assert named_vertices("007", np.array([7, 10]), False) == 7 and named_vertices("007", None, False) == 7

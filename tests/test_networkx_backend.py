@@ -9,7 +9,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from exhaustive import exhaustive
+
+from tests.support.parameters import exhaustive
 
 networkx = pytest.importorskip("networkx")
 

@@ -5,7 +5,8 @@ import io
 import pytest
 
 from mgraph.device import notice
-from mgraph.device.clock import Announcement
+from mgraph.device.clock import COMPILING, Announcement
+from mgraph.device.numba import numba
 
 
 class Stream(io.StringIO):
@@ -27,12 +28,37 @@ def test_a_line_on_a_terminal_while_kernels_are_compiled(terminal, monkeypatch, 
     said.notify(speaker)
     speaker.say()
     assert not stream.getvalue() and not caplog.records  # nothing is compiled any more
-    with said, said.listening(lambda begins: None):
+    said.begin("bfs")
+    with said.listening(lambda what: None):
         speaker.say()
     assert not stream.getvalue() and len(caplog.records) == 1  # the other listener says so
-    with said:
+    said.end()
+    for family in ("sssp", "sssp", "minplus"):  # each is said once
+        said.begin(family, waiting=2)
         speaker.say()
-    assert stream.getvalue().count("\n") == terminal
+        said.end()
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == (2 if terminal else 0) and len(caplog.records) == 3
+    for words in ("(bfs, number 1)", "(sssp, number 2 of 4)", "(minplus, number 4 of 6)"):
+        assert words in caplog.text
+
+
+def test_what_workers_compile_is_said():
+    said, heard = Announcement(), []
+    with said.listening(heard.append):
+        said.hear("bfs, number 1, on a worker")
+        said.hear("bfs, number 1, on a worker")
+        said.begin("sssp")
+        said.end()
+        said.hear("")
+    assert heard == ["bfs, number 1, on a worker", "sssp, number 1", "bfs, number 1, on a worker", ""]
+
+
+def test_kernels_of_other_packages_are_not_said():
+    heard = []
+    with COMPILING.listening(heard.append):
+        numba.njit(lambda: 1)()
+    assert not heard
 
 
 def test_the_line_comes_after_a_while(monkeypatch):

@@ -9,13 +9,15 @@ import time
 import dask
 import pytest
 from distributed import Client
-from exhaustive import exhaustive
-from ports import free_port
-from test_cluster import SOON, cluster, pytestmark, sessions, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph.errors import InputError, MemoryLimitError, SchedulerError, WorkerLostError
 from mgraph.runtime.dask import turns
+from tests.support.clusters import CLUSTER_WARNINGS, SOON, cluster, sessions, wait_until
+from tests.support.parameters import exhaustive
+from tests.support.ports import free_port
+
+pytestmark = CLUSTER_WARNINGS
 
 
 def started(*arguments):

@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from exhaustive import exhaustive
 
 import mgraph
+from tests.support.parameters import exhaustive
 
 ROOT = Path(__file__).parents[1]
 
@@ -211,21 +211,6 @@ large = {"cupy", "dask", "distributed", "importlib.metadata", "networkx", "numba
 print(*sorted(name for name in sys.modules if name in large or name.partition(".")[0] == "scipy"))
 """
     assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == ""
-
-
-def test_the_error_for_negative_cycles_is_scipys_too():
-    program = """
-import pickle, mgraph, mgraph.errors
-try:
-    mgraph.apsp([[0.0, -3.0], [1.0, 0.0]])
-except mgraph.errors.NegativeCycleError as error:
-    from scipy.sparse.csgraph import NegativeCycleError
-    assert isinstance(error, NegativeCycleError) and isinstance(error, mgraph.MgraphError)
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is mgraph.NegativeCycleError and str(again) == str(error) and again.vertex == error.vertex
-    print("caught", "NegativeCycleError" in dir(mgraph))
-"""
-    assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == "caught True"
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,19 @@ import gc
 import dask.array
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_resident import directed, names_kept, same
 
 import mgraph
 from mgraph import DistributedGraph, Graph
 from mgraph.errors import InputError
 from mgraph.generate import rmat
+from tests.support.clusters import CLUSTER_WARNINGS, clients, wait_until
+from tests.support.parameters import exhaustive
+from tests.support.residents import directed, names_kept, same
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3))
 
 
 def by_target(graph):

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_checkpoints import writing
-from test_cluster import cluster, gpus, pytestmark  # noqa: F401  (the mark works here too)
 
 from mgraph import device as devices
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError
 from tests.poison import BYTES, environment, poisoned, start
+from tests.support.clusters import CLUSTER_WARNINGS, cluster
 
-__all__ = ["gpus", "writing"]  # fixtures
+pytestmark = [*CLUSTER_WARNINGS, pytest.mark.usefixtures("writing")]
+
 
 ROOT = Path(__file__).parents[1]
 METHODS = [(name, method) for name, entry in ALGORITHMS.items() for method in (entry.methods or ("auto",))]
@@ -123,7 +123,6 @@ def test_gpus(gpus, tmp_path, byte):
         check(name, method, FEW, "cuda", {"on GPUs": {"client": gpus}}, tmp_path / name / method, [byte])
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_new_memory_is_poisoned(device):
     where = devices.find(device)
     for byte in BYTES:

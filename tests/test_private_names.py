@@ -1,4 +1,4 @@
-"""The tests use the library's public names alone."""
+"""The tests use the library's public names alone, and share theirs in `tests/support`."""
 
 import ast
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
 
 #: A private attribute of another object, or one that a test replaces. The methods of Dask's client are not mgraph's.
 USED = re.compile(
@@ -41,9 +42,11 @@ def used(text):
             yield from (alias.name for alias in node.names)
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in ROOT.glob("tests/*.py")))
+@pytest.mark.parametrize(
+    "name", sorted(str(path.relative_to(TESTS)) for path in [*TESTS.glob("*.py"), *TESTS.glob("support/*.py")])
+)
 def test_a_test_uses_public_names_alone(name, private_names):
-    assert not private_names & set(used((ROOT / "tests" / name).read_text()))
+    assert not private_names & set(used((TESTS / name).read_text()))
 
 
 @pytest.mark.parametrize(
@@ -52,3 +55,8 @@ def test_a_test_uses_public_names_alone(name, private_names):
 def test_a_private_name_is_seen(line, private_names):
     assert "_row_sources" in private_names
     assert list(used(line.format("_row_sources"))) == ["_row_sources"]
+
+
+def test_no_test_imports_from_another():
+    imported = re.compile(r"^\s*from (tests\.)?test_\w+ import|^\s*from tests import .*\btest_", re.MULTILINE)
+    assert not [path.name for path in TESTS.glob("**/*.py") if imported.search(path.read_text())]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mgraph import device, kept
+from mgraph import cache_folder, device
 from mgraph.calibrate import calibrate
 from mgraph.errors import InputError
 from mgraph.planner import plan
@@ -22,7 +22,7 @@ MODEL = device.HostDevice().model()
 
 def speed(model, cores):
     """Return the relative speed of a CPU, by the user's cache folder."""
-    return probe.speed_in(model, cores, kept.cache_folder())
+    return probe.speed_in(model, cores, cache_folder.cache_folder())
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def no_home(monkeypatch):
 
 def test_a_cache_folder_that_is_not_absolute_is_ignored(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
-    assert kept.cache_folder.__wrapped__() == Path.home() / ".cache" / "mgraph"
+    assert cache_folder.cache_folder.__wrapped__() == Path.home() / ".cache" / "mgraph"
 
 
 def test_without_a_home_nothing_is_kept(measurements, monkeypatch):
@@ -125,13 +125,13 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, monkeypat
 
     class Late(dict):
         def items(self):
-            kept.write_json(path, {"other": 1})
+            cache_folder.write_json(path, {"other": 1})
             return super().items()
 
-    kept.write_json(path, Late(own=2))
+    cache_folder.write_json(path, Late(own=2))
     assert json.loads(path.read_text()) == {"own": 2}
     with pytest.raises(TypeError):
-        kept.write_json(path, {"own": object()})
+        cache_folder.write_json(path, {"own": object()})
     assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
     assert json.loads(path.read_text()) == {"own": 2}
 

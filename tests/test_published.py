@@ -10,10 +10,6 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
-from exhaustive import exhaustive
-from test_cli import failed, invoke, ok
-from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_resident import names_kept, same
 
 import mgraph
 from mgraph import DistributedGraph
@@ -21,15 +17,17 @@ from mgraph.errors import InputError, WorkerLostError
 from mgraph.generate import grid, rmat, weighted
 from mgraph.graph.vertex_range import VertexRange
 from mgraph.runtime.dask.worker import NAME
+from tests.support.clusters import CLUSTER_WARNINGS, SOON, clients, cluster, wait_until
+from tests.support.commands import failed, invoke, ok
+from tests.support.parameters import exhaustive
+from tests.support.residents import names_kept, same
+
+pytestmark = CLUSTER_WARNINGS
 
 GRAPH = weighted(rmat(7), (1, 9))
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3))
 
 
 def other(client):
@@ -172,11 +170,7 @@ def test_a_call_of_another_client_goes_on_while_a_graph_is_made(client):
         mgraph.cluster.unpublish("meanwhile", client)
 
 
-@pytest.fixture(scope="module")
-def processes():
-    """Two worker processes."""
-    with cluster(2, processes=True) as made:
-        yield made
+processes = clients(2, processes=True)
 
 
 def test_commands_on_a_standing_cluster(processes, tmp_path):

@@ -11,20 +11,18 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
-from exhaustive import exhaustive
-from test_checkpoints import Steps, writing, written  # noqa: F401  (a fixture, too)
-from test_cli import ok
-from test_cluster import SILENCE, kill_a_worker, wait_until
-from test_cluster import pytestmark as cluster_marks
-from test_recovery import LOST, Kills, mortals, nursed  # noqa: F401  (fixtures, too)
-from test_resident import names_kept
 
 import mgraph
 from mgraph import DistributedGraph
 from mgraph.errors import InputError, WorkerLostError
 from mgraph.runtime.dask.group import Group
+from tests.support.checkpoints import Steps, written
+from tests.support.clusters import CLUSTER_WARNINGS, LOST, SILENCE, Kills, kill_a_worker, wait_until
+from tests.support.commands import ok
+from tests.support.parameters import exhaustive
+from tests.support.residents import names_kept
 
-pytestmark = [*cluster_marks, LOST]
+pytestmark = [*CLUSTER_WARNINGS, LOST, pytest.mark.usefixtures("writing")]
 
 GRID = mgraph.generate.grid(12, 12, weights=(1, 9), device="cpu")
 
@@ -54,7 +52,7 @@ def distances(graph, source=0, **how):
 
 
 @pytest.fixture
-def others(mortals):  # noqa: F811
+def others(mortals):
     """Three more clients of the same workers."""
     with ExitStack() as stack:
         address = mortals.scheduler.address
@@ -66,7 +64,7 @@ def times_made(caplog):
 
 
 @pytest.mark.parametrize("way", ["relabelled", *exhaustive(*(way for way in WAYS if way != "relabelled"))])
-def test_a_published_graph_is_made_again_for_all_clients(mortals, others, caplog, tmp_path, way):  # noqa: F811
+def test_a_published_graph_is_made_again_for_all_clients(mortals, others, caplog, tmp_path, way):
     with WAYS[way](mortals, tmp_path) as graph:
         expected, ids = distances(graph), None if graph.ids is None else graph.ids.to_numpy()
         graph.publish("streets")
@@ -96,7 +94,7 @@ def test_a_published_graph_is_made_again_for_all_clients(mortals, others, caplog
     wait_until(lambda: names_kept(mortals) == [])
 
 
-def test_clients_that_need_it_at_once_make_it_once(mortals, others, caplog):  # noqa: F811
+def test_clients_that_need_it_at_once_make_it_once(mortals, others, caplog):
     with grid(mortals) as graph, ThreadPoolExecutor(4) as threads:
         expected = distances(graph)
         graph.publish("streets")
@@ -109,7 +107,7 @@ def test_clients_that_need_it_at_once_make_it_once(mortals, others, caplog):  # 
         mgraph.cluster.unpublish("streets", mortals)
 
 
-def test_a_client_that_comes_after_the_loss(mortals, tmp_path):  # noqa: F811
+def test_a_client_that_comes_after_the_loss(mortals, tmp_path):
     with grid(mortals) as graph:
         expected = distances(graph)
         graph.publish("streets")
@@ -124,7 +122,7 @@ def test_a_client_that_comes_after_the_loss(mortals, tmp_path):  # noqa: F811
 
 
 @pytest.mark.exhaustive
-def test_a_name_that_is_free_or_another_graphs_by_then(mortals, others):  # noqa: F811
+def test_a_name_that_is_free_or_another_graphs_by_then(mortals, others):
     with grid(mortals) as graph:
         expected = distances(graph)
         graph.publish("streets")
@@ -140,7 +138,7 @@ def test_a_name_that_is_free_or_another_graphs_by_then(mortals, others):  # noqa
     mgraph.cluster.unpublish("streets", mortals)
 
 
-def test_a_worker_that_is_lost_while_it_is_made_again(mortals, others, monkeypatch):  # noqa: F811
+def test_a_worker_that_is_lost_while_it_is_made_again(mortals, others, monkeypatch):
     with grid(mortals) as graph:
         expected = distances(graph)
         graph.publish("streets")
@@ -161,7 +159,7 @@ def test_a_worker_that_is_lost_while_it_is_made_again(mortals, others, monkeypat
 
 
 @pytest.mark.exhaustive
-def test_a_call_with_checkpoints_on_a_graph_of_another_client(mortals, others, tmp_path):  # noqa: F811
+def test_a_call_with_checkpoints_on_a_graph_of_another_client(mortals, others, tmp_path):
     with grid(mortals) as graph:
         graph.publish("streets")
     handle = mgraph.resident("streets", others[0])
@@ -180,7 +178,7 @@ def test_a_call_with_checkpoints_on_a_graph_of_another_client(mortals, others, t
 
 
 @pytest.mark.exhaustive
-def test_a_stopped_worker_has_no_part_of_it_any_more(mortals, others):  # noqa: F811
+def test_a_stopped_worker_has_no_part_of_it_any_more(mortals, others):
     with grid(mortals) as graph:
         expected = distances(graph)
         graph.publish("streets")
@@ -199,7 +197,7 @@ def test_a_stopped_worker_has_no_part_of_it_any_more(mortals, others):  # noqa: 
     wait_until(lambda: names_kept(mortals) == [])  # the worker too, since it is awake again
 
 
-def test_a_file_that_has_changed(mortals, others, tmp_path):  # noqa: F811
+def test_a_file_that_has_changed(mortals, others, tmp_path):
     read(mortals, tmp_path, n=2000).publish("streets")
     handle = mgraph.resident("streets", others[0])
     kill_a_worker(mortals)
@@ -210,7 +208,7 @@ def test_a_file_that_has_changed(mortals, others, tmp_path):  # noqa: F811
     mgraph.cluster.unpublish("streets", mortals)
 
 
-def test_what_one_client_has_made_is_not_made_again(mortals, others):  # noqa: F811
+def test_what_one_client_has_made_is_not_made_again(mortals, others):
     sent = DistributedGraph.from_graph(GRID, mortals, device="cpu")
     weighted = grid(mortals).with_weights(lambda src, dst: src + dst)
     for name, graph in (("sent", sent), ("weighted", weighted)):

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 
 import mgraph
 from mgraph.dtypes import distance_range, infinity
 from mgraph.errors import DistanceOverflowError
 from mgraph.graph.potentials import vertex_on_cycle
-from tests.test_apsp import DEVICES
-from tests.test_cluster import cluster, pytestmark  # noqa: F401
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
+
 
 METHODS = ["blocked", "naive", "squaring", "sssp", "johnson"]
 INTEGERS = [np.dtype(np.int16), np.dtype(np.int32)]
@@ -17,15 +19,7 @@ INTEGERS = [np.dtype(np.int16), np.dtype(np.int32)]
 N = 70
 
 
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def workers():
-    with cluster(2, processes=False) as client:
-        yield client
+workers = clients(2)
 
 
 def chains(*weights, n=N):

@@ -14,10 +14,6 @@ import fsspec
 import numpy as np
 import pytest
 from distributed import get_worker
-from exhaustive import exhaustive
-from test_building import check as check_built
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
-from test_resident import names_kept, same, wait_until
 
 import mgraph
 from mgraph import Graph
@@ -26,29 +22,22 @@ from mgraph.io import FORMATS, edge_files, files
 from mgraph.io import columns as file_columns
 from mgraph.io.section import Section
 from mgraph.runtime.placing import Placing
+from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster, wait_until
+from tests.support.parameters import exhaustive
+from tests.support.properties import check_built as check_built
+from tests.support.residents import names_kept, same
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Workers in this process: one of them has no section of a short file."""
-    with cluster(2, processes=False) as made:
-        yield made
+#: Workers in this process: one of them has no section of a short file.
+client = clients(2)
 
 
 @pytest.fixture(autouse=True)
 def short_sections(monkeypatch):
     """Cut files into sections of a few lines."""
     monkeypatch.setattr(edge_files, "SECTION", (128, 512))
-
-
-@pytest.fixture
-def write(tmp_path):
-    def written(content, name="edges.txt"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return written
 
 
 def check(client, path, **options):
@@ -312,11 +301,7 @@ def test_a_file_that_one_worker_cannot_read(client, write, monkeypatch):
 def test_a_worker_that_is_lost_while_it_reads(write, tmp_path):
     path = write(lines())
     os.mkfifo(tmp_path / "pipe.txt")  # which nobody writes to: opening it waits
-    with (
-        cluster(2, processes=True) as client,
-        ThreadPoolExecutor(1) as thread,
-        dask.config.set({"mgraph.retries": 0}),
-    ):
+    with cluster(2, processes=True) as client, ThreadPoolExecutor(1) as thread, dask.config.set({"mgraph.retries": 0}):
         pids = client.run(os.getpid)
         reading = thread.submit(mgraph.read, tmp_path / "pipe.txt", client=client, device="cpu")
         wait_until(lambda: any("survey" in str(key) for keys in client.processing().values() for key in keys))
@@ -467,6 +452,11 @@ def test_parquet(client, tmp_path):
         chosen = {name: column[part::2] for name, column in zip(("src", "dst", "weight"), edges, strict=True)}
         parquet.write_table(pyarrow.table(chosen), tmp_path / f"part-{part}.pq")
     joined = [np.concatenate([column[::2], column[1::2]]) for column in edges]
+    parquet.write_table(pyarrow.table({"src": [0], "dst": [1], "km": [420]}), tmp_path / "km.parquet")
+    for options in ({}, {"client": client, "device": "cpu"}):
+        with pytest.raises(FormatError, match=r"in the column 'km', which may be weights: name .* by columns=, or"):
+            mgraph.read(tmp_path / "km.parquet", **options)
+        assert mgraph.read(tmp_path / "km.parquet", **options, weighted=False).m == 1
     check_columns(client, tmp_path / "part-*", joined)
     check_columns(client, tmp_path / "part-*", joined[:2], weighted=False)
     wrong = tmp_path / "wrong.parquet"

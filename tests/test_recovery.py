@@ -11,68 +11,26 @@ import dask
 import numpy as np
 import pytest
 from distributed import Future
-from exhaustive import exhaustive
-from test_cluster import (
-    QUIET,
-    SILENCE,
-    forked,
-    gpus,
-    kill_a_worker,
-    pytestmark,  # noqa: F401  (the mark works here too)
-    wait_until,
-)
 
 import mgraph
 from mgraph.errors import InputError, WorkerLostError
 from mgraph.runtime.dask import driver, tasks
 from mgraph.runtime.losses import attempted
-from tests.ports import free_port
-from tests.present import present
+from tests.support.clusters import (
+    CLUSTER_WARNINGS,
+    LOST,
+    QUIET,
+    SILENCE,
+    Kills,
+    again_at_the_same_address,
+    forked,
+    kill_a_worker,
+    present,
+    wait_until,
+)
+from tests.support.parameters import exhaustive
 
-__all__ = ["gpus"]  # a fixture
-
-LOST = pytest.mark.filterwarnings("ignore:the call leaves out the worker")
-
-
-@pytest.fixture(scope="module")
-def nursed():
-    from distributed import Client, LocalCluster
-
-    with (
-        forked(),
-        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=0, **QUIET) as made,
-        Client(made, set_as_default=False) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def fixed():
-    """A worker whose process always has the same address."""
-    from distributed import Client, LocalCluster
-
-    options = {"n_workers": 1, "threads_per_worker": 1, "worker_port": free_port(), "memory_limit": 0, **QUIET}
-    with forked(), LocalCluster(**options) as made, Client(made, set_as_default=False) as client:
-        yield client
-
-
-@pytest.fixture
-def mortals(nursed):
-    """Two worker processes that a test may kill: their nannies start others."""
-    wait_until(lambda: len(nursed.run(os.getpid, on_error="ignore")) == 2)
-    return nursed
-
-
-class Kills:
-    """A report of progress that kills a worker after superstep `at`, `times` times."""
-
-    def __init__(self, client, at=1, times=1):
-        self.client, self.at, self.times = client, at, times
-        self.killed = []
-
-    def __call__(self, k, of):
-        if k >= self.at and len(self.killed) < self.times:
-            self.killed.append(kill_a_worker(self.client))
+pytestmark = CLUSTER_WARNINGS
 
 
 def matrix(n, seed=0):
@@ -153,14 +111,6 @@ def test_a_worker_that_is_started_again_before_its_matrix_is_taken(fixed, monkey
         found = mgraph.apsp(GRID, method="blocked", client=fixed, device="cpu")
     assert fixed.run(os.getpid) != before
     np.testing.assert_array_equal(found.distances, mgraph.apsp(GRID, method="blocked", device="cpu").distances)
-
-
-def again_at_the_same_address(client, before):
-    """Kill the worker, unless that was done before, and wait until its nanny has started it again."""
-    if client.run(os.getpid) == before:
-        kill_a_worker(client)
-        wait_until(lambda: client.run(os.getpid, on_error="ignore").keys() == before.keys())
-        wait_until(lambda: client.run(os.getpid, on_error="ignore") != before)
 
 
 @pytest.mark.parametrize("when", ["collect", *exhaustive("open", "load", "fetch")])

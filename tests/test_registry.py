@@ -13,8 +13,8 @@ from mgraph.algorithms.bellman import as_float
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError, WrongResultError
 from mgraph_bench import suite
-from tests import digests, test_differential, test_plan
-from tests.faults.cases import cases
+from tests import digests
+from tests.faults.cases import sampled
 
 DOCS = Path(__file__).parents[1] / "docs"
 METHODS = [(name, method) for name, entry in ALGORITHMS.items() for method in ("auto", *entry.methods)]
@@ -157,13 +157,12 @@ def test_samples(name, method):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_algorithm_is_in_the_tests_of_all_calls(name):
-    """Tables that cannot be made from the registry, as their inputs suit each call."""
-    call = ALGORITHMS[name].call.__name__
-    assert any(case.startswith(f"{call}/") for case in digests.cases())
-    assert name in {case.algorithm for case in cases()}
-    assert name in {algorithm for algorithm, *_ in test_plan.UNEQUAL.values()}
-    assert f"mgraph.{call}" in Path(test_differential.__file__).read_text()
+def test_digests_and_faults_take_an_algorithm_by_its_samples(name):
+    """As they do for one that has no cases of its own there."""
+    for case, call in digests.samples(ALGORITHMS[name]).items():
+        assert "error" not in digests.outcome(call, {"device": "cpu"}), case
+    case = sampled(name)
+    assert np.size(case.result(case.call(device="cpu")))
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

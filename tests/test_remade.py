@@ -12,11 +12,6 @@ import dask.array
 import numpy as np
 import pytest
 from distributed import Client
-from exhaustive import exhaustive
-from test_cluster import SILENCE, cluster, kill_a_worker, wait_until
-from test_cluster import pytestmark as cluster_marks
-from test_recovery import LOST, Kills, again_at_the_same_address, fixed, mortals, nursed  # noqa: F401  (fixtures, too)
-from test_resident import names_kept
 
 import mgraph
 from mgraph import DistributedGraph
@@ -24,9 +19,21 @@ from mgraph.errors import InputError, MemoryLimitError, WorkerLostError
 from mgraph.runtime.dask import graph as graphs
 from mgraph.runtime.dask import group, watch
 from mgraph.runtime.dask.group import Group
-from tests.present import present
+from tests.support.clusters import (
+    CLUSTER_WARNINGS,
+    LOST,
+    SILENCE,
+    Kills,
+    again_at_the_same_address,
+    cluster,
+    kill_a_worker,
+    present,
+    wait_until,
+)
+from tests.support.parameters import exhaustive
+from tests.support.residents import names_kept
 
-pytestmark = [*cluster_marks, LOST]
+pytestmark = [*CLUSTER_WARNINGS, LOST]
 
 GRID = mgraph.generate.grid(12, 12, weights=(1, 9), device="cpu")
 SRC, DST = GRID.csr().indices, np.repeat(np.arange(GRID.n), np.diff(GRID.csr().indptr))
@@ -57,7 +64,7 @@ def distances(graph, source, **how):
 
 
 @pytest.mark.parametrize("way", ["relabelled", *exhaustive(*(way for way in WAYS if way != "relabelled"))])
-def test_a_graph_is_made_again(mortals, caplog, tmp_path, way):  # noqa: F811
+def test_a_graph_is_made_again(mortals, caplog, tmp_path, way):
     with WAYS[way](mortals, tmp_path) as graph:
         there = [distances(graph, source) for source in (0, 1)]
         edges, ids = graph.to_graph().csr(), graph.ids
@@ -83,7 +90,7 @@ def test_a_graph_is_made_again(mortals, caplog, tmp_path, way):  # noqa: F811
     wait_until(lambda: names_kept(mortals) == [])
 
 
-def test_a_list_is_made_again(mortals):  # noqa: F811
+def test_a_list_is_made_again(mortals):
     succ = mgraph.generate.linked_list(5000, client=mortals, device="cpu")
     expected = mgraph.list_rank(mgraph.generate.linked_list(5000)).ranks
     ranks = mgraph.list_rank(succ).ranks
@@ -97,7 +104,7 @@ def test_a_list_is_made_again(mortals):  # noqa: F811
 
 
 @pytest.mark.exhaustive
-def test_a_worker_that_comes_back_at_its_former_address(fixed):  # noqa: F811
+def test_a_worker_that_comes_back_at_its_former_address(fixed):
     with mgraph.generate.grid(12, 12, client=fixed, device="cpu") as graph:
         for use in lambda: mgraph.bfs(graph, 0).distances[143] == 22, lambda: graph.to_graph().m == graph.m:
             vector = mgraph.bfs(graph, 0).distances
@@ -111,7 +118,7 @@ def test_a_worker_that_comes_back_at_its_former_address(fixed):  # noqa: F811
 
 
 @pytest.mark.exhaustive
-def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):  # noqa: F811
+def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):
     address, pid = max(mortals.run(os.getpid).items())
     with DistributedGraph.from_graph(GRID, mortals, device="cpu", worker_timeout=SILENCE) as graph:
         found = distances(graph, 0)
@@ -124,7 +131,7 @@ def test_a_stopped_worker_has_no_part_of_a_graph_that_is_made_again(mortals):  #
     wait_until(lambda: names_kept(mortals) == [])  # it has freed what it held, since it was awake again
 
 
-def test_a_graph_does_not_wait_for_a_worker_that_another_call_has_given_up(mortals):  # noqa: F811
+def test_a_graph_does_not_wait_for_a_worker_that_another_call_has_given_up(mortals):
     graph = mgraph.generate.rmat(7, client=mortals, device="cpu")
     here = mgraph.generate.rmat(7, device="cpu")
     found = mgraph.bfs(here, 0, device="cpu").distances
@@ -144,7 +151,7 @@ def test_a_graph_does_not_wait_for_a_worker_that_another_call_has_given_up(morta
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("way", ["generated", "published"])
-def test_a_graph_does_not_wait_for_a_worker_that_has_long_been_silent(mortals, monkeypatch, way):  # noqa: F811
+def test_a_graph_does_not_wait_for_a_worker_that_has_long_been_silent(mortals, monkeypatch, way):
     """It may be silent for 60 s in the middle of a call, but at its beginning only as long as calls with a client."""
     for module in watch, group:
         monkeypatch.setattr(module, "SILENT", SILENCE)
@@ -166,7 +173,7 @@ def test_a_graph_does_not_wait_for_a_worker_that_has_long_been_silent(mortals, m
         graph.close()
 
 
-def test_retries_bound_how_often_a_graph_is_made_again(mortals):  # noqa: F811
+def test_retries_bound_how_often_a_graph_is_made_again(mortals):
     with mgraph.generate.grid(12, 12, client=mortals, device="cpu") as graph:
         kills = Kills(mortals, times=5)
         with pytest.raises(WorkerLostError, match="makes it again; the call was made 2 times") as caught:
@@ -181,7 +188,7 @@ def test_retries_bound_how_often_a_graph_is_made_again(mortals):  # noqa: F811
         assert mgraph.bfs(graph, 0, retries=1).distances[0] == 0  # a later call makes it again
 
 
-def test_methods_of_a_lost_graph_make_it_again(mortals):  # noqa: F811
+def test_methods_of_a_lost_graph_make_it_again(mortals):
     with DistributedGraph.from_graph(GRID, mortals, device="cpu") as graph:
         expected = mgraph.sssp(GRID.with_weights(GRID.csc().weights * 2), 0, device="cpu").distances
         for use in (
@@ -195,7 +202,7 @@ def test_methods_of_a_lost_graph_make_it_again(mortals):  # noqa: F811
         mgraph.cluster.unpublish("remade", mortals)
 
 
-def test_what_the_caller_has_forgotten_is_not_made_again(mortals):  # noqa: F811
+def test_what_the_caller_has_forgotten_is_not_made_again(mortals):
     src, dst = mortals.persist(list(LAZY))
     lengths = LENGTHS.copy()
     sent = DistributedGraph.from_graph(mgraph.generate.grid(5, 5), mortals, device="cpu")
@@ -216,7 +223,7 @@ def test_what_the_caller_has_forgotten_is_not_made_again(mortals):  # noqa: F811
 
 
 @pytest.mark.exhaustive
-def test_weights_of_a_graph_that_was_closed(mortals):  # noqa: F811
+def test_weights_of_a_graph_that_was_closed(mortals):
     base = mgraph.generate.grid(9, 9, client=mortals, device="cpu")
     graph = base.with_weights(lambda src, dst: src + dst)
     other = mgraph.generate.weighted(graph, (1, 5))
@@ -231,7 +238,7 @@ def test_weights_of_a_graph_that_was_closed(mortals):  # noqa: F811
     wait_until(lambda: names_kept(mortals) == [])
 
 
-def test_too_little_memory(mortals, monkeypatch):  # noqa: F811
+def test_too_little_memory(mortals, monkeypatch):
     with DistributedGraph.from_graph(GRID, mortals, device="cpu") as graph:
         found, before = distances(graph, 0), graph.ranges
         address = kill_a_worker(mortals)
@@ -244,7 +251,7 @@ def test_too_little_memory(mortals, monkeypatch):  # noqa: F811
         np.testing.assert_array_equal(distances(graph, 0), found)
 
 
-def test_a_file_that_has_changed(mortals, tmp_path):  # noqa: F811
+def test_a_file_that_has_changed(mortals, tmp_path):
     with read(mortals, tmp_path) as graph:
         kill_a_worker(mortals)
         (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
@@ -255,7 +262,7 @@ def test_a_file_that_has_changed(mortals, tmp_path):  # noqa: F811
 @pytest.mark.parametrize(
     ("way", "step"), [("read", "one"), *exhaustive(("sent", "sent"), ("generated", "each"), ("of Dask", "each"))]
 )
-def test_building_goes_on_after_a_loss(mortals, monkeypatch, caplog, tmp_path, way, step):  # noqa: F811
+def test_building_goes_on_after_a_loss(mortals, monkeypatch, caplog, tmp_path, way, step):
     done, killed = getattr(Group, step), []
 
     def kill(group, *arguments):
@@ -273,7 +280,27 @@ def test_building_goes_on_after_a_loss(mortals, monkeypatch, caplog, tmp_path, w
         WAYS[way](mortals, tmp_path)
 
 
-def test_two_clients_and_several_threads(mortals):  # noqa: F811
+def test_a_call_that_learns_of_a_loss_after_another_thread_has_made_the_graph_again(mortals, monkeypatch):
+    """Then nothing that it lies on is lost any more, and it is made again all the same."""
+    graph = DistributedGraph.from_graph(GRID, mortals, device="cpu")
+    refresh, begun = Group.refresh, []
+
+    def late(group, loss=None):
+        if not begun:
+            begun.append(group)
+            kill_a_worker(mortals)
+            with ThreadPoolExecutor(1) as other:
+                assert other.submit(mgraph.bfs, graph, 1).result().distances[1] == 0
+            raise WorkerLostError("lost a worker that the graph lay on", workers=("tcp://127.0.0.1:1",))
+        refresh(group, loss)
+
+    monkeypatch.setattr(Group, "refresh", late)
+    found = mgraph.bfs(graph, 0)
+    np.testing.assert_array_equal(found.distances.to_numpy(), mgraph.bfs(GRID, 0, device="cpu").distances)
+    assert graph.placement.group is not begun[0]
+
+
+def test_two_clients_and_several_threads(mortals):
     expected = [mgraph.bfs(GRID, source, device="cpu").distances for source in range(6)]
     with Client(mortals.scheduler.address, set_as_default=False) as other, ThreadPoolExecutor(3) as threads:
         clients = mortals, other

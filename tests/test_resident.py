@@ -15,75 +15,28 @@ import numpy as np
 import psutil
 import pytest
 from distributed import Client
-from distributed.comm import tcp
-from exhaustive import exhaustive
-from test_cluster import SILENCE, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph import DistributedGraph, Graph, device, limits
 from mgraph.algorithms.bfs.search import Search
 from mgraph.errors import InputError, MemoryLimitError, NegativeCycleError, SchedulerError, WorkerLostError
-from mgraph.generate import grid, rmat, weighted
+from mgraph.generate import grid, rmat
 from mgraph.graph.vertex_range import VertexRange
 from mgraph.runtime import walking
 from mgraph.runtime.communicator import Solo
 from mgraph.runtime.dask.turns import Turns
 from mgraph.runtime.dask.worker import NAME
+from tests.support.clusters import CLUSTER_WARNINGS, SILENCE, clients, cluster, wait_until
+from tests.support.parameters import exhaustive
+from tests.support.residents import GRAPHS, Failing, directed, names_kept, same
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3, 5))
 
 
-@pytest.fixture(scope="module")
-def processes():
-    """Two worker processes."""
-    with cluster(2, processes=True) as made:
-        yield made
-
-
-@pytest.fixture
-def carried(monkeypatch):
-    """The bytes of the messages that this process sends and receives."""
-    sizes = []
-    write, from_frames = tcp.TCP.write, tcp.from_frames
-
-    async def counted_write(*args, **kwargs):
-        size = await write(*args, **kwargs)
-        sizes.append(size)
-        return size
-
-    def counted_frames(frames, *args, **kwargs):
-        sizes.append(sum(memoryview(frame).nbytes for frame in frames))
-        return from_frames(frames, *args, **kwargs)
-
-    monkeypatch.setattr(tcp.TCP, "write", counted_write)
-    monkeypatch.setattr(tcp, "from_frames", counted_frames)
-    return sizes
-
-
-def directed(n=300, m=1500, seed=3, low=0, high=9):
-    rng = np.random.default_rng(seed)
-    src, dst = rng.integers(0, n, (2, m))
-    return Graph.from_edges(src, dst, rng.integers(low, high, m), n=n)
-
-
-def halves(graph):
-    return graph.with_weights(graph.coo().weights / 2)
-
-
-GRAPHS = {
-    "Kronecker": lambda: weighted(rmat(8), (1, 255)),
-    "floats": lambda: halves(weighted(grid(9, 31), (1, 9))),
-    "directed with zeros and loops": directed,
-    "negative": lambda: Graph.from_edges([0, 1, 0, 2, 3], [1, 2, 2, 3, 4], [4, -3, 2, -1, 5], n=70),
-    "unweighted": lambda: directed().unweighted(),
-    "fewer vertices than workers": lambda: Graph.from_edges([0, 1], [1, 0], [2, 3]),
-    "no edges": lambda: Graph.from_edges([], [], n=40),
-}
+processes = clients(2, processes=True)
 
 
 def check_calls(placed, graph):
@@ -104,14 +57,6 @@ def check_calls(placed, graph):
     found, expected = mgraph.minimum_spanning_forest(placed), mgraph.minimum_spanning_forest(graph, device="cpu")
     assert (found.trees, found.total) == (expected.trees, expected.total)
     same(found, expected)
-
-
-def same(found, expected):
-    assert list(found.arrays) == list(expected.arrays)
-    for name, array in expected.arrays.items():
-        vector = found.arrays[name]
-        assert vector.dtype == array.dtype and vector.shape == array.shape
-        np.testing.assert_array_equal(vector.to_numpy(), device.to_host(array))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -279,16 +224,6 @@ def test_what_does_not_go_with_a_placed_graph(client):
         DistributedGraph.from_graph([[0]], client)
 
 
-def names_kept(client):
-    """The names of what the sessions of each worker keep; after a failed call, two sessions know the same things."""
-
-    def look(dask_worker):
-        there = {id(session.kept): session.kept for session in dask_worker.plugins[NAME].sessions.values()}
-        return [name for kept in there.values() for name in kept]
-
-    return [name for names in client.run(look).values() for name in names]
-
-
 def test_what_nothing_refers_to_is_freed(client):
     workers = len(client.scheduler_info()["workers"])
     placed = DistributedGraph.from_graph(grid(5, 5), client, device="cpu")
@@ -445,27 +380,6 @@ def test_a_failed_call_leaves_the_graph_usable(client, monkeypatch):
             placed.placement.executor().run(Failing(MemoryError("a test")), lambda shard: None, kept.plan, None)
         same(mgraph.bfs(placed, 3), mgraph.bfs(graph, 3, device="cpu"))
         same(kept, mgraph.bfs(graph, 0, device="cpu"))
-
-
-class Failing:
-    """A program in which the last shard fails while the others wait for it."""
-
-    facts = ()
-
-    def __init__(self, error=None):
-        self.error = error or InputError("a test")
-
-    def load(self, shard, piece, device):
-        return shard
-
-    def step(self, state, first, limit, comm):
-        if state == comm.size - 1:
-            raise self.error
-        comm.allreduce(np.ones(1), "sum")
-        return 1
-
-    def collect(self, state, comm):
-        return {}
 
 
 def test_a_plan_that_does_not_fit_is_refused(client):

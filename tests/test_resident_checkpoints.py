@@ -7,42 +7,22 @@ import sys
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_checkpoints import (
-    CALLS,
-    GRAPH,
-    INPUTS,
-    MOVED,
-    Steps,
-    Stopped,
-    complete,
-    equal,
-    mgraph_command,
-    writing,  # noqa: F401  (a fixture)
-    written,
-)
-from test_cluster import cluster, gpus, kill_a_worker, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_recovery import LOST, mortals, nursed  # noqa: F401  (fixtures)
-from test_resident import names_kept
 
 import mgraph
 from mgraph import DistributedGraph
 from mgraph.device import HostDevice
 from mgraph.errors import CheckpointError
+from tests.support.checkpointed_calls import CALLS, GRAPH, INPUTS, MOVED
+from tests.support.checkpoints import Steps, Stopped, complete, equal, written
+from tests.support.clusters import CLUSTER_WARNINGS, LOST, clients, kill_a_worker, wait_until
+from tests.support.commands import mgraph_command
+from tests.support.parameters import exhaustive
+from tests.support.residents import names_kept
 
+pytestmark = [*CLUSTER_WARNINGS, pytest.mark.usefixtures("writing")]
 
-@pytest.fixture(scope="module")
-def three():
-    """Three workers in this process."""
-    with cluster(3, processes=False) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def two():
-    """Two workers in this process."""
-    with cluster(2, processes=False) as client:
-        yield client
+three = clients(3)
+two = clients(2)
 
 
 def placed(case, client):
@@ -71,7 +51,7 @@ def test_a_call_goes_on_where_its_input_lies_on_other_workers(three, two, tmp_pa
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("case", ["blocked", "sssp", "bfs, hybrid", "bfs_many", "sssp, nearfar", "closure", "wyllie"])
-def test_gpus_go_on_where_the_input_lies(gpus, tmp_path, case):  # noqa: F811
+def test_gpus_go_on_where_the_input_lies(gpus, tmp_path, case):
     call, options, names = CALLS[case]
     if case == "sssp":  # a batch has thousands of sources
         given = mgraph.generate.grid(110, 110, weights=(1, 9), device="cpu")
@@ -127,15 +107,15 @@ def edges_of(graph, weight):
 
 def test_a_file_that_other_workers_read(three, two, tmp_path):
     path, folder = tmp_path / "edges.txt", tmp_path / "kept"
-    src, dst = np.arange(999), np.arange(1, 1000)
-    np.savetxt(path, np.column_stack([src, dst, 1 + src % 7]), fmt="%d")
-    options = {"source": 0, "span": 20, "checkpoint": folder}
+    order = np.random.default_rng(1).permutation(1000)  # so that the path changes workers hundreds of times
+    np.savetxt(path, np.column_stack([order[:-1], order[1:], 1 + order[:-1] % 7]), fmt="%d")
+    options = {"source": int(order[0]), "span": 20, "checkpoint": folder}
     with mgraph.read(path, client=three, device="cpu") as graph, pytest.raises(Stopped):
         mgraph.sssp(graph, checkpoint_every=0, progress=written(folder), **options)
     again = Steps()
     with mgraph.read(path, client=two, device="cpu") as graph:
         found = mgraph.sssp(graph, resume=True, progress=again, **options)
-        equal(found, mgraph.sssp(mgraph.read(path), 0, device="cpu"), ("distances",))
+        equal(found, mgraph.sssp(mgraph.read(path), int(order[0]), device="cpu"), ("distances",))
     assert again.seen[0] > 20
     with path.open("a") as file:
         file.write("0 999 9999\n")
@@ -154,8 +134,8 @@ def test_a_call_without_a_report_of_progress_writes_checkpoints_too(two, tmp_pat
 
 
 @LOST
-@pytest.mark.parametrize("case", ["sssp, nearfar", *exhaustive("blocked", "bfs, hybrid", "wyllie")])
-def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_path, case):  # noqa: F811
+@pytest.mark.parametrize("case", ["sssp, mask", *exhaustive("blocked", "bfs, hybrid", "wyllie")])
+def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_path, case):
     call, options, names = CALLS[case]
     if case == "wyllie":
         given = placed(case, mortals)
@@ -176,7 +156,7 @@ def test_a_call_that_loses_a_worker_goes_on_from_its_checkpoint(mortals, tmp_pat
 
 @LOST
 @pytest.mark.exhaustive
-def test_a_command_that_is_killed_is_resumed_on_a_published_graph(mortals, tmp_path):  # noqa: F811
+def test_a_command_that_is_killed_is_resumed_on_a_published_graph(mortals, tmp_path):
     at = ["--scheduler", mortals.scheduler.address]
     graph = mgraph.generate.grid(40, 40, weights=(1, 9), client=mortals, device="cpu")
     graph.publish("streets")

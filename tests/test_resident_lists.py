@@ -7,21 +7,19 @@ import signal
 import dask
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_cluster import cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_resident import names_kept
 
 import mgraph
 from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import InputError, MemoryLimitError, SchedulerError, WorkerLostError
 from mgraph.generate import linked_list
+from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster, wait_until
+from tests.support.parameters import exhaustive
+from tests.support.residents import names_kept
+
+pytestmark = CLUSTER_WARNINGS
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 17, 70_001])

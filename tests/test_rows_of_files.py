@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
@@ -19,6 +18,7 @@ from mgraph.errors import FormatError, MemoryLimitError
 from mgraph.generate import rmat, weighted
 from mgraph.graph import Graph, grouping
 from mgraph.io import gap, stream, symmetric
+from tests.support.memory import measured
 
 QUICK = settings(deadline=None, max_examples=120)
 

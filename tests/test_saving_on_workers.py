@@ -8,23 +8,22 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import get_worker
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
 
 import mgraph
 from mgraph import DistributedGraph
 from mgraph.errors import InputError, OutputExistsError, WorkerLostError
 from mgraph.generate import grid
 from mgraph.io import parts
+from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster
+
+pytestmark = CLUSTER_WARNINGS
 
 fsspec = pytest.importorskip("fsspec")
 LocalFileSystem = fsspec.get_filesystem_class("file")
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Workers in this process: with four, a matrix is cut in both directions, and a small vector has empty parts."""
-    with cluster(4, processes=False) as made:
-        yield made
+#: Workers in this process: with four, a matrix is cut in both directions, and a small vector has empty parts.
+client = clients(4)
 
 
 @pytest.fixture(scope="module")

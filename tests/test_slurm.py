@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from ports import free_port
 
 import mgraph
+from tests.support.ports import free_port
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 MISSING = [name for name in ("munged", "slurmctld", "slurmd", "sbatch") if shutil.which(name) is None]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 from scipy.sparse.csgraph import dijkstra, johnson
 
 import mgraph
@@ -14,12 +13,15 @@ from mgraph import device as devices
 from mgraph.algorithms.apsp import by_source as sources
 from mgraph.algorithms.apsp.candidates import device_bytes
 from mgraph.algorithms.apsp.detail import SourcesDetail
-from mgraph.algorithms.many_sources import batch_size, network
+from mgraph.algorithms.batched_sssp import batch_size, network
 from mgraph.graph.potentials import potentials
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.plan import Plan
 from mgraph.runtime.direct import Direct
 from mgraph.runtime.program import advance
+from tests.support.graphs import weighted_graphs
+from tests.support.memory import with_peak
+from tests.support.references import as_floats, lightest_edges
 
 #: The device that computes, and the device of the result.
 WAYS = [("cpu", "cpu"), *(pytest.param(("cuda", home), marks=pytest.mark.gpu) for home in ("cpu", "cuda"))]
@@ -54,25 +56,6 @@ def solved(graph, dtype, way=("cpu", "cpu"), predecessors=True):
     return Direct(devices.find(device)).run(program, lambda _: network(graph, h), plan, None).arrays
 
 
-def as_floats(distances):
-    distances = devices.to_host(distances)
-    result = distances.astype(np.float64)
-    if distances.dtype == np.int32:
-        result[distances == NONE] = np.inf
-    return result
-
-
-def as_scipy(graph):
-    """Return the graph as SciPy takes it: stored zeros are edges, of parallel ones only the lightest is left."""
-    src, dst, weights = graph.coo()
-    weights = np.ones(len(src)) if weights is None else weights.astype(np.float64)
-    order = np.lexsort((weights, dst, src))
-    src, dst, weights = src[order], dst[order], weights[order]
-    first = np.ones(len(src), bool)
-    first[1:] = (src[1:] != src[:-1]) | (dst[1:] != dst[:-1])
-    return sparse.csr_array((weights[first], (src[first], dst[first])), shape=(graph.n, graph.n))
-
-
 def check(graph, dtype, way):
     """Distances are SciPy's; each path along the predecessors has the right ends and length."""
     kept = [None if part is None else part.copy() for part in (*graph.csr(), *graph.csc())]
@@ -86,7 +69,7 @@ def check(graph, dtype, way):
     assert distances.shape == before.shape == (graph.n, graph.n)
     if graph.n == 0:
         return results
-    matrix = as_scipy(graph)
+    matrix = lightest_edges(graph)
     expected = dijkstra(matrix) if graph.nonnegative else johnson(matrix)
     assert np.array_equal(distances, expected)
     lengths = np.full((graph.n, graph.n), np.inf)
@@ -107,30 +90,13 @@ def check(graph, dtype, way):
     return results
 
 
-@st.composite
-def graphs(draw, largest=40):
-    """Graphs of small whole weights without negative cycles (tied, zero, shifted by potentials, none), and a type."""
-    n = draw(st.integers(0, largest))
-    random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    m = draw(st.sampled_from([0, n // 2, 2 * n, 5 * n, n * n // 2]))
-    src, dst = random.integers(0, max(n, 1), (2, m))
-    weights = random.integers(0, draw(st.sampled_from([0, 1, 9, 1000])) + 1, m)
-    directed = draw(st.booleans())
-    if directed and draw(st.booleans()):
-        potential = random.integers(0, 50, n)
-        weights += potential[src] - potential[dst]
-    dtype = draw(st.sampled_from(TYPES))
-    weights = draw(st.sampled_from([weights, weights.astype(dtype), None]))
-    return mgraph.Graph.from_edges(src, dst, weights, n=n, directed=directed), dtype
-
-
-@given(graphs())
+@given(weighted_graphs())
 def test_small_graphs(case):
     check(*case, ("cpu", "cpu"))
 
 
 @pytest.mark.gpu
-@given(graphs(), st.sampled_from(["cpu", "cuda"]))
+@given(weighted_graphs(), st.sampled_from(["cpu", "cuda"]))
 def test_small_graphs_on_a_gpu(case, home):
     results, twins = check(*case, ("cuda", home)), solved(*case)
     for name, array in results.items():
@@ -211,7 +177,8 @@ def test_fractions_shifted_by_potentials(dtype):
     assert not graph.nonnegative
     results = solved(graph, dtype)
     tolerance = 1e-5 if dtype == np.float32 else 1e-12
-    np.testing.assert_allclose(results["distances"], johnson(as_scipy(graph)), rtol=tolerance, atol=40 * tolerance)
+    expected = johnson(lightest_edges(graph))
+    np.testing.assert_allclose(results["distances"], expected, rtol=tolerance, atol=40 * tolerance)
 
 
 def test_potentials():
@@ -223,7 +190,7 @@ def test_potentials():
     h = potentials(graph)
     assert (weights + h[src] - h[dst] >= 0).all() and h.min() < 0 and h.max() <= 0
     # The least potentials: h[v] is the least distance to v.
-    assert np.array_equal(h, johnson(as_scipy(graph)).min(axis=0))
+    assert np.array_equal(h, johnson(lightest_edges(graph)).min(axis=0))
     assert not potentials(mgraph.Graph.from_edges([0], [1], [3])).any()
 
 
@@ -300,24 +267,11 @@ def test_the_device_bytes_are_what_is_used(dtype, home, predecessors):
     random = np.random.default_rng(1)
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, m)), random.integers(1, 9, m), n=n)
     graph.csc()
-    pool = xp.get_default_memory_pool()
-    pool.free_all_blocks()
-    before = pool.used_bytes()
-
-    class Watch(xp.cuda.MemoryHook):
-        name = "watch"
-        peak = 0
-
-        def malloc_postprocess(self, **_):
-            self.peak = max(self.peak, pool.used_bytes() - before)
-
-    with Watch() as watch:
-        solved(graph, dtype, ("cuda", home), predecessors)
+    _, peak = with_peak(xp, lambda: solved(graph, dtype, ("cuda", home), predecessors))
     said = device_bytes(n, m, n, np.dtype(dtype), predecessors, kind="cuda", home=home)
-    assert abs(watch.peak / said - 1) < 0.05
+    assert abs(peak / said - 1) < 0.05
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def test_rows_that_do_not_fit_go_to_a_file(device, monkeypatch):
     graph = mgraph.generate.grid(40, 40, weights=(1, 9), seed=1, device="cpu")
     expected = mgraph.apsp(graph, method="sssp", predecessors=True, device="cpu")
@@ -331,7 +285,7 @@ def test_rows_that_do_not_fit_go_to_a_file(device, monkeypatch):
         limit = max(mgraph.plan("apsp", devices="cpu", method="sssp", **known).peak_bytes) - 1
     found = mgraph.apsp(graph, method="sssp", predecessors=True, memory_limit=limit, device=device)
     assert found.plan.disk_bytes == 8 * graph.n**2 and isinstance(found.distances, np.memmap)
-    assert "in a temporary file" in found.plan.explain()
+    assert "in a temporary file" in found.plan.explain(True)
     assert np.array_equal(found.distances, expected.distances)
     assert np.array_equal(found.predecessors, expected.predecessors)
 

@@ -2,31 +2,23 @@
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from scipy import sparse
 from scipy.sparse import csgraph
-from test_apsp import poison
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark quietens Dask's warnings here too)
 
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.minimum_spanning_forest import keys
 from mgraph.algorithms.registry import ALGORITHMS
-from mgraph.cluster import local_client
-from mgraph.device import gpu_count
 from mgraph.device.numba.small import VERTICES
 from mgraph.errors import MemoryLimitError, WrongResultError
 from mgraph.generate import grid, random_degree, rmat
 from mgraph.planning.devices import DeviceSpec
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
 
 TYPES = [np.int32, np.float32, np.float64, np.int64, np.int16, None]
-
-
-@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
 
 
 def kruskal(n, src, dst, weights):
@@ -157,11 +149,7 @@ def test_too_little_memory_is_refused():
         mgraph.plan("minimum_spanning_forest", 10**8, 10**10, DeviceSpec("cuda:0", "cuda", 8 << 30))
 
 
-@pytest.fixture(scope="module", params=[2, *exhaustive(1, 3, 5)])
-def client(request):
-    """Workers in this process."""
-    with cluster(request.param, processes=False) as made:
-        yield made
+client = clients(2, *exhaustive(1, 3, 5))
 
 
 def check_workers(client, device):
@@ -182,12 +170,8 @@ def test_the_same_as_direct(client):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_as_direct_on_gpus(workers):
-    if workers > gpu_count():
-        pytest.skip(f"needs {workers} GPUs")
-    with local_client(workers, "cuda") as client:
-        check_workers(client, "cuda")
+def test_the_same_as_direct_on_gpus(gpu_workers):
+    check_workers(gpu_workers, "cuda")
 
 
 @pytest.mark.parametrize("directed", [False, True])

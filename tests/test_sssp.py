@@ -1,18 +1,12 @@
 """Shortest paths from one source: every method against SciPy, negative weights, limits and targets."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from scipy.sparse.csgraph import bellman_ford, dijkstra
-from test_apsp import poison
-from test_plan import measured
-from test_sources import as_floats, as_scipy
+from scipy.sparse.csgraph import dijkstra
 
 import mgraph
 from mgraph import device as devices
@@ -20,96 +14,30 @@ from mgraph.device.numba.small import is_small
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.planning.devices import USABLE
+from tests.support.devices import poison
+from tests.support.graphs import REAL_GRAPHS, needs_real_graphs, weighted_by_ends
+from tests.support.memory import measured
+from tests.support.methods import methods
+from tests.support.parameters import DTYPES, exhaustive
+from tests.support.properties import check_shortest_paths
+from tests.support.references import as_floats, lightest_edges, shortest_distances
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
-METHODS = ["nearfar", "bellman-ford", "mask"]
-DTYPES = ["float32", "float64", "int32"]
-DATA = next(
-    (d for d in (Path(__file__).parents[2] / "shared" / "data", Path(__file__).parents[1] / ".data") if d.is_dir()),
-    None,
-)
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
-
-
-def edges_of(graph):
-    """Return an edge's ends and length, one by one."""
-    src, dst, weights = (None if part is None else devices.to_host(part) for part in graph.coo())
-    return src, dst, np.ones(len(src), np.float32) if weights is None else weights
-
-
-def in_doubles(distances):
-    """Return distances as SciPy gives them."""
-    distances = devices.to_host(distances)
-    unreached = np.iinfo(np.int32).max if distances.dtype == np.int32 else np.inf
-    return np.where(distances == unreached, np.inf, distances.astype(np.float64))
-
-
-def scipys(graph, source, search=dijkstra):
-    """Return SciPy's distances; of parallel edges, which it would add up, the shortest counts."""
-    src, dst, weights = edges_of(graph)
-    order = np.lexsort((weights, dst, src))
-    src, dst, weights = src[order], dst[order], weights[order].astype(np.float64)
-    first = np.ones(len(src), bool)
-    first[1:] = (src[1:] != src[:-1]) | (dst[1:] != dst[:-1])
-    matrix = sparse.csr_matrix((weights[first], (src[first], dst[first])), shape=(graph.n, graph.n))
-    return search(matrix, indices=source)
-
-
-def verify(graph, source, result):
-    """Check a result by its properties, without another search.
-
-    The source is at 0; no edge leads to a vertex that is farther than its end; each reached vertex has a predecessor,
-    over an edge of exactly the difference of their distances; and the predecessors lead to the source.
-    """
-    distances, parents = devices.to_host(result.distances), devices.to_host(result.predecessors)
-    assert distances.shape == parents.shape == (graph.n,) and parents.dtype == np.int32
-    src, dst, weights = edges_of(graph)
-    weights = weights.astype(distances.dtype)
-    reached = np.isfinite(in_doubles(distances))
-    assert distances[source] == 0 and parents[source] == -9999
-    follows = reached[src]
-    assert reached[dst[follows]].all()
-    sums = distances[src[follows]] + weights[follows]
-    assert (distances[dst[follows]] <= sums).all()
-    tight = np.flatnonzero(follows)[distances[dst[follows]] == sums]
-    children = np.flatnonzero(parents >= 0)
-    assert np.array_equal(children, np.setdiff1d(np.flatnonzero(reached), [source]))
-    assert (parents[~reached] == -9999).all()
-    edges = src[tight].astype(np.int64) * graph.n + dst[tight]
-    assert np.isin(parents[children].astype(np.int64) * graph.n + children, edges).all()
-    # The ancestor of each vertex after 1, 2, 4, ... steps; the source is its own ancestor.
-    ancestor = np.where(parents >= 0, parents, np.arange(graph.n))
-    for _ in range(graph.n.bit_length()):
-        ancestor = ancestor[ancestor]
-    assert (ancestor[reached] == source).all()
+METHODS = methods("sssp")
 
 
 def check(graph, source, device, span=None, methods=METHODS, **asked):
     """Solve by every method; all give SciPy's distances, and the same predecessors."""
-    expected = scipys(graph, source, dijkstra if methods is METHODS else bellman_ford)
+    expected = shortest_distances(graph, source)
     before = None
     for method in methods:
         result = mgraph.sssp(graph, source, method=method, predecessors=True, device=device, span=span, **asked)
-        assert np.allclose(in_doubles(result.distances), expected, rtol=1e-5, atol=0), method
-        verify(graph, source, result)
+        assert np.allclose(as_floats(result.distances), expected, rtol=1e-5, atol=0), method
+        check_shortest_paths(graph, source, result)
         if before is not None:
             assert np.array_equal(result.distances, before.distances), method
             assert np.array_equal(result.predecessors, before.predecessors), method
         before = result
     return before
-
-
-def weighted(graph, weights):
-    """Return the graph with an edge's length made from its ends, so that both directions have the same."""
-    src, dst, _ = graph.coo()
-    low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst)
-    return mgraph.Graph.from_edges(src, dst, weights[(low * 7919 + high * 104729) % len(weights)], n=graph.n)
 
 
 @st.composite
@@ -128,16 +56,9 @@ def searches(draw):
 
 
 @given(searches())
-def test_small_graphs(case):
+def test_small_graphs(device, case):
     graph, source, span = case
-    check(graph, source, "cpu", span)
-
-
-@pytest.mark.gpu
-@given(searches())
-def test_small_graphs_on_a_gpu(case):
-    graph, source, span = case
-    check(graph, source, "cuda", span)
+    check(graph, source, device, span)
 
 
 def shapes():
@@ -186,7 +107,7 @@ def test_shapes(shape, device):
 def test_rmat_with_isolated_vertices(dtype, device):
     random = np.random.default_rng(2)
     for directed in (False, True):
-        graph = weighted(rmat(12, directed=directed), random.integers(1, 256, 997).astype(dtype))
+        graph = weighted_by_ends(rmat(12, directed=directed), random.integers(1, 256, 997).astype(dtype))
         degrees = np.diff(graph.csr().indptr)
         assert (degrees == 0).any()
         for source in (int(degrees.argmax()), int(graph.csr().indices[0]), int(degrees.argmin())):
@@ -218,8 +139,8 @@ def test_a_window_lost_in_rounding(length, device):
     graph = mgraph.Graph.from_edges(src, dst, weights)
     assert graph.kept("window", devices.find("cpu"), lambda: 1.0, weights=True) == 1
     result = mgraph.sssp(graph, 0, method="nearfar", device=device, predecessors=True)
-    verify(graph, 0, result)
-    assert np.array_equal(in_doubles(result.distances), scipys(graph, 0))
+    check_shortest_paths(graph, 0, result)
+    assert np.array_equal(as_floats(result.distances), shortest_distances(graph, 0))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -234,8 +155,8 @@ def test_negative_weights(dtype, device):
         assert shifted.extremes()[0] < 0
         source = int(src[0])
         result = check(shifted, source, device, methods=("bellman-ford", "auto"))
-        unshifted = scipys(mgraph.Graph.from_edges(src, dst, plain.astype(dtype), n=n), source)
-        assert np.array_equal(in_doubles(result.distances), unshifted + h[source] - h)
+        unshifted = shortest_distances(mgraph.Graph.from_edges(src, dst, plain.astype(dtype), n=n), source)
+        assert np.array_equal(as_floats(result.distances), unshifted + h[source] - h)
         assert result.plan.method == "bellman-ford"
 
 
@@ -243,7 +164,7 @@ def test_limit_where_weights_are_negative(device):
     # The path to 3 exceeds the limit at 1, and returns below it.
     graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [10.0, -8.0, 0.0])
     result = mgraph.sssp(graph, 0, limit=5, predecessors=True, device=device)
-    assert in_doubles(result.distances).tolist() == [0, np.inf, 2, 2]
+    assert as_floats(result.distances).tolist() == [0, np.inf, 2, 2]
     assert result.path(3) == [0, 1, 2, 3] and result.path(1) == []
 
 
@@ -318,9 +239,9 @@ def test_deep_graph_with_negative_weights(device):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_limit_and_target(method, dtype, device):
     random = np.random.default_rng(7)
-    graph = weighted(rmat(11), random.integers(0, 256, 997).astype(dtype))
+    graph = weighted_by_ends(rmat(11), random.integers(0, 256, 997).astype(dtype))
     source = int(np.diff(graph.csr().indptr).argmax())
-    whole = scipys(graph, source)
+    whole = shortest_distances(graph, source)
     median = int(np.median(whole[np.isfinite(whole)]))
     order = np.argsort(whole)
     for asked in (
@@ -330,7 +251,7 @@ def test_limit_and_target(method, dtype, device):
         most = min(asked.get("limit", np.inf), whole[asked["target"]] if "target" in asked else np.inf)
         for span in (None, 2):
             result = mgraph.sssp(graph, source, method=method, predecessors=True, span=span, device=device, **asked)
-            assert np.array_equal(in_doubles(result.distances), np.where(whole <= most, whole, np.inf)), asked
+            assert np.array_equal(as_floats(result.distances), np.where(whole <= most, whole, np.inf)), asked
             before = devices.to_host(result.predecessors)
             kept = np.isfinite(whole) & (whole <= most) & (np.arange(graph.n) != source)
             assert np.array_equal(before >= 0, kept)
@@ -351,12 +272,12 @@ def test_path(device):
 
 @pytest.mark.parametrize("method", ["nearfar", *exhaustive("bellman-ford", "mask")])
 def test_offsets_of_64_bits(method, device):
-    graph = weighted(rmat(10, directed=True), np.arange(1, 256, dtype=np.int32))
+    graph = weighted_by_ends(rmat(10, directed=True), np.arange(1, 256, dtype=np.int32))
     indptr, indices, weights = graph.compressed("csr")
     wide = mgraph.Graph(graph.n, csr=Compressed(indptr.astype(np.int64), indices, weights), nonnegative=True)
     result = mgraph.sssp(wide, 5, method=method, predecessors=True, device=device)
-    assert np.array_equal(in_doubles(result.distances), scipys(graph, 5))
-    verify(wide, 5, result)
+    assert np.array_equal(as_floats(result.distances), shortest_distances(graph, 5))
+    check_shortest_paths(wide, 5, result)
     assert np.array_equal(result.predecessors, mgraph.sssp(graph, 5, predecessors=True, device=device).predecessors)
 
 
@@ -375,7 +296,7 @@ def test_types(device):
         graph = mgraph.Graph.from_edges([0, 1], [1, 2], None if weights is None else np.array([1, 1], weights), n=4)
         result = mgraph.sssp(graph, 0, dtype=dtype, device=device)
         assert result.distances.dtype == result.plan.dtype == expected
-        assert in_doubles(result.distances).tolist() == [0, 1, 2, np.inf]
+        assert as_floats(result.distances).tolist() == [0, 1, 2, np.inf]
 
 
 def test_distances_beyond_integers(device):
@@ -384,7 +305,7 @@ def test_distances_beyond_integers(device):
     with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
         mgraph.sssp(graph, 0, device=device)
     assert mgraph.sssp(graph, 0, dtype="float64", device=device).distances[9] == 9 * 2**28
-    assert in_doubles(mgraph.sssp(graph, 0, limit=2**29, device=device).distances)[2] == 2**29
+    assert as_floats(mgraph.sssp(graph, 0, limit=2**29, device=device).distances)[2] == 2**29
     graph = mgraph.Graph.from_edges(path, path + 1, np.full(9, -(2**28)))
     with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
         mgraph.sssp(graph, 0, device=device)
@@ -489,7 +410,7 @@ def test_plan():
     made = mgraph.plan("sssp", 10**6, 10**7, gpus, predecessors=True)
     assert made.method == "nearfar" and made.dtype == "float32" and made.steps is None
     assert made.ranges[0][0] == 0 and made.ranges[-1][1] == 10**6
-    assert "sssp, method 'nearfar'" in made.explain() and "predecessors int32" in made.explain()
+    assert "sssp, method 'nearfar'" in made.explain(True) and "predecessors int32" in made.explain(True)
     assert mgraph.plan("sssp", 10, 20, gpus[:1], nonnegative=False).method == "bellman-ford"
     with pytest.raises(mgraph.MemoryLimitError, match="sssp"):
         mgraph.plan("sssp", 10**8, 10**10, mgraph.DeviceSpec("cuda:0", "cuda", 8 << 30))
@@ -497,10 +418,10 @@ def test_plan():
         mgraph.plan("sssp", 10)
 
 
-@pytest.mark.skipif(DATA is None, reason="the real graphs are not beside the checkout")
+@needs_real_graphs
 def test_new_york(device):
-    graph = mgraph.read(DATA / "NY.gr.xz")
-    check(weighted(graph, np.arange(1, 256, dtype=np.int32)), 0, device)
+    graph = mgraph.read(REAL_GRAPHS / "NY.gr.xz")
+    check(weighted_by_ends(graph, np.arange(1, 256, dtype=np.int32)), 0, device)
 
 
 @pytest.mark.gpu
@@ -530,14 +451,13 @@ def test_vertices_cut_off_keep_predecessors_where_weights_are_negative():
 
 def nearest_of_several(graph, sources):
     """The least distance from any source, and the least source at that distance, from SciPy's rows."""
-    rows = dijkstra(as_scipy(graph), indices=sources)
+    rows = dijkstra(lightest_edges(graph), indices=sources)
     least = rows.min(axis=0)
     order = np.argsort(sources)
     nearest = np.array(sources)[order][(rows[order] == least).argmax(axis=0)]
     return least, np.where(np.isfinite(least), nearest, -9999)
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("method", ["auto", "bellman-ford", "mask"])
 def test_the_nearest_of_several_sources(method, device):
     random = np.random.default_rng(4)

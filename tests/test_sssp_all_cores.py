@@ -7,9 +7,6 @@ import textwrap
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_checkpoints import Stopped, writing, written  # noqa: F401  (a fixture, too)
-from test_sssp import DTYPES, in_doubles, scipys, verify
 
 import mgraph
 from mgraph.device.numba import numba
@@ -17,6 +14,12 @@ from mgraph.device.numba.small import is_small
 from mgraph.generate import random_degree, rmat, weighted
 from mgraph.graph import Compressed
 from mgraph.kernels.sssp.piles import PIECE, THICK
+from tests.support.checkpoints import Stopped, written
+from tests.support.parameters import DTYPES, exhaustive
+from tests.support.properties import check_shortest_paths
+from tests.support.references import as_floats, shortest_distances
+
+pytestmark = pytest.mark.usefixtures("writing")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +35,7 @@ def source(hubs):
 
 @pytest.fixture(scope="module")
 def distances(hubs, source):
-    return scipys(weighted(hubs, (1, 255), "int32"), source)
+    return shortest_distances(weighted(hubs, (1, 255), "int32"), source)
 
 
 @pytest.fixture(params=[2, *exhaustive(1)])
@@ -56,16 +59,16 @@ def test_distances_and_predecessors(hubs, source, distances, dtype, cores):
     graph = weighted(hubs, (1, 255), dtype)
     for method in ("nearfar", "bellman-ford", "mask"):
         result = mgraph.sssp(graph, source, method=method, predecessors=True, device="cpu")
-        assert np.array_equal(in_doubles(result.distances), distances)
+        assert np.array_equal(as_floats(result.distances), distances)
         assert np.array_equal(result.predecessors, least_predecessors(graph, source, result.distances))
-    verify(graph, source, result)
+    check_shortest_paths(graph, source, result)
 
 
 def least_predecessors(graph, source, distances):
     """Return the least vertex with a tight edge to each vertex, where all weights are positive."""
     src, dst, weights = graph.coo()
     found = np.full(graph.n, graph.n)
-    known = in_doubles(distances)
+    known = as_floats(distances)
     tight = np.flatnonzero(np.isfinite(known[src]) & (known[src] + weights == known[dst]))
     np.minimum.at(found, dst[tight], src[tight])
     found[source] = graph.n
@@ -83,7 +86,7 @@ def test_fractions_are_the_same_bits(hubs, source):
         numba.set_num_threads(before)
     assert results[0].distances.tobytes() == results[1].distances.tobytes()
     assert np.array_equal(results[0].predecessors, results[1].predecessors)
-    assert np.allclose(in_doubles(results[0].distances), scipys(graph, source), rtol=1e-5, atol=0)
+    assert np.allclose(as_floats(results[0].distances), shortest_distances(graph, source), rtol=1e-5, atol=0)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -91,7 +94,7 @@ def test_limit_and_target(hubs, source, distances, dtype):
     graph, order = weighted(hubs, (1, 255), dtype), np.argsort(distances)
     target = int(order[hubs.n // 3])
     for asked, most in ({"limit": 21}, 21), ({"target": target}, distances[target]), ({"limit": 0}, 0):
-        found = in_doubles(mgraph.sssp(graph, source, device="cpu", **asked).distances)
+        found = as_floats(mgraph.sssp(graph, source, device="cpu", **asked).distances)
         assert np.array_equal(found, np.where(distances <= most, distances, np.inf)), asked
 
 
@@ -102,17 +105,17 @@ def test_negative_weights(hubs, source, distances, dtype):
     graph = mgraph.Graph.from_edges(src, dst, weights + height[dst] - height[src], n=hubs.n)
     found = mgraph.sssp(graph, source, predecessors=True, device="cpu")
     assert graph.extremes()[0] < 0
-    assert np.array_equal(in_doubles(found.distances), distances + height - height[source].astype(float))
-    verify(graph, source, found)
+    assert np.array_equal(as_floats(found.distances), distances + height - height[source].astype(float))
+    check_shortest_paths(graph, source, found)
 
 
 def test_weights_of_zero_and_several_sources():
     graph = weighted(random_degree(300_000, 8, device="cpu"), (0, 2), "int32")
     assert not is_small(graph.csr().indptr)
     found = mgraph.sssp(graph, sources=[5, 70_000], predecessors=True, device="cpu")
-    apart = [in_doubles(mgraph.sssp(graph, source, device="cpu").distances) for source in (5, 70_000)]
-    assert np.array_equal(apart[0], scipys(graph, 5))
-    assert np.array_equal(in_doubles(found.distances), np.minimum(*apart))
+    apart = [as_floats(mgraph.sssp(graph, source, device="cpu").distances) for source in (5, 70_000)]
+    assert np.array_equal(apart[0], shortest_distances(graph, 5))
+    assert np.array_equal(as_floats(found.distances), np.minimum(*apart))
     reached = np.isfinite(apart[0])
     assert np.array_equal(found.nearest[reached], np.where(apart[0] <= apart[1], 5, 70_000)[reached])
     found.verify()
@@ -126,15 +129,15 @@ def test_a_checkpoint_of_any_round(hubs, source, distances, method, tmp_path):
         with pytest.raises(Stopped):
             mgraph.sssp(graph, source, checkpoint_every=0, resume=resume, progress=written(tmp_path), **asked)
     found = mgraph.sssp(graph, source, resume=True, **asked)
-    assert np.array_equal(in_doubles(found.distances), distances)
+    assert np.array_equal(as_floats(found.distances), distances)
 
 
 def test_offsets_of_64_bits(hubs, source, distances):
     indptr, indices, weights = weighted(hubs, (1, 255), "int32").compressed("csr")
     wide = mgraph.Graph(hubs.n, csr=Compressed(indptr.astype(np.int64), indices, weights), nonnegative=True)
     found = mgraph.sssp(wide, source, predecessors=True, device="cpu")
-    assert np.array_equal(in_doubles(found.distances), distances)
-    verify(wide, source, found)
+    assert np.array_equal(as_floats(found.distances), distances)
+    check_shortest_paths(wide, source, found)
 
 
 def test_a_star_whose_edges_are_cut_to_pieces():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -12,17 +11,13 @@ import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import kernel_infinity
 from mgraph.kernels import sssp_many as sssp_many_kernels
+from tests.support.parameters import exhaustive
+from tests.support.references import lightest_matrix
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 TYPES = [np.float32, np.float64, np.int32]
 #: The types that the library's calls compile, another type of offsets, and rows with gaps.
 FORMS = [(np.float32, np.int32, 0), (np.float64, np.int32, 0), (np.int32, np.int32, 0), (np.float32, np.int64, 2)]
 POISON = -77
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    return devices.find(request.param)
 
 
 def random_graph(random, n, m, highest, dtype=np.float64):
@@ -57,14 +52,6 @@ def solved(device, graph, dtype, first, rows, offset=np.int32, padding=0, window
         for matrix in (D, P):
             assert bool((matrix.base[:, n:] == POISON).all())
     return devices.to_host(D), devices.to_host(P)
-
-
-def lightest(graph):
-    """Return the graph's lightest edges as a dense matrix, inf if there is none."""
-    matrix = np.full((graph.n, graph.n), np.inf)
-    src, dst, weights = graph.coo()
-    np.minimum.at(matrix, (src, dst), weights)
-    return matrix
 
 
 def textbook(matrix, sources):
@@ -119,7 +106,7 @@ def cases(draw, largest=50):
 def check(device, graph, first, rows, dtype, window=None, offset=np.int32, padding=0):
     D, P = solved(device, graph, dtype, first, rows, offset, padding, window)
     assert D.dtype == dtype
-    matrix = lightest(graph)
+    matrix = lightest_matrix(graph)
     assert np.array_equal(as_floats(D), textbook(matrix, np.arange(first, first + rows)))
     check_tree(D, P, matrix, first)
     return D, P
@@ -150,33 +137,33 @@ def test_small_graphs_on_a_gpu(case, dtype, offset):
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n", [1, 33, 129, *exhaustive(31, 32, 95, 257)])
-def test_sizes_around_the_slices(n, dtype, device):
+def test_sizes_around_the_slices(n, dtype, hardware):
     graph = random_graph(np.random.default_rng(n), n, 3 * n, 20)
-    padding = 3 if device.kind == "cuda" or dtype == np.float32 else 0
+    padding = 3 if hardware.kind == "cuda" or dtype == np.float32 else 0
     for rows in {1, n // 2 + 1, n}:
-        check(device, graph, n - rows, rows, dtype, padding=padding)
+        check(hardware, graph, n - rows, rows, dtype, padding=padding)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_bit_of_dijkstras(dtype, device):
+def test_every_bit_of_dijkstras(dtype, hardware):
     # Relaxations in any order end at the least sum along a path, added up from the source.
     random = np.random.default_rng(4)
     n = 300
     graph = mgraph.Graph.from_edges(*random.integers(0, n, (2, 1200)), random.random(1200).astype(dtype), n=n)
-    D, _ = solved(device, graph, dtype, 17, 200)
-    matrix = lightest(graph).astype(dtype)
+    D, _ = solved(hardware, graph, dtype, 17, 200)
+    matrix = lightest_matrix(graph).astype(dtype)
     assert np.array_equal(D, textbook(matrix, np.arange(17, 217)))
     np.testing.assert_allclose(D, dijkstra(graph_matrix(graph), indices=np.arange(17, 217)), rtol=1e-5)
 
 
 def graph_matrix(graph):
-    matrix = lightest(graph)
+    matrix = lightest_matrix(graph)
     src, dst = np.isfinite(matrix).nonzero()
     return sparse.csr_array((matrix[src, dst], (src, dst)), shape=matrix.shape)
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_hubs(dtype, device):
+def test_hubs(dtype, hardware):
     # A star of many spokes both ways, some of them double, and a ring through the spokes.
     random = np.random.default_rng(6)
     n, hubs = 5000, np.array([0, 1, 2, 4999])
@@ -187,10 +174,10 @@ def test_hubs(dtype, device):
     graph = mgraph.Graph.from_edges(src, dst, random.integers(0, 40, len(src)), n=n)
     into = graph.compressed("csc")
     assert np.diff(into.indptr).max() > 2000
-    D, P = solved(device, graph, dtype, 4960, 40)
+    D, P = solved(hardware, graph, dtype, 4960, 40)
     expected = dijkstra(graph_matrix(graph), indices=np.arange(4960, 5000))
     assert np.array_equal(as_floats(D), expected)
-    check_tree(D, P, lightest(graph), 4960)
+    check_tree(D, P, lightest_matrix(graph), 4960)
 
 
 @pytest.mark.gpu
@@ -204,20 +191,20 @@ def test_more_hubs_than_a_block_can_put_off():
     assert np.array_equal(D, twin[0]) and np.array_equal(P, twin[1])
 
 
-def test_a_long_path(device):
+def test_a_long_path(hardware):
     # As many rounds as there are vertices, through unordered ids.
     n = 3000
     order = np.random.default_rng(2).permutation(n)
     graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.arange(1, n), n=n)
     for window in (None, 1, 1000):
-        D, P = solved(device, graph, np.int32, int(order[0]), 1, window=window)
+        D, P = solved(hardware, graph, np.int32, int(order[0]), 1, window=window)
         assert np.array_equal(D[0, order], np.concatenate([[0], np.arange(1, n).cumsum()]))
         assert np.array_equal(P[0, order], np.concatenate([[-9999], order[:-1]]))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("window", [1, 10, 1e6])
-def test_a_grid_of_streets(window, dtype, device):
+def test_a_grid_of_streets(window, dtype, hardware):
     # The shortest path often has many edges; an island lies a hundred million away.
     random = np.random.default_rng(9)
     across, down = 60, 41
@@ -228,16 +215,16 @@ def test_a_grid_of_streets(window, dtype, device):
     weights = np.ceil(np.exp(random.normal(0, 1.5, len(src)) + 2))
     weights[-2] = 1e8
     graph = mgraph.Graph.from_edges(src, dst, weights, n=n + 3, directed=False)
-    D, P = solved(device, graph, dtype, 1000, 150, window=window)
+    D, P = solved(hardware, graph, dtype, 1000, 150, window=window)
     expected = dijkstra(graph_matrix(graph), indices=np.arange(1000, 1150))
     if dtype == np.float32:  # it cannot represent the sums
         np.testing.assert_allclose(D, expected, rtol=1e-7)
     else:
         assert np.array_equal(as_floats(D), expected)
-        check_tree(D, P, lightest(graph), 1000)
+        check_tree(D, P, lightest_matrix(graph), 1000)
 
 
-def test_plateaus(device):
+def test_plateaus(hardware):
     # Circles of weight zero, entered at one place each, whose vertices have lower neighbours only there.
     n, length = 600, 50
     src = np.arange(n)
@@ -250,16 +237,16 @@ def test_plateaus(device):
         np.concatenate([np.zeros(2 * n), np.full(len(rungs), 2.0)]),
         n=n,
     )
-    D, P = solved(device, graph, np.float32, 3, 30)
+    D, P = solved(hardware, graph, np.float32, 3, 30)
     assert np.array_equal(D, np.broadcast_to(src // length * 2.0, D.shape))
-    check_tree(D, P, lightest(graph), 3)
+    check_tree(D, P, lightest_matrix(graph), 3)
 
 
-def test_predecessors_on_a_plateau_are_the_least_of_the_fewest_edges(device):
+def test_predecessors_on_a_plateau_are_the_least_of_the_fewest_edges(hardware):
     random = np.random.default_rng(11)
     for n, m in ((40, 60), (200, 500), (1500, 1600)):
         graph = random_graph(random, n, m, 0)
-        _, P = solved(device, graph, np.float32, 0, 12)
+        _, P = solved(hardware, graph, np.float32, 0, 12)
         linked = np.zeros((n, n), bool)
         linked[graph.coo()[:2]] = True
         for source, parents in enumerate(P):
@@ -274,36 +261,36 @@ def test_predecessors_on_a_plateau_are_the_least_of_the_fewest_edges(device):
             assert np.array_equal(parents, expected)
 
 
-def test_a_long_path_without_weight(device):
+def test_a_long_path_without_weight(hardware):
     # It would take a pass for each edge if each pass found one vertex.
     n = 4000
     order = np.random.default_rng(5).permutation(n)
     graph = mgraph.Graph.from_edges(order[:-1], order[1:], np.zeros(n - 1), n=n, directed=False)
-    _, P = solved(device, graph, np.float64, 17, 3)
+    _, P = solved(hardware, graph, np.float64, 17, 3)
     at = np.argsort(order)
     for row, source in enumerate(range(17, 20)):
         steps = np.sign(at - at[source])
         assert np.array_equal(P[row], np.where(steps == 0, -9999, order[at - steps]))
 
 
-def test_sums_lost_in_rounding(device):
+def test_sums_lost_in_rounding(hardware):
     # 1e8 + 1 is 1e8 in float32: a cycle of weight 2 that looks like one of weight zero.
     graph = mgraph.Graph.from_edges([0, 1, 2, 2, 3], [1, 2, 1, 3, 2], np.array([1e8, 1, 1, 1, 1], np.float32))
-    D, P = solved(device, graph, np.float32, 0, 1)
+    D, P = solved(hardware, graph, np.float32, 0, 1)
     assert (D[0] == np.array([0, 1e8, 1e8, 1e8], np.float32)).all()
     assert P.tolist() == [[-9999, 0, 1, 2]]
 
 
-def test_the_least_predecessor(device):
+def test_the_least_predecessor(hardware):
     # Vertex 4 has three tight in-neighbours; 3 and 2 are at equal distance.
     graph = mgraph.Graph.from_edges([0, 0, 0, 3, 2, 1], [3, 2, 1, 4, 4, 4], np.array([2, 2, 1, 1, 1, 2.0]))
-    _, P = solved(device, graph, np.float64, 0, 1)
+    _, P = solved(hardware, graph, np.float64, 0, 1)
     assert P.tolist() == [[-9999, 0, 0, 0, 1]]
 
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("window", [None, 3, 1000])
-def test_any_sources_up_to_a_limit(window, dtype, device):
+def test_any_sources_up_to_a_limit(window, dtype, hardware):
     random = np.random.default_rng(12)
     n = 700
     graph = random_graph(random, n, 2200, 12)
@@ -312,20 +299,20 @@ def test_any_sources_up_to_a_limit(window, dtype, device):
     expected = dijkstra(graph_matrix(graph), indices=sources)
     for limit in (0, 1, 20, 10_000):
         end = np.nextafter(dtype(limit), dtype(np.inf)) if np.dtype(dtype).kind == "f" else limit + 1
-        D, P = solved(device, graph, dtype, 0, len(sources), window=window, end=end, sources=sources)
+        D, P = solved(hardware, graph, dtype, 0, len(sources), window=window, end=end, sources=sources)
         assert np.array_equal(as_floats(D), np.where(expected > limit, np.inf, expected))
         assert np.array_equal(P[:, :] >= 0, (D < end) & (np.arange(n) != sources[:, None]))
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_unshift(dtype, device):
-    xp, kernels = device.xp, sssp_many_kernels.on(device)
+def test_unshift(dtype, hardware):
+    xp, kernels = hardware.xp, sssp_many_kernels.on(hardware)
     random = np.random.default_rng(1)
     before = random.integers(0, 50, (40, 333)).astype(dtype)
     before[random.random(before.shape) < 0.3] = kernel_infinity(np.dtype(dtype))
     h = -random.integers(0, 30, 333).astype(np.float64)
-    D = device.asarray(before.copy())
-    kernels.unshift(D, device.asarray(np.arange(100, 140, dtype=np.int32)), device.asarray(h))
+    D = hardware.asarray(before.copy())
+    kernels.unshift(D, hardware.asarray(np.arange(100, 140, dtype=np.int32)), hardware.asarray(h))
     D = devices.to_host(D)
     reached = before < kernel_infinity(np.dtype(dtype))
     expected = before + h[None, :] - h[100:140, None]
@@ -334,11 +321,11 @@ def test_unshift(dtype, device):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-def test_the_workspace_is_what_is_said(dtype, device):
-    kernels = sssp_many_kernels.on(device)
+def test_the_workspace_is_what_is_said(dtype, hardware):
+    kernels = sssp_many_kernels.on(hardware)
     itemsize = np.dtype(dtype).itemsize
     for n, sources in ((1, 1), (1000, 33), (5000, kernels.batch_size(5000, itemsize))):
-        work = kernels.workspace(device.xp, n, sources, np.dtype(dtype))
+        work = kernels.workspace(hardware.xp, n, sources, np.dtype(dtype))
         assert abs(sum(array.nbytes for array in work) - kernels.workspace_bytes(n, sources, itemsize)) <= 16
 
 

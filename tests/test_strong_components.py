@@ -6,9 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
-from test_apsp import poison
-from test_components import DATA, made_graphs, scipys, shapes
-from test_plan import measured
 
 import mgraph
 from mgraph import device as devices
@@ -18,16 +15,12 @@ from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.shape import Shape
+from tests.support.devices import poison
+from tests.support.graphs import REAL_GRAPHS, component_shapes, needs_real_graphs, random_graphs
+from tests.support.memory import measured
+from tests.support.references import component_labels
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 METHODS = {"cpu": ["sequential", "multistep", "colouring"], "cuda": ["colouring"]}
-
-
-@pytest.fixture(params=DEVICES)
-def device(request):
-    if request.param == "cuda":
-        poison()
-    return request.param
 
 
 def found_by(graph, method, device, **options):
@@ -36,7 +29,7 @@ def found_by(graph, method, device, **options):
 
 def check(graph, device, methods=None):
     """Every method has SciPy's components, each labelled with its least vertex."""
-    count, labels = scipys(graph, "strong")
+    count, labels = component_labels(graph, "strong")
     for method in methods or METHODS[device]:
         found = found_by(graph, method, device)
         assert method in ("auto", found.plan.method) and found.labels.dtype == np.int32
@@ -54,15 +47,9 @@ def tangles(draw):
     return directed(*np.array(draw(st.lists(st.tuples(*[st.integers(0, n - 1)] * 2), max_size=80))).reshape(-1, 2).T, n)
 
 
-@given(st.one_of(made_graphs(), tangles()))
-def test_small_graphs(graph):
-    check(graph, "cpu", None if graph.directed else ["sequential"])
-
-
-@pytest.mark.gpu
-@given(st.one_of(made_graphs(), tangles()))
-def test_small_graphs_on_a_gpu(graph):
-    check(graph, "cuda", None if graph.directed else ["auto"])
+@given(st.one_of(random_graphs(), tangles()))
+def test_small_graphs(device, graph):
+    check(graph, device, None if graph.directed else ["sequential" if device == "cpu" else "auto"])
 
 
 def long_shapes(n):
@@ -90,7 +77,7 @@ def long_shapes(n):
 
 
 def test_shapes(device):
-    for _, src, dst in (*shapes(), *long_shapes(3000)):
+    for _, src, dst in (*component_shapes(), *long_shapes(3000)):
         check(directed(src, dst, 5001), device)
 
 
@@ -121,9 +108,9 @@ def test_a_cycle_of_a_million(device):
     assert count == 1 and not devices.to_host(labels).any()
 
 
-@pytest.mark.skipif(DATA is None, reason="the folder of real graphs is missing")
+@needs_real_graphs
 def test_one_way_roads(device):
-    roads = mgraph.read(DATA / "NY.gr.xz")
+    roads = mgraph.read(REAL_GRAPHS / "NY.gr.xz")
     src, dst, _ = roads.coo()
     kept = np.random.default_rng(6).random(len(src)) < 0.7
     check(directed(src[kept], dst[kept], roads.n), device)
@@ -212,7 +199,7 @@ def test_plans():
             made(10, 20, gpu, method=method)
     with pytest.raises(InputError, match="is computed on one device, got 2"):
         made(10, 20, [gpu, gpu])
-    assert "method 'colouring'" in made(10, 20, gpu).explain()
+    assert "method 'colouring'" in made(10, 20, gpu).explain(True)
 
 
 @pytest.mark.parametrize("method", METHODS["cpu"])

@@ -9,12 +9,12 @@ import pytest
 from numba.core.errors import TypingError
 
 from mgraph.device.numba.caching import njit
-from mgraph.device.numba.turning import BLOCK, write_turned
+from mgraph.device.numba.transpose import BLOCK, write_transposed
 
 
 @njit()
 def turn(rows, at, j, lane, limit, instead, D, order):
-    write_turned(rows, at, j, lane, limit, instead, D, order)
+    write_transposed(rows, at, j, lane, limit, instead, D, order)
 
 
 def test_a_block_of_float64_is_rounded_to_float32():

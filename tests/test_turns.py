@@ -10,24 +10,22 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from distributed import Client
-from exhaustive import exhaustive
-from test_cluster import SOON, cluster, pytestmark, wait_until  # noqa: F401  (the mark works here too)
-from test_resident import Failing, names_kept
 
 import mgraph
 from mgraph import DistributedGraph, limits
 from mgraph.errors import InputError, MemoryLimitError, SchedulerError
 from mgraph.generate import rmat, weighted
 from mgraph.runtime.dask.turns import turns_on
+from tests.support.clusters import CLUSTER_WARNINGS, SOON, clients, wait_until
+from tests.support.parameters import exhaustive
+from tests.support.residents import Failing, names_kept
+
+pytestmark = CLUSTER_WARNINGS
 
 GRAPH = weighted(rmat(7), (1, 9))
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Workers in this process."""
-    with cluster(3, processes=False) as made:
-        yield made
+client = clients(3)
 
 
 @pytest.fixture(scope="module")

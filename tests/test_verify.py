@@ -7,15 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exhaustive import exhaustive
-from test_cluster import cluster, pytestmark  # noqa: F401  (the mark works here too)
-from test_resident import carried  # noqa: F401
 
 import mgraph
 from mgraph import DistributedGraph, Graph, VerificationError
 from mgraph.errors import InputError
 from mgraph.generate import grid, rmat, weighted
 from mgraph.runtime.dask.worker import sessions
+from tests.support.clusters import CLUSTER_WARNINGS, cluster
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
 
 NONE = -9999
 UNREACHED = 2**31 - 1
@@ -277,7 +278,7 @@ def test_rows_of_matrices():
     assert (caught.value.rule, caught.value.vertex) == ("source", 9)
 
 
-def test_each_worker_is_sent_its_own_part_of_a_row(carried):  # noqa: F811
+def test_each_worker_is_sent_its_own_part_of_a_row(carried):
     graph = grid(300, 500)
     row = 4 * graph.n  # bytes
     searches = mgraph.bfs_many(graph, [0, 7], device="cpu")

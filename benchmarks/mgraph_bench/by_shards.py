@@ -81,7 +81,7 @@ def apsp(n: int, runner: Cluster) -> dict[str, Any]:
             weights[slice(*rows), slice(*columns)] = random_part(made, shard, here)
     picked = bellman.sampled(n, ROWS)
     found = np.stack([outcome.arrays["distances"].row(i) for i in picked])
-    bellman.check_rows(weights, picked, found, ROUNDING)
+    bellman.check_rows(weights, picked, found, bellman.Rounding(ROUNDING))
     seconds = outcome.timings["solve"]
     return {
         **{"n": n, "grid": made.detail.grid, "seconds": seconds, "minplus_per_second": n**3 / seconds},

@@ -35,7 +35,7 @@ from mgraph.errors import InputError
 from mgraph.generate import EDGES_AT_A_TIME, rmat_edges
 from mgraph.generate.weights import Hashed, weighed_by
 from mgraph.graph import as_any_graph
-from mgraph.graph.vertex_range import Beside
+from mgraph.graph.vertex_range import PartWithVectors
 from mgraph.planning.plan import Plan
 from mgraph.runtime.communicator import Communicator
 
@@ -245,7 +245,7 @@ class Drawn:
     components: tuple[int, ...]
     facts: ClassVar[tuple[str, ...]] = ("drawn",)
 
-    def load(self, shard: int, piece: Beside, device: devices.Device) -> Drawing:
+    def load(self, shard: int, piece: PartWithVectors, device: devices.Device) -> Drawing:
         """Return the shard with its own part of the labels."""
         labels = among_all(piece.vectors["labels"], self.plan.ranges[shard][0], self.plan.n)
         return Drawing(device, labels, device.xp.zeros(len(self.components), np.int64))

@@ -13,14 +13,17 @@ the source may lower its distance, so that a negative cycle is refused as well.
 A vertex with a tight edge from a vertex of lesser distance needs no search for 2 if all others have one too: such
 edges lead back to the source. Only rows where a vertex has none, because of lengths of zero or less, are searched.
 
-Integers are compared exactly, floats up to a `margin`. Edges and rows are checked in parts, so that the check takes
-little memory; a matrix is checked on its own device. Only a search reads all edges of a graph at once.
+Integers are compared exactly, floats up to a `margin`, of which `Rounding` gives the reasons. Edges and rows are
+checked in parts, so that the check takes little memory; a matrix is checked on its own device. Only a search reads all
+edges of a graph at once.
 
 S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, checks shortest paths by the first rule.
 """
 
+import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,8 +31,9 @@ import numpy as np
 from .. import device as devices
 from ..arrays import Array
 from ..dtypes import as_floats, infinity
-from ..errors import VerificationError
-from ..graph import Graph
+from ..errors import NegativeCycleError, VerificationError
+from ..graph import Graph, PlacedGraph
+from ..graph.potentials import kept_potentials
 from ..kernels import bellman as bellman_kernels
 
 #: Edges, or elements of a matrix, checked at a time.
@@ -39,8 +43,66 @@ AT_A_TIME = 1 << 26
 SUMS = 1 << 30
 
 
+@dataclass(frozen=True)
+class Rounding:
+    """How far distances in floats may differ from one another and the edge between, if they are sums in any order.
+
+    Without negative weights no sum on the way exceeds the distance, so that errors are relative to it. With them, large
+    numbers may cancel. Then errors are relative to the largest one, which is at most twice the largest of the row: the
+    other part of a shortest path is no longer than their difference.
+
+    Attributes
+    ----------
+    relative : float
+        The relative error; of a search, which adds edge by edge, 0.
+    largest : float or array of shape (n,)
+        The greatest magnitude of a weight, if one is negative, else 0. Of several graphs together, for each vertex the
+        largest number of its graph and of the row.
+    absolute : float
+        What is added besides: by potentials, by which weights were shifted, and by the least number of the type.
+    """
+
+    relative: float = 0.0
+    largest: Any = 0.0
+    absolute: float = 0.0
+
+    def slack(self, largest: Any) -> Any:
+        """Return the error to accept in rows with these largest distances, if a weight is negative."""
+        return self.relative * np.maximum(largest, self.largest) + self.absolute
+
+
+#: Of searches, which add one edge after the other: no error but a unit in the last place.
+EDGE_BY_EDGE = Rounding()
+
+
+def rounding_of(graph: Graph | PlacedGraph, dtype: np.dtype, relative: float, shifted: bool = False) -> Rounding:
+    """Return how far distances in a graph may differ, which may be computed from `shifted` weights.
+
+    In float64 with negative weights it is what `grouped` says, where that is less than the given relative error.
+    """
+    if graph.nonnegative or not relative or dtype.kind == "i":
+        return Rounding(relative)
+    least, greatest, _ = graph.extremes()
+    exact, absolute = grouped(np.dtype(np.float64), graph.n), float(np.finfo(dtype).smallest_subnormal)
+    if shifted:
+        absolute += exact * _largest_potential(graph)
+    return Rounding(min(relative, exact) if dtype == np.float64 else relative, max(-least, greatest), absolute)
+
+
+def _largest_potential(graph: Graph | PlacedGraph) -> float:
+    """Return a bound of the magnitude of Johnson's potentials; only workers have those of what lies there."""
+    if isinstance(graph, Graph):
+        with contextlib.suppress(NegativeCycleError):  # of a cycle that no source reaches
+            return float(np.abs(kept_potentials(graph)).max(initial=0))
+    return graph.largest_sums(graph.n - 1)[0]
+
+
 def check_rows(
-    graph: Any, sources: Sequence[int | Sequence[int]], distances: Array, rounding: float = 0.0, unit: bool = False
+    graph: Any,
+    sources: Sequence[int | Sequence[int]],
+    distances: Array,
+    rounding: Rounding = EDGE_BY_EDGE,
+    unit: bool = False,
 ) -> None:
     """Raise unless distances, a row from each source or set of sources, are those of the shortest paths.
 
@@ -52,8 +114,8 @@ def check_rows(
         The source of each row, or the set of sources of which the nearest counts.
     distances : array of shape (rows, n)
         The type's infinity where there is no path.
-    rounding : float
-        The relative error that sums of floats in any order may have.
+    rounding : Rounding
+        How far sums of floats may differ.
     unit : bool
         Whether every edge has length 1, whatever its weight.
     """
@@ -63,12 +125,16 @@ def check_rows(
         through_edges(graph, found, unit, least, nearer)
     else:
         through_matrix(graph, found, least, nearer)
+    if np.dtype(distances.dtype).kind == "f":
+        with np.errstate(over="ignore"):
+            for sums in (least, nearer):  # what the type cannot hold is out of reach
+                sums[np.isposinf(sums.astype(distances.dtype))] = np.inf
     starts = np.zeros(found.shape, bool)
     for row, source in zip(starts, sources, strict=True):
         row[np.asarray(source)] = True
     cycles = starts & (least < -margins.max(axis=1)[:, None])
     least[starts & ~cycles] = 0
-    _refuse(cycles | ~close(found, least, margins), sources, found, least)
+    _refuse(cycles | (starts & (found != 0)) | ~close(found, least, margins), sources, found, least)
     reached = starts | (found == np.inf)
     unsure = np.flatnonzero(~(reached | close(found, nearer, margins)).all(axis=1))
     if len(unsure):
@@ -105,19 +171,23 @@ def as_float(distances: Array) -> np.ndarray:
     return found
 
 
-def margin(distances: Array, rounding: float) -> np.ndarray:
-    """Return the error to accept of each distance, on the host.
+def margin(distances: Array, rounding: Rounding) -> np.ndarray:
+    """Return the error to accept of each distance of a row, or of rows, on the host.
 
-    It is zero for integers. For floats it is half a unit in the last place of float32, or `rounding` times the
-    distance if that is more. A relative error would hide a wrong edge, which is often short beside a long path. So
-    searches, which add edge by edge, are checked with `rounding` 0.
+    It is zero for integers. For floats it is half a unit in the last place of float32, or what `rounding` says if that
+    is more. That would hide a wrong edge, which is often short beside a long path. So searches, which add edge by edge,
+    are checked without.
     """
     if np.dtype(distances.dtype).kind == "i":
         return np.zeros(distances.shape)
     sizes = np.abs(as_float(distances))
     with np.errstate(invalid="ignore", over="ignore"):
-        margins = np.fmax(np.spacing(sizes.astype(np.float32)) / 2, rounding * sizes)
-    return np.where(np.isfinite(sizes), margins, 0)
+        margins = np.fmax(np.spacing(sizes.astype(np.float32)) * np.float64(0.5), rounding.relative * sizes)
+    finite = np.isfinite(sizes)
+    if rounding.largest:
+        largest = sizes.max(axis=-1, keepdims=True, initial=0.0, where=finite)
+        margins = np.fmax(margins, rounding.slack(largest))
+    return np.where(finite, margins, 0)
 
 
 def grouped(dtype: np.dtype, n: int) -> float:
@@ -224,6 +294,6 @@ def parts(matrix: Array, place: devices.Device) -> Iterator[tuple[int, Array]]:
 def infinite(part: Array) -> Array:
     """Return a copy in float64, with ``inf`` where integers have what stands for it."""
     copy = part.astype(np.float64)
-    if np.dtype(part.dtype).kind == "i":
+    if np.dtype(part.dtype).kind in "iu":
         copy[part == infinity(np.dtype(part.dtype))] = np.inf
     return copy

@@ -49,8 +49,6 @@ class Option(NamedTuple):
         The option, if it is not ``--`` and the name; both of a pair for a flag that is on by default.
     several : bool
         Whether the option may be given several times.
-    hidden : bool
-        Whether ``--help`` leaves it out.
     array : bool
         Whether it adds an array to the result: ``--out`` then takes a ``.npz`` file.
     flag : object
@@ -68,7 +66,6 @@ class Option(NamedTuple):
     metavar: str | None = None
     spelled: str = ""
     several: bool = False
-    hidden: bool = False
     array: bool = False
     flag: object = True
     read: Callable[[Any], Any] | None = None
@@ -92,10 +89,10 @@ class Command(NamedTuple):
         Its own options, besides ``--method`` and those that all commands have.
     together : bool
         Whether the result's arrays are of use only together, so that ``--out`` takes a ``.npz`` file.
-    table : bool
-        Whether ``--out`` may also be a ``.parquet`` file, of the rows of the result's `to_pandas`.
     prepared : bool
         Whether the call takes a `mgraph.Hierarchy` in place of a graph.
+    weights : bool
+        Whether the call reads weights; if not, a table's column of weights need not be named.
     """
 
     name: str
@@ -104,8 +101,8 @@ class Command(NamedTuple):
     summary: Callable[[Any, Any, dict[str, Any]], Summary]
     options: tuple[Option, ...] = ()
     together: bool = False
-    table: bool = False
     prepared: bool = False
+    weights: bool = True
 
 
 PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.", array=True)
@@ -127,6 +124,14 @@ TARGET = Option(
     metavar="V",
     vertices=True,
 )
+
+
+def started(graph: Graph, result: Any, source: Any) -> str:
+    """Return the line that says where a search started: by number, and id if the graph has ids."""
+    ids = graph.ids
+    if ids is None or isinstance(source, str) or result.solved.by_ids:
+        return f"source: {source}"
+    return f"source: vertex {source}, which FILE calls {ids[source]}"
 
 
 def route(result: Any, target: Any, distance: float | None) -> Summary:

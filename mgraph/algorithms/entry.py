@@ -33,6 +33,19 @@ class Sample(NamedTuple):
         return self.options.get("source", self.options.get("sources"))
 
 
+_declared: dict[str, "Algorithm"] = {}
+
+
+def declare(*entries: "Algorithm") -> None:
+    """List entries in the registry."""
+    _declared.update((entry.name, entry) for entry in entries)
+
+
+def all_declared() -> dict[str, "Algorithm"]:
+    """Return the entries by their names, in alphabetical order."""
+    return dict(sorted(_declared.items()))
+
+
 def named(*names: str) -> Callable[[Any], dict[str, Any]]:
     """Return a function that reads these attributes of a result as a dict."""
     return lambda result: {name: getattr(result, name) for name in names}
@@ -59,7 +72,10 @@ class Algorithm:
     work : Measure
         Returns the work of a call by a method that reads all edges: see `measured`.
     samples : callable
-        Yields samples for a method, or ``"auto"``. Together they reach every kernel of the algorithm.
+        Yields samples for a method, or ``"auto"``. Together they reach every kernel of the algorithm on a GPU.
+    further : callable
+        Yields samples of further kinds, which take other kernels on a CPU, or kernels for other types: with other
+        results, negative weights, large inputs. Warm-ups run them by ``"auto"`` unless their options name a method.
     arrays : callable
         Returns the arrays of a result by name, which checks and `work` are given: see `named`.
     command : Command or None
@@ -87,6 +103,7 @@ class Algorithm:
     work: Measure
     samples: Callable[[str], Iterator[Sample]]
     arrays: Callable[[Any], dict[str, Any]]
+    further: Callable[[], Iterable[Sample]] = tuple
     command: Command | None = None
     cpu_only: tuple[str, ...] = ()
     skipping: tuple[str, ...] = ()
@@ -98,7 +115,7 @@ class Algorithm:
     def run(self, sample: Sample, method: str, device: str) -> Any:
         """Return the result of a sample by a method on a device."""
         options = {"method": method} if self.methods else {}
-        return self.call(sample.given, **options, **sample.options, device=device)
+        return self.call(sample.given, **options | sample.options, device=device)
 
     def measured(self, given: Any, plan: Plan | None, arrays: dict[str, Any]) -> Work:
         """Return the work of a call, without a bound of its traffic if its method skips edges."""

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import device as devices
-from .. import errors
 from ..arrays import Array
+from ..errors import NegativeCycleError
 from ..graph import Graph, PlacedGraph, sums_are_exact
 from ..graph.dense_cycles import vertex_on_cycle_of
 from ..graph.potentials import reached_part, vertex_on_cycle
@@ -38,14 +38,14 @@ def check(graph: Graph | PlacedGraph, plan: Plan, sources: Sequence[int] | None 
     if vertex >= 0 and sources is not None:
         vertex = _found(graph, plan, sources)
     if vertex >= 0:
-        raise errors.NegativeCycleError(vertex)
+        raise NegativeCycleError(vertex)
 
 
 def check_solved(graph: Graph, distances: Any) -> None:
     """Raise NegativeCycleError if a distance matrix has a cycle of negative weight, once its distances are known."""
     vertex = _known(graph, partial(vertex_on_cycle_of, graph.dense, distances))
     if vertex >= 0:
-        raise errors.NegativeCycleError(vertex)
+        raise NegativeCycleError(vertex)
 
 
 def _known(graph: Graph | PlacedGraph, find: Callable[[], int]) -> int:

@@ -38,7 +38,6 @@ def option(given: Option) -> Any:
         multiple=given.several,
         metavar=given.metavar,
         help=given.help or None,
-        hidden=given.hidden,
         callback=None if given.read is None else partial(_read, given.read),
     )
 

@@ -10,7 +10,7 @@ from ..errors import printable
 from ..hierarchy import Hierarchy
 from ..io import check_output
 from .commands import main
-from .options import graph_options, json_option
+from .options import graph_options, json_option, quiet_option
 from .run import graph_given
 from .summaries import as_json_text, described
 
@@ -21,6 +21,7 @@ from .summaries import as_json_text, described
 @click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Save the hierarchy there (.npz).")
 @click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
+@quiet_option
 @json_option
 def hierarchy(
     files: tuple[str, ...],
@@ -29,6 +30,7 @@ def hierarchy(
     device: str | None,
     out: Path,
     overwrite: bool,
+    quiet: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -48,6 +50,8 @@ def hierarchy(
     if as_json:
         own = {"entries": made.entries, "height": made.height, "dtype": made.dtype.name, "device": made.device}
         click.echo(as_json_text({**known, **own, "seconds": seconds, "out": str(out)}))
+        return
+    if quiet:
         return
     click.echo(words)
     click.echo(f"hierarchy: {made.entries:,} entries, {made.height:,} levels, distances {made.dtype}")

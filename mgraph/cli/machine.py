@@ -44,15 +44,18 @@ def calibrate(device: str | None, as_json: bool) -> None:
 @main.command("warm-up", epilog="Example: mgraph warm-up bfs sssp")
 @click.argument("calls", nargs=-1, metavar="[CALLS]...")
 def warm_up(calls: tuple[str, ...]) -> None:
-    """Compile the kernels of algorithms ahead, so that no first call waits for them; by default of all.
+    """Compile the kernels of algorithms ahead; by default of all.
 
-    Compiled kernels are kept in the cache folder.
+    CALLS are algorithms, apsp_batch, hierarchy, csgraph and reading. One of them takes some seconds to a minute of one
+    core, and all together five to six minutes, which all cores share. Compiled kernels are kept in the cache folder.
     """
     with tqdm(desc="compiling", unit=" parts", leave=False, disable=None) as bar:
 
-        def progress(done: int, total: int) -> None:
+        def progress(done: int, total: int, finished: str) -> None:
             bar.total = total
             bar.update(done - bar.n)
+            if bar.disable and finished:  # a log has no bar
+                click.echo(f"{finished}: compiled, {done} of {total} parts")
 
         compiled_ahead(calls or None, progress=progress)
     click.echo(f"compiled the kernels of {', '.join(calls) or 'all calls'}")

@@ -15,10 +15,17 @@ from .run import run_on_graph
 _WORDS = {
     "eccentricity": "The greatest distance.",
     "mean": "The mean distance to the vertices within reach.",
-    "closeness": "Closeness, by Wasserman and Faust.",
-    "harmonic": "The sum of 1 / distance.",
+    "closeness": "Closeness, by Wasserman and Faust; of a directed graph with --reverse.",
+    "harmonic": "The sum of 1 / distance; of a directed graph with --reverse.",
+    "out_closeness": "Closeness by the distances from each vertex of a directed graph.",
+    "out_harmonic": "The sum of 1 / distance from each vertex of a directed graph.",
     "reached": "The number of vertices within reach.",
 }
+
+
+def _spelled(name: str) -> str:
+    """Return the option of a measure."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _measures(within: tuple[float, ...], **given: Any) -> None:
@@ -26,7 +33,7 @@ def _measures(within: tuple[float, ...], **given: Any) -> None:
     if within:
         wanted.append((WITHIN, [checked_number(WITHIN, radius, 0) for radius in within]))
     if not wanted:
-        raise click.UsageError(f"give one or several of {', '.join(f'--{name}' for name in (*MEASURES, WITHIN))}")
+        raise click.UsageError(f"give one or several of {', '.join(map(_spelled, (*MEASURES, WITHIN)))}")
     run_on_graph(DISTANCES, MEASURED, reduce=wanted, **given)
 
 
@@ -34,7 +41,7 @@ def _command() -> click.Command:
     decorators = [
         input_options,
         hierarchy_option,
-        *(click.option(f"--{name}", name, is_flag=True, help=_WORDS[name]) for name in MEASURES),
+        *(click.option(_spelled(name), name, is_flag=True, help=_WORDS[name]) for name in MEASURES),
         click.option(
             f"--{WITHIN}",
             WITHIN,

@@ -9,7 +9,7 @@ import click
 
 import mgraph
 
-from ..errors import Argument, Given, Worded, printable
+from ..errors import Argument, ArgumentValue, StructuredError, printable
 
 
 class Failure(click.ClickException):
@@ -45,7 +45,7 @@ def show_warning(
     line: str | None = None,
 ) -> None:
     """Print a warning in one line, as `warnings.showwarning`."""
-    text = _sentence(message) if isinstance(message, Worded) else _versions_in_words(str(message))
+    text = _sentence(message) if isinstance(message, StructuredError) else _versions_in_words(str(message))
     click.echo(f"mgraph: warning: {' '.join(printable(text).split())}", err=True)
 
 
@@ -100,15 +100,19 @@ def _versions_in_words(text: str) -> str:
 
 
 #: Arguments that are not given by options of their names.
-_STAND_FOR = {"client": "--workers", "security": "--tls-ca-file, --tls-cert and --tls-key"}
+_STAND_FOR = {
+    "client": "--workers",
+    "security": "--tls-ca-file, --tls-cert and --tls-key",
+    "columns": "--source-column, --target-column and --weight-column",
+}
 
 
-def _sentence(error: Worded) -> str:
+def _sentence(error: StructuredError) -> str:
     """Return the message of an error or a warning, with the options of the command for the arguments that it names."""
     return error.sentence(_spelled) if error.names_arguments else str(error)
 
 
-def _spelled(part: Argument | Given) -> str:
+def _spelled(part: Argument | ArgumentValue) -> str:
     """Return an argument of the library as an option of the command that runs, where it has one."""
     context = click.get_current_context(silent=True)
     parameters = [] if context is None else context.command.params  # another thread warns

@@ -1,5 +1,7 @@
 """Options that commands share."""
 
+import contextlib
+import decimal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return add
 
 
+quiet_option = click.option("--quiet", is_flag=True, help="Print only warnings, errors and what --json prints.")
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -36,6 +40,20 @@ class Bytes(click.ParamType):
             return checked_bytes("the value" if param is None else max(param.opts, key=len), value)
         except InputError as error:
             self.fail(str(error), param, ctx)
+
+
+class Count(click.ParamType):
+    """An integer: 2000000 or 2e6."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        with contextlib.suppress(ValueError, ArithmeticError):
+            number = decimal.Decimal(value)
+            if number == number.to_integral_value() and number.adjusted() < _DIGITS_OF_COUNT:
+                return int(number)
+        self.fail(f"{value!r} is not an integer, such as 2000000 or 2e6", param, ctx)
 
 
 def method_option(*methods: str) -> Callable[[Any], Any]:
@@ -55,6 +73,9 @@ span_option = click.option(
 #: The path or the URL of a file to read, which whoever reads it looks for; "-" is standard input.
 INPUT_FILE = click.Path(readable=False)
 
+
+#: The most digits of a count.
+_DIGITS_OF_COUNT = 20
 
 #: The most digits of a column's number.
 _DIGITS = 9
@@ -192,9 +213,10 @@ run_options = _options(
     click.option(
         "--out",
         type=click.Path(path_type=Path),
-        help="Save the result (.npy), or all of it with the relabelled ids (.npz).",
+        help="Save the result: its main array (.npy), all arrays and the graph's ids (.npz), or a table (.csv, "
+        ".parquet).",
     ),
     click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
-    click.option("--quiet", is_flag=True, help="Print only warnings, errors and what --json prints."),
+    quiet_option,
     json_option,
 )

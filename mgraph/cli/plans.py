@@ -14,7 +14,7 @@ from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..io import read_list
 from ..planner import takers
 from .commands import main
-from .options import INPUT_FILE, Bytes, json_option, memory_limit_option, span_option
+from .options import INPUT_FILE, Bytes, Count, json_option, memory_limit_option, span_option
 from .run import opened
 from .summaries import as_json_text
 
@@ -26,7 +26,7 @@ _WITHOUT_EDGES = ", ".join(name for name, entry in ALGORITHMS.items() if not ent
 
 HELP = f"""Predict how a call would run, how long it would take and how much memory it needs.
 
-ALGORITHM is one of {", ".join(ALGORITHMS)}, or the name of a command.
+ALGORITHM is one of {", ".join(ALGORITHMS)}, or the name of its command.
 
 FILE is a graph whose size, direction and weights count, in place of --n and --m; "-" is standard input.
 """
@@ -45,8 +45,8 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 @main.command(help=HELP, epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
 @click.argument("algorithm", metavar="ALGORITHM")
 @click.argument("file", metavar="[FILE]", required=False, type=INPUT_FILE)
-@click.option("-n", "--n", type=int, metavar="N", help="Number of vertices.")
-@click.option("--m", type=int, metavar="M", help=f"Number of stored directed edges; not needed for {_WITHOUT_EDGES}.")
+@click.option("-n", "--n", type=Count(), metavar="N", help="Number of vertices.")
+@click.option("--m", type=Count(), metavar="M", help=f"Number of stored directed edges; {_WITHOUT_EDGES} need none.")
 @click.option("--largest", is_flag=True, help="Instead of --n: the most vertices that fit, without a temporary file.")
 @click.option("--seconds", type=float, metavar="S", help="With --largest: and take at most S predicted seconds.")
 @click.option(
@@ -105,6 +105,7 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 @click.option("--directed/--undirected", default=True, help=_for("directed"))
 @click.option("--sources", type=int, default=1, metavar="N", help="Number of sources. " + _for("sources"))
 @click.option("--splitters", type=int, metavar="N", help="About how many splitters to walk from. " + _for("splitters"))
+@click.option("--verbose", is_flag=True, help="Print all that the plan says, with the alternatives.")
 @json_option
 def plan(
     algorithm: str,
@@ -116,6 +117,7 @@ def plan(
     degree: float | None,
     devices: str | None,
     gpus: int | None,
+    verbose: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -145,7 +147,7 @@ def plan(
         size, facts = _read(algorithm, str(file))
         made = mgraph.plan(algorithm, *size, machines, **facts | given)
     if not as_json:
-        click.echo(made.explain())
+        click.echo(made.explain(verbose))
         return
     result = {"result_bytes": made.result_bytes, "result_place": made.result_place}
     facts = dataclasses.asdict(made)

@@ -19,12 +19,13 @@ from .. import generate
 from ..algorithms.command import Command
 from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
-from ..errors import Argument, Given, InputError, MgraphError, parts_of, printable
+from ..errors import Argument, ArgumentValue, InputError, MgraphError, parts_of, printable
 from ..graph import Graph
 from ..hierarchy import Hierarchy
-from ..io import check_output
+from ..io import TABLE_PACKAGES, check_output
 from ..planning.plan import Plan
 from ..reading import read
+from ..results import PARTS
 from ..runtime.checkpoints import checked_checkpoints, held
 from ..runtime.program import plans_shown
 from ..runtime.progress import shown_on
@@ -62,6 +63,8 @@ def run_on_graph(
         prepared = partial(Hierarchy.load, hierarchy, device="cpu" if sent else options["device"])
         perform(entry, offered, prepared, lambda made: described(made.graph), None, **options)
         return
+    if not offered.weights and reading["source_column"] is not None and reading["weight_column"] is None:
+        reading["weighted"] = reading["weighted"] or False
     given = graph_given(files, scale, directed, **reading)
     perform(entry, offered, given, described, resident, **options)
 
@@ -110,7 +113,7 @@ def _columns_named() -> Iterator[None]:
         yield
     except MgraphError as error:
         parts = parts_of(error)
-        names = [part.name if isinstance(part, (Argument, Given)) else None for part in parts]
+        names = [part.name if isinstance(part, (Argument, ArgumentValue)) else None for part in parts]
         if not set(names) & set(_COLUMNS):
             raise
         renamed = zip(parts, names, strict=True)
@@ -183,7 +186,7 @@ def perform(
             with (
                 tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
                 stoppable(by_workers=client is not None) as look,
-                COMPILING.listening(lambda begins: _compiling(bar, name, begins, look)),
+                COMPILING.listening(lambda what: _compiling(bar, name, what, look)),
                 plans_shown(lambda plan: None if quiet or as_json else _show(plan, shown)),
                 logged_warnings(),
             ):
@@ -195,7 +198,7 @@ def perform(
 
                 result = entry.call(given, **where, progress=progress, **options | kept)
                 look()
-            seconds |= {part: result.timings[part] for part in ("load", "compile", "solve", "collect")}
+            seconds |= {part: result.timings[part] for part in PARTS}
             if out is not None:
                 result.save(out, overwrite)
             if quiet and not as_json:
@@ -250,7 +253,7 @@ def _facts(
 
 def _check_output_of(offered: Command, out: Path, overwrite: bool, added: dict[str, bool]) -> None:
     """Refuse a file that cannot be written, or cannot hold the arrays of the result."""
-    check_output(out, overwrite, (".npy", ".npz", *([".parquet"] if offered.table else [])))
+    check_output(out, overwrite, (".npy", ".npz", *TABLE_PACKAGES))
     if offered.together and out.suffix == ".npy":
         raise click.UsageError(
             f"a .npy file holds one array, the result of {offered.name} has several: give a .npz file"
@@ -278,11 +281,11 @@ def _checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {} if wanted is None else {"checkpoint": wanted}
 
 
-def _compiling(bar: Any, name: str, begins: bool, look: Callable[[], None]) -> None:
-    """Show in the progress bar whether a kernel is being compiled; after each kernel, check for Ctrl-C.
+def _compiling(bar: Any, name: str, what: str, look: Callable[[], None]) -> None:
+    """Show in the progress bar which kernel is being compiled; after each kernel, check for Ctrl-C.
 
     A first call compiles several kernels before its first span ends.
     """
-    bar.set_description(f"{name}: compiling kernels (first use)" if begins else name)
-    if not begins and threading.current_thread() is threading.main_thread():
+    bar.set_description(f"{name}: compiling kernels (first use: {what})" if what else name)
+    if not what and threading.current_thread() is threading.main_thread():
         look()

@@ -1,7 +1,8 @@
 """Vertices that options name: by numbers, or by ids of the graph, which is read only after the options.
 
-A word of digits is the number of a vertex. With ``--ids`` it is an id: a number if those of the graph are numbers, else
-the text itself. Any other word is an id.
+A word of digits is the number of a vertex, unless the graph has this text for an id, such as "007". With ``--ids`` it
+is an id: a number if those of the graph are numbers, else the text itself. Any other word is an id. In a file, a line
+that begins with ``#`` is a comment unless the graph has it for an id.
 """
 
 import re
@@ -21,20 +22,23 @@ def named_vertices(given: Any, ids: Any, by_ids: bool) -> Any:
     FormatError
         For a file with a line that is no number if the graph has no ids.
     """
-    as_numbers = not by_ids or ids is None or not len(ids) or not isinstance(ids[0], str)
+    texts = ids is not None and len(ids) > 0 and isinstance(ids[0], str)
+    as_numbers = not by_ids or not texts
     if isinstance(given, VertexList):
-        if as_numbers:
+        if as_numbers and not texts:
             try:
                 return given.numbers()
             except FormatError:
                 if ids is None:
                     raise
-        return [_vertex(word, as_numbers) for word in given.words()]
+        known = set(ids.tolist()) if texts else set()
+        words = [word for word in given.words() if word in known or not word.startswith("#")]
+        return [_vertex(word, as_numbers and word not in known) for word in words]
     if isinstance(given, tuple):
         return [named_vertices(each, ids, by_ids) for each in given]
     if isinstance(given, int):  # the option's default, a vertex
         return ids[given] if by_ids and ids is not None and given < len(ids) else given
-    return _vertex(given, as_numbers)
+    return _vertex(given, as_numbers and not (texts and given in ids.tolist()))
 
 
 def _vertex(word: str, as_number: bool) -> str | int:

@@ -17,6 +17,7 @@ from ..dtypes import NO_PREDECESSOR, as_floats
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.potentials import potentials
+from .negative_cycles import scipys_errors
 from .reading import graph_of
 
 
@@ -182,11 +183,12 @@ def dijkstra(
     if not limit >= 0:
         raise InputError(argument="limit", value=limit, expected="a number of 0 or more")
     sources = checked_indices(indices, graph.n)
-    if not min_only:
-        rows = _solved(graph, sources, return_predecessors, limit)
-        return rows if return_predecessors else rows[0]
-    found = _nearest(graph, sources.ravel(), limit)
-    return found if return_predecessors else found[0]
+    with scipys_errors():
+        if not min_only:
+            rows = _solved(graph, sources, return_predecessors, limit)
+            return rows if return_predecessors else rows[0]
+        found = _nearest(graph, sources.ravel(), limit)
+        return found if return_predecessors else found[0]
 
 
 def _nearest(graph: Graph, sources: np.ndarray, limit: float) -> tuple[Array, Array, Array]:
@@ -277,7 +279,9 @@ def johnson(
            [inf, inf,  0.]])
     """
     graph = graph_of(csgraph, directed, unweighted)
-    found = _solved(graph, checked_indices(indices, graph.n), return_predecessors, everywhere=True)
+    sources = checked_indices(indices, graph.n)
+    with scipys_errors():
+        found = _solved(graph, sources, return_predecessors, everywhere=True)
     return found if return_predecessors else found[0]
 
 

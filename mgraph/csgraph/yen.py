@@ -19,6 +19,7 @@ from ..dtypes import NO_PREDECESSOR
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.potentials import potentials
+from .negative_cycles import scipys_errors
 from .reading import graph_of
 
 
@@ -76,7 +77,8 @@ def yen(
         raise InputError(f"source and sink must have 0 <= vertex < {n}, as integers, got {source} and {sink}")
     most = checked_integer("K", K, 1)
     if not given.nonnegative:
-        potentials(given)
+        with scipys_errors():
+            potentials(given)
     src, dst, weights = (None if part is None else devices.to_host(part) for part in given.listed())
     assert src is not None and dst is not None
     lengths = np.ones(len(src)) if weights is None else weights.astype(np.float64)

@@ -82,13 +82,18 @@ def take_over(of: Clock) -> None:
 
 
 class Announcement:
-    """Notifies listeners when a first thread of this process begins to compile a kernel, and when the last one ends."""
+    """Tells listeners what is compiled, as a first thread of this process begins with a kernel, and as the last ends.
+
+    A listener is called with `what`. A caller of workers passes on what they compile by `hear`.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # held while listeners are called, to keep the order
         self._depth = 0
         self._own = threading.local()
-        self._listeners: list[Callable[[bool], None]] = []
+        self._listeners: list[Callable[[str], None]] = []
+        self._kernels = 0
+        self._what = self._heard = ""
 
     def __enter__(self) -> "Announcement":
         self.begin()
@@ -97,25 +102,48 @@ class Announcement:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def begin(self) -> None:
-        """Note that the calling thread compiles; calls may be nested."""
-        self._change(1)
+    def begin(self, family: str = "kernels", waiting: int = 0) -> None:
+        """Note that the calling thread compiles a kernel; calls may be nested, as kernels contain others.
+
+        Parameters
+        ----------
+        family : str
+            The kernel's family, e.g. "sssp".
+        waiting : int
+            How many more kernels are being compiled already; 0 if that is not known.
+        """
+        with self._lock:
+            if not getattr(self._own, "depth", 0):
+                self._kernels += 1
+                of = f" of {self._kernels + waiting}" if waiting else ""
+                self._what = f"{family}, number {self._kernels}{of}"
+            self._change(1)
 
     def end(self) -> None:
         """Note that the calling thread has finished the compilation that it last began."""
-        self._change(-1)
+        with self._lock:
+            self._change(-1)
 
     def _change(self, by: int) -> None:
+        before, self._depth = self._depth, self._depth + by
+        self._own.depth = getattr(self._own, "depth", 0) + by
+        if not (before and self._depth):
+            self._tell()
+
+    def hear(self, what: str) -> None:
+        """Note what workers compile for this process; nothing if it is empty."""
         with self._lock:
-            before, self._depth = self._depth, self._depth + by
-            self._own.depth = getattr(self._own, "depth", 0) + by
-            if not (before and self._depth):
-                for listener in self._listeners:
-                    listener(by > 0)
+            if what != self._heard:
+                self._heard = what
+                self._tell()
+
+    def _tell(self) -> None:
+        for listener in self._listeners:
+            listener(self.what)
 
     @contextlib.contextmanager
-    def listening(self, listener: Callable[[bool], None]) -> Iterator[None]:
-        """Within the block, call ``listener(True)`` when any thread begins to compile, ``listener(False)`` after."""
+    def listening(self, listener: Callable[[str], None]) -> Iterator[None]:
+        """Within the block, call ``listener(what)`` when that changes."""
         with self._lock:
             self._listeners.append(listener)
         try:
@@ -124,15 +152,20 @@ class Announcement:
             with self._lock, contextlib.suppress(ValueError):  # a forked child has no listeners
                 self._listeners.remove(listener)
 
-    def notify(self, listener: Callable[[bool], None]) -> None:
+    def notify(self, listener: Callable[[str], None]) -> None:
         """Call a listener from now on, as in the block of `listening`."""
         with self._lock:
             self._listeners.append(listener)
 
     @property
-    def is_running(self) -> bool:
-        """Whether a thread compiles now."""
-        return self._depth > 0
+    def own(self) -> str:
+        """What this process compiles now, in words, such as "sssp, number 2"; empty if nothing."""
+        return self._what if self._depth else ""
+
+    @property
+    def what(self) -> str:
+        """What this process compiles now, or else its workers; empty if nothing is."""
+        return self.own or self._heard
 
     @property
     def listeners(self) -> int:
@@ -144,6 +177,7 @@ class Announcement:
         self._lock = threading.RLock()
         self._depth = getattr(self._own, "depth", 0)
         self._listeners = []
+        self._heard = ""
 
 
 #: The announcement of this process.

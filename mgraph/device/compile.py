@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from ..errors import DeviceError, Given
+from ..errors import ArgumentValue, DeviceError
 from .clock import COMPILING, clock
 from .cuda import cupy
 
@@ -78,16 +78,21 @@ def _function(index: int, source: str, name: str, cooperative: bool, shared: int
     begun = _AHEAD.get((index, source, name, cooperative))
     # The clock's time is subtracted from times between events of the GPU, so the GPU must be idle meanwhile.
     cupy().cuda.Device(index).synchronize()
-    with clock(), COMPILING:
-        if begun is not None:
-            begun.result()
-        function = _module(index, source, (name,), cooperative).get_function(name)
+    waiting = sum(not other.done() for other in list(_AHEAD.values()) if other is not begun)
+    with clock():
+        COMPILING.begin(source.removesuffix(".cu"), waiting)
+        try:
+            if begun is not None:
+                begun.result()
+            function = _module(index, source, (name,), cooperative).get_function(name)
+        finally:
+            COMPILING.end()
     if shared > 48 * 1024:
         most = _attribute(index, "MaxSharedMemoryPerBlockOptin")
         if shared > most:
             raise DeviceError(
                 f"cuda:{index} has {most} bytes of shared memory per block and {name} needs {shared}: use ",
-                Given("dtype", "float32"),
+                ArgumentValue("dtype", "float32"),
                 ", or do without predecessors",
             )
         function.max_dynamic_shared_size_bytes = shared

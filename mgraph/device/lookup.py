@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ..errors import DeviceError, Given, InputError
+from ..errors import ArgumentValue, DeviceError, InputError
 from .base import Array, Device
 from .cuda import OLDEST, CudaDevice, cuda_device, cupy, gpu_count, is_cupy
 from .host import HostDevice
@@ -60,7 +60,9 @@ def find(device: str | Device | None = None, argument: str = "device") -> Device
         there += (
             f" (of compute capability {OLDEST}.0 or more, and before any older: CUDA_VISIBLE_DEVICES can hide those)"
         )
-        raise DeviceError(Given(argument, device), f" is not there: {there}; ", Given(argument, "cpu"), " needs none")
+        raise DeviceError(
+            ArgumentValue(argument, device), f" is not there: {there}; ", ArgumentValue(argument, "cpu"), " needs none"
+        )
     return cuda_device(index)
 
 

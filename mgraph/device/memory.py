@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .. import limits
 from ..arguments import size_in_words
-from ..errors import Given, MemoryLimitError
+from ..errors import ArgumentValue, MemoryLimitError
 from .base import Device
 
 #: Seconds for which a reading of the host is recent, and the bytes below which that is enough for an allocation.
@@ -37,7 +37,7 @@ def host_reading(host: Device, recent: bool = False) -> HostReading:
     return _last
 
 
-def check_free_memory(what: str, needed: int, device: Device, *advice: str | Given) -> None:
+def check_free_memory(what: str, needed: int, device: Device, *advice: str | ArgumentValue) -> None:
     """Raise MemoryLimitError unless a device has `needed` bytes free for `what`; `advice` says how to need less."""
     few = needed < RECENT_BYTES and device.kind == "cpu"
     there = host_reading(device, recent=True).memory if few else device.available_memory()
@@ -49,7 +49,7 @@ def check_free_memory(what: str, needed: int, device: Device, *advice: str | Giv
 
 
 @contextlib.contextmanager
-def allocating(what: str, needed: int, device: Device, *advice: str | Given) -> Iterator[None]:
+def allocating(what: str, needed: int, device: Device, *advice: str | ArgumentValue) -> Iterator[None]:
     """Run a block that allocates up to `needed` bytes on a device, if it has them free.
 
     Raises

@@ -14,27 +14,32 @@ _log = logging.getLogger(__name__)
 
 
 class Notice:
-    """Says once in a process that kernels are compiled, when that has taken `PATIENCE` seconds in all.
+    """Says which kernels are compiled, when that has taken `PATIENCE` seconds in all; once for each family.
 
-    Child processes, such as workers, say nothing: their standard error is often the terminal of their client.
+    Child processes, such as workers, say nothing: their standard error is often the terminal of their client, which
+    hears of what they compile.
     """
 
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
+        self._said: set[str] = set()
 
-    def __call__(self, begins: bool) -> None:
-        """Take note that compiling begins or ends."""
-        if begins and self._timer is None:
+    def __call__(self, what: str) -> None:
+        """Take note of what is compiled, or that nothing is."""
+        if what and self._timer is None:
             self._timer = threading.Timer(PATIENCE, self.say)
             self._timer.daemon = True
             self._timer.start()
 
     def say(self) -> None:
-        """Say that kernels are being compiled, if they still are."""
-        if not COMPILING.is_running:
-            self._timer = None
+        """Say which kernels are being compiled, if they still are."""
+        self._timer = None
+        what = COMPILING.what
+        family = what.partition(",")[0]
+        if not what or family in self._said:
             return
-        text = "mgraph: compiling kernels, at their first use; later calls and processes find them compiled"
+        self._said.add(family)
+        text = f"mgraph: compiling kernels ({what}) at their first use; later calls and processes find them compiled"
         _log.info(text)
         # Another listener, such as a command's progress bar, says so itself.
         if COMPILING.listeners == 1 and not is_child() and _is_watched():

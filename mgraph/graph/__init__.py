@@ -7,8 +7,8 @@ with the graph.
 
 from .checks import check_memory
 from .compressed import Compressed, Edges
-from .given import as_any_graph, as_graph, outline
 from .graph import Graph
+from .inputs import as_any_graph, as_graph, in_this_process, size_and_device
 from .placed import PlacedGraph
 from .stored import StoredMatrix, bands, in_memory, in_turn
 from .sums import check_sums, check_weights, sums_are_exact
@@ -26,7 +26,8 @@ __all__ = [
     "check_sums",
     "check_weights",
     "in_memory",
+    "in_this_process",
     "in_turn",
-    "outline",
+    "size_and_device",
     "sums_are_exact",
 ]

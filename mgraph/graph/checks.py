@@ -9,7 +9,7 @@ from .. import device as devices
 from ..arguments import as_array, checked_integer
 from ..arrays import Array
 from ..dtypes import MAX_VERTICES, weight_dtype
-from ..errors import Given, InputError
+from ..errors import ArgumentValue, InputError
 from .compressed import Edges
 from .grouping import MANY, extremes
 
@@ -26,7 +26,7 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
     """Raise MemoryLimitError if sorting a graph does not fit: three arrays of offsets, and copies of the edges."""
     what = f"sorting a graph of {n:,} vertices and {edges:,} edges"
     advice = "take fewer, or, if a file's ids are sparse, number those in use by "
-    devices.check_free_memory(what, 12 * n + 40 * edges, home, advice, Given("relabel", True))
+    devices.check_free_memory(what, 12 * n + 40 * edges, home, advice, ArgumentValue("relabel", True))
 
 
 def check_room(name: str, values: Any) -> None:
@@ -65,7 +65,9 @@ def vertex_count(n: int | None, largest: int) -> int:
     """Return the number of vertices: `n` if it is given, else one more than the largest id."""
     if largest >= MAX_VERTICES:
         raise InputError(
-            f"the vertex id {largest} is beyond int32: relabel the ids (", Given("relabel", True), " on reading)"
+            f"the vertex id {largest} is beyond int32: relabel the ids (",
+            ArgumentValue("relabel", True),
+            " on reading)",
         )
     if n is None:
         return largest + 1

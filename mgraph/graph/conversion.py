@@ -1,7 +1,7 @@
 """Conversion of graphs to those of other libraries, and of those to edges."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import chain, compress
 from operator import methodcaller
 from typing import Any, NamedTuple
@@ -94,12 +94,12 @@ def _weights(attributes: Callable[[], Iterable[Iterable[Any]]], name: str) -> tu
     """
     with contextlib.suppress(KeyError):
         found = _as_weights([each[name] for group in attributes() for each in group])
-        if found.dtype.kind != "O":
+        if len(found) and found.dtype.kind != "O":
             return found, []
     edges = [each for group in attributes() for each in group]
-    hidden = [place for place, each in enumerate(edges) if each.get(name, 1) is None]
     if not any(name in each for each in edges):
-        return None, hidden
+        return None, []
+    hidden = [place for place, each in enumerate(edges) if each.get(name, 1) is None]
     return _as_weights([each.get(name, 1) for each in edges if each.get(name, 1) is not None]), hidden
 
 
@@ -181,8 +181,9 @@ def column_edges(columns: Columns, source: str, target: str, weight: str | None)
     The ids are None if they are 0 to n-1.
     """
     for name, column in (("source", source), ("target", target), ("weight", weight)):
-        if (column is not None or name != "weight") and columns.names.count(column) != 1:
-            twice = ": there are several of that name" if column in columns.names else ""
+        named = isinstance(column, Hashable)
+        if (column is not None or name != "weight") and not (named and columns.names.count(column) == 1):
+            twice = ": there are several of that name" if named and column in columns.names else ""
             raise InputError(twice, argument=name, value=column, expected=f"one of the columns {shown(columns.names)}")
     weights = None if weight is None else _as_weights(columns.read(weight))
     src, dst, ids = numbered(columns.read(source), columns.read(target))

@@ -10,7 +10,7 @@ from .. import device as devices
 from ..arguments import as_array
 from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import infinity, offset_type, weight_dtype
-from ..errors import Given, InputError
+from ..errors import ArgumentValue, InputError
 from ..kernels import weights as weights_kernels
 from .checks import check_memory, check_square, checked_weights
 from .compressed import Compressed, Edges, compress
@@ -21,7 +21,7 @@ from .stored import StoredMatrix
 _LOOKED = 1 << 20
 
 #: How a matrix needs no copy, for messages.
-_SHARED = Given("copy", False), " shares the matrix, which must not change then"
+_SHARED = ArgumentValue("copy", False), " shares the matrix, which must not change then"
 
 
 def dense(matrix: Any, missing: float | None = None) -> Array:
@@ -84,7 +84,7 @@ class Look(NamedTuple):
     zeros: bool
 
 
-def looked_through(matrix: Array) -> tuple[bool, bool]:
+def scan_matrix(matrix: Array) -> tuple[bool, bool]:
     """Return whether no entry of a matrix is negative, and whether the meaning of its zeros is ambiguous.
 
     A GPU looks at the whole matrix in one launch. On a CPU all cores share a large one, and once an infinity is found,

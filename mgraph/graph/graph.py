@@ -53,23 +53,23 @@ from .dense import (
     ends_of_edges,
     largest,
     largest_of_edges,
-    looked_through,
     own,
     present,
+    scan_matrix,
 )
 from .grouping import extremes
-from .ids import checked_ids, index_of, places_among, repeated
-from .question import Question, index_kept
+from .ids import checked_ids, index_of, places_among
+from .question import Question, check_distinct
 from .sparse import check_structure, entries, stored_rows
 from .stored import StoredMatrix, in_memory
-from .views import Keeping, handed_out
+from .views import ArrayCache, handed_out
 
 _log = logging.getLogger(__name__)
 
 EdgeArrays = TypeVar("EdgeArrays", Compressed, Edges)
 
 
-class Graph(Keeping):
+class Graph(ArrayCache):
     """A directed or undirected graph over the vertices 0 to n-1, weighted or not.
 
     Make one with `from_edges`, `from_edge_index`, `from_scipy`, `from_adjacency`, `from_distances`, `from_dense`,
@@ -278,7 +278,7 @@ class Graph(Keeping):
         if matrix.dtype.kind == "b":
             return cls.from_adjacency(matrix)
         matrix = own(matrix, given) if copy else matrix
-        nonnegative, ambiguous = looked_through(matrix)
+        nonnegative, ambiguous = scan_matrix(matrix)
         if ambiguous:
             raise AmbiguousZerosError(
                 "the matrix has zeros off its diagonal and no infinity: if zeros mean no edge, as in SciPy, give "
@@ -328,7 +328,7 @@ class Graph(Keeping):
         if matrix.dtype.kind == "b":
             raise InputError("a distance matrix must hold numbers, got truth values: use Graph.from_adjacency")
         matrix = own(matrix, given) if copy else matrix
-        nonnegative, _ = looked_through(matrix)
+        nonnegative, _ = scan_matrix(matrix)
         return cls(int(matrix.shape[0]), dense=matrix, nonnegative=nonnegative)
 
     @classmethod
@@ -511,7 +511,7 @@ class Graph(Keeping):
         source, target : str
             The columns of the edges' ends: ids of any kind, such as strings, or integers of any size and sign.
         weight : str, optional
-            The column of the weights.
+            The column of the weights. By default edges have none, whatever columns there are.
         directed : bool
             False stores every edge in both directions.
 
@@ -670,11 +670,7 @@ class Graph(Keeping):
         checked = checked_ids(ids, self.n)
         csr, nonnegative = None if self.dense is not None else self.compressed("csr"), self.nonnegative
         made = Graph(self.n, csr=csr, dense=self.dense, directed=self.directed, ids=checked, nonnegative=nonnegative)
-        twice = repeated(checked, index_kept(made))
-        if twice is not None:
-            both = f": vertices {twice[0]} and {twice[1]} have it"
-            name = checked[[twice[0]]].tolist()[0]
-            raise InputError(both, argument="ids", value=name, expected="an id of one vertex each")
+        check_distinct(made)
         return made
 
     @property

@@ -76,8 +76,8 @@ class PlacedGraph:
     def executor(self, vectors: Mapping[str, Any] | None = None) -> Any:
         """Return the executor that runs programs where the edges lie.
 
-        With `vectors`, by name, a shard's piece is a `Beside`. Those on workers must lie beside the edges. Of the
-        others each worker is sent its own part.
+        With `vectors`, by name, a shard's piece is a `PartWithVectors`. Those on workers must lie beside the edges. Of
+        the others each worker is sent its own part.
         """
         raise NotImplementedError
 

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
-from .. import errors, lazy
+from .. import lazy
 from ..arrays import Array
 from ..dtypes import distance_range, name_of, out_of_range
+from ..errors import NegativeCycleError
 from ..kernels import sssp_many as sssp_many_kernels
 from ..kernels.sssp_many.ops import DIGIT_BITS
 from . import Compressed, Graph
@@ -36,7 +37,7 @@ def potentials(graph: Graph) -> np.ndarray:
     """
     h, cycle = _relaxed(graph)
     if cycle:
-        raise errors.NegativeCycleError(cycle[0])
+        raise NegativeCycleError(cycle[0])
     return h
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_flag, checked_integer, checked_vertices
-from ..errors import Argument, Given, InputError
+from ..errors import Argument, ArgumentValue, InputError
 from .checks import check_room
-from .ids import Index, index_of, places_among
+from .ids import Index, index_of, places_among, repeated
 
 #: The names under which a graph keeps the index of its ids, and a copy of those that are on workers.
 INDEX, COPY = "ids by value", "ids"
@@ -46,12 +46,21 @@ def index_kept(subject: Subject) -> Index:
     return index
 
 
+def check_distinct(subject: Subject) -> None:
+    """Raise InputError if two vertices have the same id."""
+    ids = ids_of(subject)
+    twice = repeated(ids, index_kept(subject))
+    if twice is not None:
+        both = f": vertices {twice[0]} and {twice[1]} have it"
+        raise InputError(both, argument="ids", value=ids[[twice[0]]].tolist()[0], expected="an id of one vertex each")
+
+
 class Question:
     """Vertices of a call's arguments, and the form of its answer.
 
     Parameters
     ----------
-    subject : Graph, PlacedGraph or Solved
+    subject : Graph, PlacedGraph or CallInput
         What has the ids.
     n : int
         Number of vertices.
@@ -79,7 +88,9 @@ class Question:
         self._subject, self.n = subject, n
         self.ids = self.named = ids if ids is False else checked_flag("ids", ids)
         if self.ids and getattr(subject, "ids", None) is None:
-            raise InputError(Given("ids", True), " needs a graph with ids: this one has none, so give its vertices")
+            raise InputError(
+                ArgumentValue("ids", True), " needs a graph with ids: this one has none, so give its vertices"
+            )
 
     def vertex(self, name: str, value: Any) -> int:
         """Return the vertex that an argument of this name asks for, or raise InputError."""
@@ -94,7 +105,7 @@ class Question:
         except InputError as error:
             raise self._advised(error) from None
 
-    def vertices(self, name: str, values: Any, *advice: str | Argument | Given) -> np.ndarray:
+    def vertices(self, name: str, values: Any, *advice: str | Argument | ArgumentValue) -> np.ndarray:
         """Return the vertices that an argument asks for as int32, or raise InputError; with `advice` for a single one.
 
         Parameters
@@ -103,7 +114,7 @@ class Question:
             The argument.
         values : sequence or array
             Numbers of vertices, or ids.
-        *advice : str, Argument or Given
+        *advice : str, Argument or ArgumentValue
             What to do with a single vertex.
         """
         check_room(name, values)
@@ -155,10 +166,10 @@ class Question:
         return places_among(ids_of(self._subject), index_kept(self._subject), values, name)
 
     def _advised(self, error: InputError) -> InputError:
-        """Return an error about the number of a vertex, which names ``ids=True`` if the graph has ids of numbers."""
+        """Return an error about the number of a vertex, which names ``ids=True`` if it may be an id."""
         ids = self._subject.ids
-        whole = isinstance(error.value, (int, np.integer)) and ids is not None and ids.dtype.kind == "i"
-        if not whole:
+        kind = "i" if isinstance(error.value, (int, np.integer)) else "O"  # an id that is neither text nor a number
+        if ids is None or ids.dtype.kind != kind:
             return error
-        advice = ": the graph's ids go with ", Given("ids", True)
+        advice = ": the graph's ids go with ", ArgumentValue("ids", True)
         return InputError(*advice, argument=error.argument, value=error.value, expected=error.expected)

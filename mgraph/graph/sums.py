@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import DistanceOverflowError, Given
+from ..errors import ArgumentValue, DistanceOverflowError
 
 
 class Weights(Protocol):
@@ -43,7 +43,9 @@ def check_weights(graph: Weights, dtype: np.dtype) -> None:
         least, most, _ = graph.extremes()
         largest = float(np.finfo(dtype).max)
         if least < -largest or largest < most < np.inf:
-            raise DistanceOverflowError(f"a weight is too large for {dtype.name}: use ", Given("dtype", "float64"))
+            raise DistanceOverflowError(
+                f"a weight is too large for {dtype.name}: use ", ArgumentValue("dtype", "float64")
+            )
 
 
 def check_sums(graph: Weights, dtype: np.dtype, shifted: bool = False) -> None:
@@ -80,7 +82,7 @@ def check_sums(graph: Weights, dtype: np.dtype, shifted: bool = False) -> None:
     below, above = graph.largest_sums(edges)
     if not fit(below, above):
         what = f"below the least {dtype.name}" if below > room else f"beyond the largest {dtype.name} and come back"
-        advice = ("use ", Given("dtype", "float64")) if dtype == np.float32 else ("scale the weights down",)
+        advice = ("use ", ArgumentValue("dtype", "float64")) if dtype == np.float32 else ("scale the weights down",)
         raise DistanceOverflowError(
             f"with negative weights of this size, a sum of weights along a path may be {what}: ", *advice
         )

@@ -9,7 +9,7 @@ from .. import device as devices
 from ..arrays import Array
 from .compressed import PLACING_BYTES, Compressed, Edges, rows_of, transposed, write_into_rows
 from .graph import Graph
-from .views import Keeping
+from .views import ArrayCache
 
 #: Edges that `edges_of` yields at a time, and whose weights are computed at a time.
 AT_A_TIME = {"cpu": 1 << 20, "cuda": 1 << 24}
@@ -51,7 +51,7 @@ class Part(Protocol):
         ...
 
 
-class VertexRange(Keeping):
+class VertexRange(ArrayCache):
     """The edges into the vertices from `first` to `last`, on one device.
 
     Edges by source are derived when they are first needed, and kept.
@@ -172,7 +172,7 @@ class VertexRange(Keeping):
         return {}
 
 
-class Beside(NamedTuple):
+class PartWithVectors(NamedTuple):
     """A shard's part of a graph, and its parts of vectors of an earlier result, by name."""
 
     part: Part

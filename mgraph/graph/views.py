@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
 _ABSENT = object()
 
 
-class Kept(NamedTuple):
+class CachedArray(NamedTuple):
     """An array, or several, that a graph keeps: its name, its device, and its bytes there."""
 
     name: str
@@ -86,13 +86,13 @@ class Views(dict[tuple[str, str], Any]):
         """Return the bytes that the arrays under a name take on a device."""
         return _nbytes(self.get((name, device)))
 
-    def derived(self, own: Mapping[tuple[str, str], Any]) -> Iterator[Kept]:
+    def derived(self, own: Mapping[tuple[str, str], Any]) -> Iterator[CachedArray]:
         """Yield the arrays that are kept in addition to a graph's `own`, each once though it has several names."""
         arrays = {id(array) for array in own.values()}
         for (name, device), value in list(self.items()):
             if id(value) not in arrays and _nbytes(value):
                 arrays.add(id(value))
-                yield Kept(name, device, _nbytes(value))
+                yield CachedArray(name, device, _nbytes(value))
 
     def release(self, own: Mapping[tuple[str, str], Any], device: str | None) -> None:
         """Drop all arrays but a graph's `own`, on one device or on all; numbers stay."""
@@ -101,7 +101,7 @@ class Views(dict[tuple[str, str], Any]):
                 del self[name, place]
 
 
-class Keeping:
+class ArrayCache:
     """The part of a graph that keeps the arrays derived from it."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class Keeping:
         self._views = Views()
         self._weight_views = Views(self._views)
 
-    def _share_edges(self, other: "Keeping") -> None:
+    def _share_edges(self, other: "ArrayCache") -> None:
         """Share what depends on the edges alone with another graph of the same edges; this one is new."""
         self._views = other._views
         self._weight_views.making = other._views.making
@@ -190,14 +190,14 @@ class Keeping:
                     total += value.nbytes if isinstance(value, np.ndarray) else _nbytes(value)
         return total
 
-    def cached(self) -> list[Kept]:
+    def cached(self) -> list[CachedArray]:
         """Return the arrays that calls have derived from the graph and keep with it: names, devices and bytes.
 
         The graph's own edges, on the device where it was created, are not listed.
 
         Returns
         -------
-        list of Kept
+        list of CachedArray
             Sorted by device and name; sizes in bytes.
 
         See Also
@@ -209,8 +209,8 @@ class Keeping:
         >>> import mgraph
         >>> graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0])
         >>> _ = graph.csc()
-        >>> graph.cached()
-        [Kept(name='csc.indices', device='cpu', nbytes=12), Kept(name='csc.indptr', device='cpu', nbytes=16)]
+        >>> [(each.name, each.nbytes) for each in graph.cached()]
+        [('csc.indices', 12), ('csc.indptr', 16)]
         """
         found = [*self._views.derived(self._own()), *self._weight_views.derived(self._own())]
         return sorted(found, key=lambda kept: (kept.device, kept.name))
@@ -236,7 +236,7 @@ class Keeping:
         >>> graph = mgraph.generate.grid(3, 3)
         >>> _ = mgraph.bfs(graph, 0, device="cpu")
         >>> graph.release()
-        >>> graph.cached()
+        >>> [(each.name, each.nbytes) for each in graph.cached()]
         []
         """
         place = None if device is None else devices.find(device).name

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, chunk_rows, places_on
 from ..device import Device
 from ..dtypes import WIDER, band, distance_range, infinity, kernel_infinity, out_of_range
-from ..errors import DistanceOverflowError, Given
+from ..errors import ArgumentValue, DistanceOverflowError
 from ..kernels import weights as weights_kernels
 
 
@@ -57,7 +57,7 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
                 lost = bool(large.any())
             if lost:
                 raise DistanceOverflowError(
-                    f"a weight is too large for {dtype.name}: use ", Given("dtype", source.name)
+                    f"a weight is too large for {dtype.name}: use ", ArgumentValue("dtype", source.name)
                 )
         return
     result = dtype if result is None else np.dtype(result)
@@ -83,7 +83,7 @@ def encode(values: Array, out: Array, device: Device, *, diagonal: int | None = 
         weight = int(values[divmod(found - 1, columns)])
         raise DistanceOverflowError(
             f"the weight {weight} is too large for {result.name} distances (at most {most}): use ",
-            Given("dtype", WIDER[result]),
+            ArgumentValue("dtype", WIDER[result]),
         )
 
 

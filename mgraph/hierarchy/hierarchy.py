@@ -10,7 +10,7 @@ from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_limit, checked_reduce
 from ..arrays import Array, distinct
 from ..dtypes import distance_dtype, name_of
-from ..errors import FormatError, Given, InputError, parts_of
+from ..errors import ArgumentValue, FormatError, InputError, parts_of
 from ..graph import Compressed, Graph, as_graph
 from ..graph.checks import checked_weights
 from ..graph.question import Question
@@ -198,8 +198,9 @@ class Hierarchy:
         limit : float, optional
             The greatest distance; vertices beyond it count as unreached.
         reduce : str, tuple or sequence of these, optional
-            What to measure instead of returning each distance: ``"eccentricity"``, ``"mean"``, ``"closeness"``,
-            ``"harmonic"``, ``"reached"``, ``("within", [r1, r2, ...])``. Nothing is stored for a pair of vertices then.
+            What to measure instead of returning each distance: ``"eccentricity"``, ``"mean"``, ``"reached"``,
+            ``"closeness"``, ``"harmonic"``, in directed graphs ``"out_closeness"`` and ``"out_harmonic"``, and
+            ``("within", [r1, r2, ...])``. Nothing is stored for a pair of vertices then.
         predecessors : bool
             Whether to return the vertex before each target, too. It is the one that `mgraph.sssp` finds if no weight is
             negative, and weights are integers or their sums along a path are exact. Otherwise it is one on a shortest
@@ -251,13 +252,15 @@ class Hierarchy:
             for name, values in (("sources", sources), ("targets", targets))
         )
         most = checked_limit(limit, self.dtype)
-        measures, radii = checked_reduce(reduce)
+        measures, radii = checked_reduce(reduce, "from" if self._graph.directed else "")
         checked_flag("predecessors", predecessors)
         if reduce is not None and (predecessors or out is not None):
-            other = Given("predecessors", True) if predecessors else Given("out")
-            raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
+            other = ArgumentValue("predecessors", True) if predecessors else ArgumentValue("out")
+            raise InputError(ArgumentValue("reduce", reduce), " keeps no distances: leave out ", other)
         if predecessors and out is not None:
-            raise InputError(Given("out"), " takes distances alone: leave out ", Given("predecessors", True))
+            raise InputError(
+                ArgumentValue("out"), " takes distances alone: leave out ", ArgumentValue("predecessors", True)
+            )
         if predecessors:
             return self._paths(starts, ends, most)
         if out is not None:
@@ -660,9 +663,9 @@ def _check_out(out: Any, shape: tuple[int, int], dtype: np.dtype) -> None:
     if out.dtype != dtype:
         raise InputError(argument="out", value=str(out.dtype), expected=f"an array of {dtype.name}")
     if not out.flags.c_contiguous:
-        raise InputError(Given("out"), " is not contiguous: give an array whose rows follow one another")
+        raise InputError(ArgumentValue("out"), " is not contiguous: give an array whose rows follow one another")
     if isinstance(out, np.ndarray) and not out.flags.writeable:
-        raise InputError(Given("out"), " is read-only: give an array that can be written to")
+        raise InputError(ArgumentValue("out"), " is read-only: give an array that can be written to")
 
 
 def _are_alike(graph: Graph, lengths: np.ndarray) -> bool:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
-from .. import errors, lazy
+from .. import lazy
 from ..arrays import Array
 from ..dtypes import DISTANCE_TYPES, distance_range
+from ..errors import NegativeCycleError
 from ..graph import Graph, check_sums, sums_are_exact
 from ..graph.potentials import potentials
 from ..graph.weights import encode
@@ -157,10 +158,10 @@ def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_z
     """
     loops = structure.loops[edges[structure.loops] < 0]
     if len(loops):
-        raise errors.NegativeCycleError(int(graph.listed().src[loops[0]]))
+        raise NegativeCycleError(int(graph.listed().src[loops[0]]))
     if below_zero:
         rank = int(np.searchsorted(structure.entries.begin, below_zero[0], side="right")) - 1
-        raise errors.NegativeCycleError(int(structure.order[rank]))
+        raise NegativeCycleError(int(structure.order[rank]))
 
 
 def _graph_of(graph: Graph, edges: np.ndarray) -> Graph:

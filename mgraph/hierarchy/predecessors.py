@@ -5,7 +5,8 @@ Where sums of lengths are exact and none is negative, they are found from the di
 
 Floats of shortcuts round differently than those of edges. There the sweep notes by which entry each distance comes, and
 the last edge of that entry's path is the last one of the shortest path. Each is right by itself; but rounding, and
-cycles of length zero, may let predecessors lead round in a cycle. Then a path between the two climbs replaces them.
+cycles of length zero, may let predecessors lead round in a cycle. Then a path between the two climbs replaces those of
+its vertices that lead to the cycle. Others may be nearer than it has them, where short edges vanish in its length.
 """
 
 import itertools
@@ -139,6 +140,15 @@ def _edges_into(graph: Graph, lengths: Lengths, targets: np.ndarray) -> _EdgesIn
     return _EdgesInto(vertices, (begin, np.searchsorted(vertices, some.indices).astype(np.int32), some.data))
 
 
+def _leads_out(before: np.ndarray, column: np.ndarray, vertex: int) -> bool:
+    """Return whether a source's predecessors lead from a target to the source, or to what is not a target."""
+    for _ in range(len(before)):
+        vertex = int(before[column[vertex]])
+        if vertex < 0 or column[vertex] < 0:
+            return True
+    return False
+
+
 def by_entries(
     structure: Structure,
     here: OnDevice,
@@ -167,7 +177,7 @@ def by_entries(
         for r, j in np.argwhere(cycles).tolist():
             found = path(structure, lengths, int(ranks[sources[r]]), int(ranks[ends[j]]))
             for before, vertex in itertools.pairwise(found):
-                if column[vertex] >= 0:
+                if column[vertex] >= 0 and not _leads_out(P[r], column, vertex):
                     P[r, column[vertex]] = before
         if np.array_equal(ends, targets):
             return Paths(D, P)

@@ -12,7 +12,7 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import size_in_words
 from ..dtypes import offset_type
-from ..errors import Given, InputError
+from ..errors import ArgumentValue, InputError
 from ..graph import Graph
 from ..kernels import hierarchy as hierarchy_kernels
 from ..kernels.hierarchy.ops import Entries, Lower, Placed, Tree
@@ -164,7 +164,7 @@ def _check_fill(entries: int, graph: Graph) -> None:
             f"{size_in_words(AN_ENTRY * entries)}, and a sweep reads them all: hierarchies are for road networks, "
             "meshes and other graphs with small separators; here searches from each source take less time "
             "(mgraph.apsp with ",
-            Given("method", "sssp"),
+            ArgumentValue("method", "sssp"),
             ")",
         )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
-from ..arguments import WITHIN
+from ..arguments import OUT, WITHIN
 from ..arrays import Array, distinct
 from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
 from ..kernels.hierarchy.ops import Measures, Schedule
@@ -39,9 +39,11 @@ class Measured:
         The mean distance to the targets that are reached, without the source; NaN if there are none.
     closeness : array of float64, shape (k,), or None
         The inverse of that mean, times the share of the targets without the source that are reached; 0 unless the sum
-        of the distances is positive. So NetworkX defines it, which goes by incoming distances.
+        of the distances is positive.
     harmonic : array of float64, shape (k,), or None
         The sum of the inverse distances; targets at distance 0 and those not reached add nothing.
+    out_closeness, out_harmonic : array of float64, shape (k,), or None
+        The same under the names that they have in a directed graph, where the distances from each source count.
     reached : array of int64, shape (k,), or None
         The number of targets that are reached.
     within : array of int64, shape (k, radii), or None
@@ -60,6 +62,8 @@ class Measured:
     mean: np.ndarray | None = None
     closeness: np.ndarray | None = None
     harmonic: np.ndarray | None = None
+    out_closeness: np.ndarray | None = None
+    out_harmonic: np.ndarray | None = None
     reached: np.ndarray | None = None
     within: np.ndarray | None = None
 
@@ -233,8 +237,9 @@ def measured(
     """
     device, inner = on.device, np.dtype(lengths.up.dtype)
     xp, k = device.xp, len(sources)
-    sums = bool({"mean", "closeness"} & set(measures))
-    parts = "eccentricity" in measures, sums or "reached" in measures, sums, "harmonic" in measures
+    kinds = {name.removeprefix(OUT) for name in measures}
+    sums = bool({"mean", "closeness"} & kinds)
+    parts = "eccentricity" in kinds, sums or "reached" in kinds, sums, "harmonic" in kinds
     [most] = _limits(np.array([limit]), lengths)
     limits = np.minimum(_limits(np.array(radii, np.float64), lengths), most)
     work = on.kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, k, inner.itemsize, True)
@@ -262,4 +267,4 @@ def measured(
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             found["mean"] = total / others
             found["closeness"] = np.where(total > 0, others / total * (others / all_others), 0.0)
-    return Measured(**{name: found[name] for name in (*measures, *((WITHIN,) if radii else ()))})
+    return Measured(**{name: found[name.removeprefix(OUT)] for name in (*measures, *((WITHIN,) if radii else ()))})

@@ -33,13 +33,14 @@ from .reading import (
     read_list,
     read_vertices,
 )
-from .saving import check_output, replacing, save
+from .saving import TABLE_PACKAGES, check_output, replacing, save
 from .table import Named
 from .writing import write
 from .zarr_group import replacing_zarr, save_group
 
 __all__ = [
     "FORMATS",
+    "TABLE_PACKAGES",
     "WASTED_IDS",
     "EdgeFiles",
     "Found",

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import lazy
 from ..arguments import one_of
-from ..errors import FormatError, Given, InputError, MgraphError, parts_of, shown
+from ..errors import ArgumentValue, FormatError, InputError, MgraphError, parts_of, shown
 from ..graph.checks import checked_edge_ends, checked_weights
 from ..graph.compressed import Edges
 from .content import Options
@@ -20,6 +20,7 @@ from .files import open_file, path_of
 from .npy import read_header
 from .section import Section
 from .stream import held, require
+from .table import Named, check_unweighted
 
 #: The columns of a Parquet file if the caller does not name them, and names of a column of weights.
 COLUMNS, WEIGHTS = ("src", "dst"), ("weight", "weights")
@@ -45,7 +46,7 @@ class Tables:
     def survey(cls, path: str, columns: tuple[str, ...] | None, options: Options) -> "Tables":
         """Return how files like this one are read."""
         with _parquet(path) as file:
-            there = file.schema_arrow.names
+            there, further = file.schema_arrow.names, _further_numbers(file, COLUMNS)
         wanted = COLUMNS if columns is None else columns
         if columns is None and options.weighted is not False:
             wanted += tuple(name for name in WEIGHTS if name in there)[:1]
@@ -55,9 +56,11 @@ class Tables:
             if name not in there:
                 raise FormatError(
                     f"{path} has no column {shown(name)}: name those of sources, targets and weights by ",
-                    Given("columns"),
+                    ArgumentValue("columns"),
                     f", of {one_of([shown(name) for name in there]) if there else 'none'}",
                 )
+        if columns is None and options.weighted is None and wanted == COLUMNS:
+            check_unweighted(path, further, "columns")
         return cls(wanted)
 
     @property
@@ -123,23 +126,33 @@ class Arrays:
         return _checked([_entries(name, section) for name in (section.path, *section.beside)], section)
 
 
-def read_parquet(path: Path, stream: BufferedReader, names: Iterable[str | None]) -> Any:
-    """Return some columns of a Parquet file as a table of Arrow; a name that is None is left out.
+def read_parquet(path: Path, stream: BufferedReader, named: Named) -> Any:
+    """Return the named columns of a Parquet file as a table of Arrow.
 
     Raises
     ------
     FormatError
-        If the file is no Parquet, or lacks a column.
+        If the file is no Parquet, or lacks a column, or may have weights that are not named.
     """
     with _parquet(str(path), stream if stream.seekable() else held(path, stream)) as file:
         there = file.schema_arrow.names
-        wanted = list(dict.fromkeys(name for name in names if name is not None))
+        wanted = list(dict.fromkeys(map(str, named.columns)))
         missing = [name for name in wanted if name not in there]
         if missing:
             raise FormatError(f"{path} has no column {shown(missing[0])}: it has {', '.join(there)}"[:400])
+        if named.weight is None and not named.unweighted:
+            check_unweighted(path, _further_numbers(file, wanted))
         groups = range(file.metadata.num_row_groups)
         require(path, 2 * sum(file.metadata.row_group(group).total_byte_size for group in groups), "the table")
         return file.read(columns=wanted)
+
+
+def _further_numbers(file: Any, columns: Iterable[str]) -> list[str]:
+    """Return the names of the columns of numbers in a Parquet file besides some."""
+    types = lazy.optional("pyarrow.types", "reading Parquet")
+    numeric = types.is_integer, types.is_floating, types.is_decimal
+    fields = (field for field in file.schema_arrow if field.name not in columns)
+    return [field.name for field in fields if any(kind(field.type) for kind in numeric)]
 
 
 def _length(name: str) -> int:

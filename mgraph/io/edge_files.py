@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import device as devices
 from ..dtypes import weight_dtype
-from ..errors import FormatError, Given, InputError, MgraphError, parts_of
+from ..errors import ArgumentValue, FormatError, InputError, MgraphError, parts_of
 from ..graph.checks import vertex_count
 from ..graph.compressed import Edges
 from ..graph.source import checked_edges
@@ -306,7 +306,7 @@ class EdgeFiles:
                 raise each.error
             if known is not None and options.n is not None and options.n < known and not options.relabel:
                 what = f"{section.path} says that it has {known} vertices, more than "
-                raise FormatError(what, Given("n", options.n))
+                raise FormatError(what, ArgumentValue("n", options.n))
             if not options.relabel:
                 try:
                     vertex_count(options.n, each.largest[0] if each.largest else -1)
@@ -323,7 +323,7 @@ class EdgeFiles:
                 check_header(path_of(files.first), opening, count, largest, options.relabel)
         types = [each.weights for each in found if each.weights is not None]
         if options.weighted and count and not types:
-            raise FormatError(f"{self.sections[0].path} holds no weights: leave out ", Given("weighted", True))
+            raise FormatError(f"{self.sections[0].path} holds no weights: leave out ", ArgumentValue("weighted", True))
         dtype = None
         if types:
             dtype = weight_dtype(np.result_type(*types))
@@ -428,7 +428,7 @@ def _check_alike(given: Sequence[tuple[str, ...]], format: str) -> None:
             raise FormatError(
                 f"{paths[0]} is of the format {own!r}, and {given[0][0]} of {format!r}: read files of one format at a "
                 "time, or name it by ",
-                Given("format"),
+                ArgumentValue("format"),
             )
 
 

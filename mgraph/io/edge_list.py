@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dtypes import MAX_VERTICES
-from ..errors import FormatError, Given, Words
+from ..errors import ArgumentValue, FormatError, Words
 from ..graph.ids import in_use
 from .content import Content, Options
 from .konect import Konect, konect_of
@@ -195,7 +195,7 @@ def _layout(path: Path, number: int, line: bytes, options: Options) -> dict[str,
             f"{path}, line {number}: {line.decode('utf-8', 'replace')[:60]!r} has {columns} "
             f"columns: an edge is 'u v' or 'u v weight'; put a '#' before the line if it is not an "
             f"edge, or ignore the rest with ",
-            Given("weighted", False),
+            ArgumentValue("weighted", False),
         )
     return {
         "weights": (np.int64, np.float64) if columns == 3 else (),
@@ -276,8 +276,10 @@ def _refuse_candidate(
             continue
         if (a > largest and b == following > 0) or (b > largest and a in (largest, largest + 1, used)):
             skips = a == used if relabel else a > largest
-            skip: Words = ("pass ", Given("n", a), " to skip it, or ") if skips else ()
-            keep: Words = ("pass ", Given("n", n)) if n not in (a, None) else ("move it to the end of the file",)
+            skip: Words = ("pass ", ArgumentValue("n", a), " to skip it, or ") if skips else ()
+            keep: Words = (
+                ("pass ", ArgumentValue("n", n)) if n not in (a, None) else ("move it to the end of the file",)
+            )
             raise FormatError(
                 f"{path}, line {candidate.line}: '{' '.join(map(str, candidate.values))}' looks like a header "
                 f"'vertices edges', as there are {b} edges: ",

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ..errors import FormatError, Given, shown
+from ..errors import ArgumentValue, FormatError, shown
 from .stream import COMPRESSIONS
 
 #: What a file of each format holds.
@@ -93,11 +93,11 @@ def check_edge_list(path: Path, head: bytes) -> None:
         raise FormatError(
             f"{path}, line {number}: expected an edge, got {line[:60].decode('utf-8', 'replace')!r}, as the suffix "
             f"{shown(_suffix(path))} is not that of a format: name the format by ",
-            Given("format"),
+            ArgumentValue("format"),
             f" ({', '.join(FORMATS)}), or the columns of a table by ",
-            Given("source"),
+            ArgumentValue("source"),
             " and ",
-            Given("target"),
+            ArgumentValue("target"),
             "; Graph.from_networkx(networkx.read_...(path)) takes other formats that NetworkX reads",
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import device as devices
 from ..dtypes import MAX_VERTICES
-from ..errors import FormatError, Given, Words
+from ..errors import ArgumentValue, FormatError, Words
 from ..kernels import text as text_kernels
 from ..kernels.text.ops import Columns, Grammar
 from .stream import require
@@ -341,13 +341,13 @@ class Lines:
                 return (f"expected an integer weight, got {_shortened(weight)} in {shown}",)
             if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
                 return (f"the weight {weight[:60]} in {shown} is beyond float64",)
-            advice = () if weight else ("; ", Given("weighted", False), " ignores the column")
+            advice = () if weight else ("; ", ArgumentValue("weighted", False), " ignores the column")
             return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}", *advice
         return (f"{shown} cannot be read: {self.wanted}",)
 
     def _advice(self, header: bool) -> Words:
         """Return what to do about a line whose ids are no integers."""
-        columns = Given("source"), " and ", Given("target")
+        columns = ArgumentValue("source"), " and ", ArgumentValue("target")
         if header:
             if b"#" not in self._comments:
                 return ()
@@ -363,10 +363,10 @@ class Lines:
         if limit > MAX_VERTICES:
             return ("is beyond int64",)
         if limit == MAX_VERTICES:
-            return "is beyond int32: ", Given("relabel", True), " numbers the ids in use from 0"
+            return "is beyond int32: ", ArgumentValue("relabel", True), " numbers the ids in use from 0"
         if self.base:
             return (f"is above {limit}, the number of vertices that the file says it has",)
-        return "is not below ", Given("n", limit)
+        return "is not below ", ArgumentValue("n", limit)
 
 
 def _weight_in(attributes: bytes) -> bytes | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FormatError, Given, shown
+from ..errors import ArgumentValue, FormatError, shown
 from ..graph.ids import as_ids
 from .content import Content, Options
 from .stream import require
@@ -105,9 +105,9 @@ class NamedEdges:
         raise FormatError(
             f"{where}: the attribute {shown(self.weight)} of an edge must be a number, got {shown(value)[:60]}: name "
             "another by ",
-            Given("weight"),
+            ArgumentValue("weight"),
             ", or leave weights out by ",
-            Given("weighted", False),
+            ArgumentValue("weighted", False),
         )
 
     def content(self, directed: bool) -> Content:

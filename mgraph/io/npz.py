@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from ..dtypes import MAX_VERTICES
-from ..errors import FormatError, MgraphError
+from ..errors import FormatError, MgraphError, shown
 from ..graph import Compressed
 from ..graph.compressed import rows_of
 from .compressed_rows import starts_of, within
@@ -54,6 +54,8 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content | 
         If they exceed the free memory.
     """
     with _checked(path, stream, _MATRIX) as archive:
+        if "shape" not in archive:
+            raise archive.invalid(f"it has the arrays {archive.listed()[:100]}, {_other(archive)} reads")
         n, form = _order(path, archive), _form(path, archive)
         if form == "csr":
             indptr, indices, data = _compressed(archive, n)
@@ -62,9 +64,16 @@ def read_npz(path: Path, stream: BufferedReader, options: Options) -> Content | 
     return Content(src, dst, None if data.dtype.kind == "b" else data, n, True, 0)
 
 
+def _other(archive: "_Archive") -> str:
+    """Return in words what an archive may be that is no matrix, and what reads it."""
+    if "version" in archive and "order" in archive:
+        return "as a hierarchy has, which mgraph.Hierarchy.load"
+    return "perhaps of a result that was saved, which numpy.load"
+
+
 def _invalid(path: Path, why: str, holds: str = _MATRIX) -> FormatError:
-    shown = why if len(why) <= _LONGEST else f"{why[: _LONGEST - 3]}..."
-    return FormatError(f"{path} must hold {holds}: {shown}")
+    why = why if len(why) <= _LONGEST else f"{why[: _LONGEST - 3]}..."
+    return FormatError(f"{path} must hold {holds}: {why}")
 
 
 def read_arrays(path: Path, stream: BufferedReader, holds: str, **wanted: tuple[str, int]) -> list[np.ndarray]:
@@ -131,6 +140,10 @@ class _Archive(contextlib.AbstractContextManager["_Archive"]):
     def invalid(self, why: str) -> FormatError:
         """Return the error for an archive that does not hold what it should."""
         return _invalid(self._path, why, self._holds)
+
+    def listed(self) -> str:
+        """Return the names of all arrays, for a message."""
+        return ", ".join(map(shown, self._members))
 
     def header(self, name: str, kinds: str, *dimensions: int) -> Header:
         """Return the header of an array, which must be of one of these kinds and numbers of dimensions."""

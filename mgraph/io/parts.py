@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import lazy
-from ..errors import Given, InputError, OutputExistsError, shown
+from ..errors import ArgumentValue, InputError, OutputExistsError, shown
 from .files import system_of
 
 #: The forms in which a vector is written, by the suffix of the path: one file, or a folder of parts.
@@ -67,7 +67,7 @@ def begin(path: str, overwrite: bool, token: str) -> str:
     system, inner = system_of(path)
     if _is_there(path):
         if not overwrite:
-            raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
+            raise OutputExistsError(f"{path} exists: ", ArgumentValue("overwrite", True), " replaces it")
         names = [PurePosixPath(name).name for name in system.ls(inner, detail=False)] if system.isdir(inner) else [""]
         strange = [name for name in names if not _OURS.fullmatch(name)]
         if strange:
@@ -161,7 +161,7 @@ def is_zarr_to_replace(path: str, overwrite: bool) -> bool:
     if not _is_there(path):
         return False
     if not overwrite:
-        raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
+        raise OutputExistsError(f"{path} exists: ", ArgumentValue("overwrite", True), " replaces it")
     if not any(system.exists(f"{inner}/{name}") for name in ("zarr.json", ".zarray", ".zgroup")):
         raise InputError(f"{path} is not a Zarr array or group")
     return True

@@ -14,7 +14,15 @@ import numpy as np
 
 from ..arguments import checked_choice, checked_flag, checked_integer
 from ..arrays import Array
-from ..errors import AmbiguousZerosError, FormatError, Given, InputError, MemoryLimitError, Worded, parts_of
+from ..errors import (
+    AmbiguousZerosError,
+    ArgumentValue,
+    FormatError,
+    InputError,
+    MemoryLimitError,
+    StructuredError,
+    parts_of,
+)
 from ..graph import Graph
 from ..graph.ids import in_use
 from .columns import read_parquet
@@ -75,7 +83,7 @@ _DENSE: dict[str, Callable[[Array], Graph]] = {
 }
 
 
-class SparseIdsWarning(Worded, UserWarning):
+class SparseIdsWarning(StructuredError, UserWarning):
     r"""A file's vertex ids are a small part of their range, or begin at 1: vertices of the graph have no edge.
 
     Examples
@@ -134,12 +142,17 @@ def read(
                 check_edge_list(path, head.removeprefix(BYTE_ORDER_MARK))
         if weight is not None and format not in ATTRIBUTED:
             raise InputError(
-                Given("weight", weight), " goes with ", Given("source"), f", as {path} holds {FORMATS[format]}"
+                ArgumentValue("weight", weight),
+                " goes with ",
+                ArgumentValue("source"),
+                f", as {path} holds {FORMATS[format]}",
             )
         if format == "npy":
             return _read_dense(path, stream, options, dense)
         if dense is not None:
-            raise InputError(Given("dense", dense), f" is for a dense matrix, and {path} holds {FORMATS[format]}")
+            raise InputError(
+                ArgumentValue("dense", dense), f" is for a dense matrix, and {path} holds {FORMATS[format]}"
+            )
         if format not in _BINARY:
             skip_byte_order_mark(stream)
         return _graph(path, _READERS[format](path, stream, options), options)
@@ -148,12 +161,12 @@ def read(
 def _read_named(path: Path, stream: BufferedReader, format: str | None, named: Named, directed: bool | None) -> Graph:
     format = format or _guess(path, stream.peek(_HEAD))
     if format not in TABLES:
-        raise FormatError(f"{path} holds {FORMATS[format]}: ", Given("source"), " names a column of a table")
+        raise FormatError(f"{path} holds {FORMATS[format]}: ", ArgumentValue("source"), " names a column of a table")
     try:
         if format == "parquet":
-            columns = [None if name is None else str(name) for name in named]
-            table = read_parquet(path, stream, columns)
-            return Graph.from_arrow(table, str(named.source), str(named.target), columns[2], directed is not False)
+            table = read_parquet(path, stream, named)
+            weight = None if named.weight is None else str(named.weight)
+            return Graph.from_arrow(table, str(named.source), str(named.target), weight, directed is not False)
         src, dst, weights, ids = read_table(path, stream, named)
         n = None if ids is None else len(ids)
         return Graph.from_edges(src, dst, weights, n, directed is not False, ids=ids)
@@ -228,14 +241,14 @@ class VertexList(NamedTuple):
         return read_numbers(self.path, BufferedReader(BytesIO(self.text)))
 
     def words(self) -> list[str]:
-        """Return the lines as ids, without blank ones and comments, which begin with ``#``."""
+        """Return the lines without blank ones: ids, and comments, which begin with ``#`` as an id may, too."""
         if self.saved is not None:
             return [str(value) for value in self.saved.tolist()]
         try:
             lines = map(str.strip, self.text.decode().splitlines())
         except UnicodeDecodeError as error:
             raise FormatError(f"{self.path}: the ids are not in UTF-8: {error}") from error
-        return [line for line in lines if line and not line.startswith("#")]
+        return [line for line in lines if line]
 
 
 def read_vertices(path: str | os.PathLike[str] | IO[bytes]) -> VertexList:
@@ -314,7 +327,7 @@ def _guess(path: Path, head: bytes) -> str:
     if format is None and re.search(rb"[\x00-\x08\x0e-\x1f]", head):
         raise FormatError(
             f"{path}: the format is clear neither from the suffix nor from the content: pass ",
-            Given("format"),
+            ArgumentValue("format"),
             f" one of {_formats(FORMATS)}",
         )
     return format or "edges"
@@ -324,15 +337,15 @@ def _graph(path: Path, content: Content | Rows, options: Options) -> Graph:
     n, directed, weighted, relabel, _ = options
     known, ids = content.n, content.ids
     if weighted and content.weights is None:
-        raise FormatError(f"{path} holds no weights: leave out ", Given("weighted", True))
+        raise FormatError(f"{path} holds no weights: leave out ", ArgumentValue("weighted", True))
     if known is not None and n is not None and n < known and not relabel:
-        raise FormatError(f"{path} says that it has {known} vertices, more than ", Given("n", n))
+        raise FormatError(f"{path} says that it has {known} vertices, more than ", ArgumentValue("n", n))
     if weighted is False:
         content = content.unweighted()
     if relabel:
         used, content = content.packed()
         if n is not None and n != len(used):
-            raise FormatError(f"{path} holds {len(used)} distinct vertex ids, not ", Given("n", n))
+            raise FormatError(f"{path} holds {len(used)} distinct vertex ids, not ", ArgumentValue("n", n))
         n, ids = len(used), used + content.base if ids is None else ids[used]
     elif n is None:
         n = known
@@ -352,7 +365,7 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
         warnings.warn(
             SparseIdsWarning(
                 f"{path}: only {used} of the ids 0 to {span - 1} are in use, and the graph gets {span} vertices: ",
-                Given("relabel", True),
+                ArgumentValue("relabel", True),
                 " numbers those in use from 0",
             ),
             stacklevel=5,  # the caller of mgraph.read
@@ -364,30 +377,30 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
 def first_id_warning(path: Path | str) -> SparseIdsWarning:
     """Return the warning for ids that begin at 1."""
     words = f"{path}: the ids begin at 1, and the graph gets a vertex 0 without edges: "
-    return SparseIdsWarning(words, Given("relabel", True), " numbers those in use from 0")
+    return SparseIdsWarning(words, ArgumentValue("relabel", True), " numbers those in use from 0")
 
 
 def _read_dense(path: Path, stream: BufferedReader, options: Options, dense: str | None) -> Graph:
     if options.relabel or options.directed is False:
-        option = Given("relabel", True) if options.relabel else Given("directed", False)
+        option = ArgumentValue("relabel", True) if options.relabel else ArgumentValue("directed", False)
         raise InputError(option, f" does not go with {path}, a dense matrix: it has an entry for each direction")
     matrix = read_array(path, stream)
     if dense == "distances" and matrix.dtype.kind == "b":
-        raise InputError(f"{path} holds truth values, no distances: pass ", Given("dense", "adjacency"))
+        raise InputError(f"{path} holds truth values, no distances: pass ", ArgumentValue("dense", "adjacency"))
     try:
         graph = _DENSE.get(dense or "", partial(Graph.from_dense, copy=False))(matrix)
     except AmbiguousZerosError as error:
         raise AmbiguousZerosError(
             f"{path} has zeros off its diagonal and no infinity: pass ",
-            Given("dense", "adjacency"),
+            ArgumentValue("dense", "adjacency"),
             " if they stand for no edge, ",
-            Given("dense", "distances"),
+            ArgumentValue("dense", "distances"),
             " if they are edges of weight zero",
         ) from error
     except ValueError as error:
         raise FormatError(f"{path}: ", *parts_of(error)) from error
     if options.n is not None and options.n != graph.n:
-        raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not ", Given("n", options.n))
+        raise FormatError(f"{path} holds a matrix of {graph.n} vertices, not ", ArgumentValue("n", options.n))
     if options.weighted and not graph.weighted:
-        raise FormatError(f"{path} holds no weights: leave out ", Given("weighted", True))
+        raise FormatError(f"{path} holds no weights: leave out ", ArgumentValue("weighted", True))
     return graph.unweighted() if options.weighted is False else graph

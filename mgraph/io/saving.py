@@ -21,10 +21,14 @@ from typing import IO
 import numpy as np
 
 from .. import device as devices
+from .. import lazy
 from ..arguments import checked_flag, one_of
 from ..arrays import Array
-from ..errors import Given, InputError, MgraphError, OutputExistsError, shown
+from ..errors import ArgumentValue, InputError, MgraphError, OutputExistsError, shown
 from .files import is_url, path_of, system_of
+
+#: Suffixes of files that hold a table, and the packages that write it.
+TABLE_PACKAGES = {".csv": ("pandas",), ".parquet": ("pyarrow", "pandas")}
 
 #: Bytes of an array that is not contiguous that are copied at a time.
 BLOCK = 1 << 24
@@ -44,6 +48,8 @@ def check_output(
         a regular file, or if it lies in a folder that is not there or not to be written to.
     OutputExistsError
         If there is such a file and `overwrite` is false.
+    MissingPackageError
+        For ``.parquet`` and ``.csv``, if pandas, or PyArrow for the former, is not installed.
     """
     if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
         raise InputError(argument="path", value=path, expected="a path or a URL")
@@ -53,6 +59,8 @@ def check_output(
     path, overwrite = Path(path), checked_flag("overwrite", overwrite)
     if path.suffix not in suffixes:
         raise InputError(f"{path} has the suffix {shown(path.suffix)}, which must be {one_of(suffixes)}")
+    for package in TABLE_PACKAGES.get(path.suffix, ()):
+        lazy.optional(package, "writing CSV" if path.suffix == ".csv" else "writing Parquet")
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file")
     target = _target(path)
@@ -65,7 +73,7 @@ def check_output(
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} cannot be written: the folder {folder} is not writable")
     if target.exists() and not overwrite:
-        raise OutputExistsError(f"{path} exists: ", Given("overwrite", True), " replaces it")
+        raise OutputExistsError(f"{path} exists: ", ArgumentValue("overwrite", True), " replaces it")
 
 
 def _check_url(url: str, overwrite: bool) -> None:
@@ -73,7 +81,7 @@ def _check_url(url: str, overwrite: bool) -> None:
         raise InputError(f"{url} has the suffix {shown(path_of(url).suffix)}, which must be .npy or .npz")
     system, inner = system_of(url)
     if not checked_flag("overwrite", overwrite) and system.exists(inner):
-        raise OutputExistsError(f"{url} exists: ", Given("overwrite", True), " replaces it")
+        raise OutputExistsError(f"{url} exists: ", ArgumentValue("overwrite", True), " replaces it")
 
 
 def _target(path: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import FormatError, Given
+from ..errors import ArgumentValue, FormatError
 from ..graph import Compressed, grouping
 from ..graph.compressed import rows_of, sorted_rows, transposed, transposed_bytes
 from .content import Rows
@@ -65,7 +65,7 @@ def _agreed(path: Path, edges: Compressed, back: Compressed, base: int) -> Compr
         raise FormatError(
             f"{path}: the edge between the vertices {low + base} and {high + base} must be listed at both with one "
             "weight: ",
-            Given("directed", True),
+            ArgumentValue("directed", True),
             " reads each entry as an edge with a direction",
         )
     return edges._replace(weights=np.where(edges.indices < src, back.weights, edges.weights))

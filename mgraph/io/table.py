@@ -7,7 +7,7 @@ unless all of them are integers. Every row is checked, and errors name its line.
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import FormatError, InputError, shown
+from ..arguments import one_of
+from ..errors import ArgumentValue, FormatError, InputError, shown
 from ..graph.ids import Numbers, renumbered
 from .stream import BLOCK, require
 
@@ -33,11 +34,21 @@ INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 class Named(NamedTuple):
-    """The columns of sources, targets and weights: by the header's names, or by numbers from 0 if there is none."""
+    """The columns of sources, targets and weights: by the header's names, or by numbers from 0 if there is none.
+
+    `unweighted` says that edges have no weights; `weight` is None then.
+    """
 
     source: str | int
     target: str | int
     weight: str | int | None
+    unweighted: bool = False
+
+    @property
+    def columns(self) -> tuple[str | int, ...]:
+        """The columns that are named."""
+        named = self.source, self.target, self.weight
+        return tuple(name for name in named if name is not None)
 
 
 class Table(NamedTuple):
@@ -49,6 +60,22 @@ class Table(NamedTuple):
     ids: np.ndarray | None
 
 
+def check_unweighted(path: Path | str, numeric: Sequence[str | int], by: str = "weight") -> None:
+    """Raise FormatError if a table whose weights are not named has further columns of numbers, which may be weights.
+
+    The argument `by` names the column of weights.
+    """
+    if numeric:
+        raise FormatError(
+            f"{path} has numbers in the column {one_of(list(map(shown, numeric)))}"[:400],
+            ", which may be weights: name the column of weights by ",
+            ArgumentValue(by, numeric[0]) if by == "weight" else ArgumentValue(by),
+            ", or say ",
+            ArgumentValue("weighted", False),
+            " for edges of length 1",
+        )
+
+
 def read_table(path: Path, stream: BufferedReader, named: Named) -> Table:
     """Return the edges of a table in text.
 
@@ -57,7 +84,7 @@ def read_table(path: Path, stream: BufferedReader, named: Named) -> Table:
     Raises
     ------
     FormatError
-        For a column that is not there, and for the first row that is not an edge.
+        For a column that is not there, for weights that are not named, and for the first row that is not an edge.
     MemoryLimitError
         If there are more edges than can be sorted.
     """
@@ -70,9 +97,12 @@ def read_table(path: Path, stream: BufferedReader, named: Named) -> Table:
         line, first = next(rows, (0, None))
         if first is None:
             raise FormatError(f"{path} has no rows: a table begins with the names of its columns")
-        places = [_place(path, line, first, name) for name in named if name is not None]
+        places = [_place(path, line, first, name) for name in named.columns]
+        begun = list(islice(rows, ROWS))
+        _check_columns(path, named, places, line, first, [row for _, row in begun])
         if isinstance(named.source, int):
-            rows = chain([(line, first)], rows)
+            begun.insert(0, (line, first))
+        rows = chain(begun, rows)
         while some := list(islice(rows, ROWS)):
             odd = next(((line, row) for line, row in some if len(row) != len(first)), None)
             if odd is not None:
@@ -133,6 +163,44 @@ def _lines(path: Path, text: io.TextIOWrapper) -> Iterator[str]:
         if len(line) == BLOCK:
             raise FormatError(f"{path}, line {number}: a table in text expected, got a line of {BLOCK} characters")
         yield line
+
+
+def _check_columns(
+    path: Path, named: Named, places: list[int], line: int, first: list[str], rows: list[list[str]]
+) -> None:
+    """Raise FormatError for a first row that is a header but read as an edge, and for weights that are not named."""
+    header = [field.strip() for field in first]
+    by_number = isinstance(named.source, int)
+    numeric = _columns_of_numbers(rows, len(first))
+    if by_number and numeric and all(header) and not any(map(_is_number, header)):
+        raise FormatError(
+            f"{path}, line {line}: {', '.join(header)[:200]!r} looks like a header: name columns as there, by ",
+            ArgumentValue("source", header[places[0]]),
+            ", or put a '#' before it",
+        )
+    if named.weight is None and not named.unweighted:
+        if by_number:
+            numeric = _columns_of_numbers([first, *rows], len(first))
+        further = [place for place in numeric if place not in places]
+        check_unweighted(path, further if by_number else [header[place] for place in further])
+
+
+def _columns_of_numbers(rows: list[list[str]], width: int) -> list[int]:
+    """Return the places of columns that hold numbers and perhaps empty fields."""
+    found = []
+    for place in range(width):
+        fields = [row[place].strip() for row in rows if len(row) == width]
+        if any(fields) and all(map(_is_number, filter(None, fields))):
+            found.append(place)
+    return found
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 def _place(path: Path, line: int, first: list[str], name: str | int) -> int:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from .. import errors
 from ..arrays import Array
 from ..dtypes import band, distance_range, kernel_infinity, out_of_range
+from ..errors import NegativeCycleError
 from ..graph import StoredMatrix
 from ..kernels import minplus as minplus_kernels
 from ..kernels.minplus.ops import Bounds
@@ -103,7 +103,7 @@ class AtOnce(ResumableMatrix):
         if weight:
             fill(D, None, state.piece, (0, 0), device, self.plan)  # it says which
         if cycle:
-            raise errors.NegativeCycleError(NO_CYCLE - cycle)
+            raise NegativeCycleError(NO_CYCLE - cycle)
         if D.dtype.kind == "f" and not self.nonnegative:  # rounding
             raise_negative_cycle(device.xp.full(1, NO_CYCLE, np.int32), comm, D)
             return finished(D, P, self.plan, self.nonnegative)

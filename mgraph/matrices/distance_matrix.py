@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
-from .. import errors
 from ..arrays import Array, chunk_rows, places_on
 from ..dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, out_of_range
+from ..errors import NegativeCycleError
 from ..graph import Compressed, Graph, StoredMatrix, in_turn
 from ..graph.potentials import kept_lengths
 from ..graph.vertex_range import VertexRange
@@ -183,7 +183,7 @@ def raise_negative_cycle(
         comm.allreduce(cycle, "min")
     vertex = int(cycle[0])
     if vertex != NO_CYCLE:
-        raise errors.NegativeCycleError(vertex)
+        raise NegativeCycleError(vertex)
 
 
 def finished(

@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 
 from .. import device as devices
-from .. import errors
 from ..algorithms.apsp.call import ApspResult, apsp
+from ..errors import NegativeCycleError
 from ..graph.compressed import rows_of
 from .converted import ConvertedGraph
 from .search import lengths_of
@@ -70,7 +70,7 @@ def _solved(
     graph = G.graph_of(weight, default, mixed)
     try:
         return apsp(graph, predecessors=predecessors)
-    except errors.NegativeCycleError as error:
+    except NegativeCycleError as error:
         raise NotImplementedError("there is a cycle of negative weight") from error
 
 

@@ -123,7 +123,7 @@ def harmonic_centrality(G: ConvertedGraph, nbunch: Any = None, distance: Any = N
 def global_efficiency(G: ConvertedGraph) -> float:
     """Return `networkx.global_efficiency`."""
     n = len(G)
-    return math.fsum(_measured(G, None, "harmonic").harmonic) / (n * (n - 1)) if n > 1 else 0
+    return math.fsum(_measured(G, None, "out_harmonic").out_harmonic) / (n * (n - 1)) if n > 1 else 0
 
 
 def local_efficiency(G: ConvertedGraph) -> float:
@@ -149,7 +149,7 @@ def local_efficiency(G: ConvertedGraph) -> float:
         both = (places < len(keys)) & (keys[np.minimum(places, len(keys) - 1)] == wanted)
         if both.any():
             parts = Graph.from_edges(tails[both], places[both], n=end - begin)
-            found = devices.to_host(distances(parts, reduce="harmonic").harmonic)
+            found = devices.to_host(distances(parts, reduce="out_harmonic").out_harmonic)
             totals[first:last] = np.bincount(owners - first, found, last - first)
         first = last
     pairs = degrees * (degrees - 1)

@@ -12,10 +12,10 @@ import networkx as nx
 import numpy as np
 
 from .. import device as devices
-from .. import errors
 from ..algorithms.distances.call import distances
 from ..algorithms.sssp.call import sssp
 from ..dtypes import NO_PREDECESSOR, as_floats
+from ..errors import NegativeCycleError
 from ..graph.compressed import rows_of
 from ..kernels import bfs_by_level as bfs_kernels
 from ..kernels import sssp as sssp_kernels
@@ -107,7 +107,7 @@ def by_any_length(graph: ConvertedGraph, source: int, weight: Any) -> Search:
     searched = graph.graph_of(weight)
     try:
         found = sssp(searched, source)
-    except errors.NegativeCycleError:
+    except NegativeCycleError:
         raise nx.NetworkXUnbounded("Negative cycle detected.") from None
     return in_order(graph, lengths_of(found.distances), sources, weight, by_class=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .. import errors
+from ..errors import NegativeCycleError
 from ..graph import Graph
 from ..graph.compressed import rows_of, selected
 from ..graph.potentials import negative_cycle, potentials
@@ -264,7 +264,7 @@ def negative_edge_cycle(G: ConvertedGraph, weight: Any = "weight", heuristic: bo
     """Return `networkx.negative_edge_cycle`; `heuristic` does not change the result."""
     try:
         potentials(G.graph_of(weight))
-    except errors.NegativeCycleError:
+    except NegativeCycleError:
         return True
     return False
 

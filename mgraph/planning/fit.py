@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from .. import device as devices
 from .. import limits
 from ..arguments import size_in_words
-from ..errors import Given, MemoryLimitError, Words
+from ..errors import ArgumentValue, MemoryLimitError, Words
 from .devices import USABLE, host_memory, neighbours_in_words, usable
 from .plan import Plan, peak_in_words
 
@@ -89,7 +89,7 @@ def refusal(plan: Plan, why: str, memory_limit: int | None) -> Words:
     limited = any(peak > usable(spec, memory_limit) == memory_limit for spec, peak in pairs)
     short = not limited or any(peak > usable(spec, None) for spec, peak in pairs)
     if limited:
-        advice.append(("raise ", Given("memory_limit")))
+        advice.append(("raise ", ArgumentValue("memory_limit")))
     full = next((spec for spec, _ in pairs if spec.memory == 0), None)
     if short and full is not None:
         advice.append((f"free memory on {full.name} or, if it is a Dask worker, raise its --memory-limit",))
@@ -100,7 +100,7 @@ def refusal(plan: Plan, why: str, memory_limit: int | None) -> Words:
         if spec.name == "cpu" and most == usable(spec, None):  # more workers here would share its memory
             advice.append((f"it takes the memory of about {enough} such machines",))
         else:
-            advice.append((f"it takes about {enough} such devices (", Given("client"), ")"))
+            advice.append((f"it takes about {enough} such devices (", ArgumentValue("client"), ")"))
     advice += plan.detail.advice(plan, short and full is None)
     words: Words = (f"{plan.algorithm} of {plan.n:,} {plan.detail.noun} {why}: ",)
     first, *others = advice or [("use less of it elsewhere",)]

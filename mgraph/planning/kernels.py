@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import one_of
-from ..errors import Given, InputError
+from ..errors import ArgumentValue, InputError
 
 
 def check_block(block: int | None, legal: Sequence[int]) -> None:
@@ -21,11 +21,11 @@ def check_method(method: str, there: Sequence[str]) -> None:
     """Raise InputError for a method that only CPUs have, where a device has only the methods `there`."""
     if method not in there:
         raise InputError(
-            Given("method", method),
+            ArgumentValue("method", method),
             " runs on a CPU: add ",
-            Given("device", "cpu"),
+            ArgumentValue("device", "cpu"),
             ", or use ",
-            Given("method", "auto"),
+            ArgumentValue("method", "auto"),
         )
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from ..arguments import size_in_words, warn_caller
-from ..errors import Given, SlowPlanWarning, Words
+from ..errors import ArgumentValue, SlowPlanWarning, Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
 from .network import Traffic
@@ -23,6 +23,10 @@ MINUTES = 60.0
 
 #: The number of devices from which one line describes all of them.
 MANY = 17
+
+
+#: The verdict on the alternative that runs, and how those begin on others that fit.
+CHOSEN, FITS = "chosen", "fits"
 
 
 class Alternative(NamedTuple):
@@ -84,6 +88,10 @@ class Detail:
             fewer = f"exchange less from {self.traffic.grid_from or 0:,} devices on"
             grid = fewer if self.traffic.grid_from is not None else "not exchange less on any number of devices"
             yield f"network: {sent}; a grid of two dimensions would {grid}"
+
+    def preparing(self, plan: "Plan") -> Iterator[str]:
+        """Yield a line about what is prepared before the solve, if anything is."""
+        yield from ()
 
     def part(self, plan: "Plan", shard: int) -> tuple[Range, ...]:
         """Return a shard's part of the work: its vertices, or the rows and the columns of its rectangle."""
@@ -204,8 +212,14 @@ class Plan(Generic[DetailT]):
         """Return what `explain` returns."""
         return self.explain()
 
-    def explain(self) -> str:
-        """Return the plan in words, one fact per line, and the alternatives; ``print(plan)`` shows it.
+    def explain(self, verbose: bool = False) -> str:
+        """Return the plan in words, one fact per line; ``print(plan)`` shows it.
+
+        Parameters
+        ----------
+        verbose : bool
+            Whether to return all that the plan says: how the work is cut, each device, and the alternatives. Otherwise
+            the method, why it was chosen, where the call runs, with its memory, the result and the time.
 
         Returns
         -------
@@ -215,7 +229,14 @@ class Plan(Generic[DetailT]):
         --------
         >>> import mgraph
         >>> gpu = mgraph.DeviceSpec("cuda:0", "cuda", 16 << 30)
-        >>> print(mgraph.plan("apsp", n=10_000, devices=[gpu]).explain())  # doctest: +ELLIPSIS
+        >>> plan = mgraph.plan("apsp", n=10_000, devices=[gpu])
+        >>> print(plan.explain())  # doctest: +ELLIPSIS
+        apsp, method 'blocked': 10,000 vertices
+        why: the fastest of ... that fit; 'squaring' takes ...
+        where: cuda:0, peak 401 MiB of 16.00 GiB
+        result: 381 MiB, on the device, a part of its peak
+        predicted time of the solve: ...
+        >>> print(plan.explain(verbose=True))  # doctest: +ELLIPSIS
         apsp, method 'blocked': 10,000 vertices
         distances float32
         result: 381 MiB, on the device, a part of its peak
@@ -231,8 +252,13 @@ class Plan(Generic[DetailT]):
         if self.m:
             what += f", {self.m:,} directed edges"
         size = self.result_bytes
-        result = [] if size is None else [f"result: {size_in_words(size)}, {self.result_place}"]
-        lines = [what, self.detail.result(self), *result, *self.detail.lines(self), *self._parts()]
+        unknown = "hosts" in self.result_place and any(spec.host is None for spec in self.devices)
+        checked = "; give host_memory to check it" if unknown else ""
+        result = [] if size is None else [f"result: {size_in_words(size)}, {self.result_place}{checked}"]
+        if verbose:
+            lines = [what, self.detail.result(self), *result, *self.detail.lines(self), *self._parts()]
+        else:
+            lines = [what, *self._why(), f"where: {self._where()}", *result, *self.detail.preparing(self)]
         copies = [copy for copy in self.copied_bytes if copy is not None]
         if len(copies) < len(self.copied_bytes):
             lines.append("checkpoints: written while the call pauses, as a copy does not fit")
@@ -241,7 +267,7 @@ class Plan(Generic[DetailT]):
             lines.append(f"checkpoints: written behind the computation{copied}")
         known = math.isfinite(self.seconds)
         lines.append(f"predicted time of the solve: {duration_in_words(self.seconds) if known else 'unknown'}")
-        if self.alternatives:
+        if self.alternatives and verbose:
             lines.append("alternatives:")
             width = max(len(way.name) for way in self.alternatives)
             lines += (
@@ -250,6 +276,33 @@ class Plan(Generic[DetailT]):
                 for way in self.alternatives
             )
         return "\n".join(lines)
+
+    def _why(self) -> Iterator[str]:
+        """Yield a line that says why this plan was chosen among its alternatives, if it has any."""
+        chosen = next((place for place, way in enumerate(self.alternatives) if way.verdict == CHOSEN), None)
+        if chosen is None or len(self.alternatives) < 2:
+            return
+        faster, fitting = self.alternatives[:chosen], [way for way in self.alternatives if way.verdict.startswith(FITS)]
+        if faster:
+            ways = (
+                f"{way.name!r} takes {duration_in_words(way.seconds)}, but {way.verdict.removeprefix(f'{FITS}; ')}"
+                for way in faster
+            )
+            yield f"why: {'; '.join(ways)}"
+        elif fitting:
+            second = f"{fitting[0].name!r} takes {duration_in_words(fitting[0].seconds)}"
+            yield f"why: the fastest of {1 + len(fitting)} that fit; {second}"
+        else:
+            yield "why: the only one that fits"
+
+    def _where(self) -> str:
+        """Return the devices, and how much of their memory the call takes."""
+        if len(self.devices) == 1:
+            [spec] = self.devices
+            return f"{spec.name}, peak {peak_in_words(self.peak_bytes[0], spec)} of {size_in_words(spec.memory)}"
+        peak = _between(self.peak_bytes, size_in_words)
+        memory = _between((spec.memory for spec in self.devices), size_in_words)
+        return f"{len(self.devices):,} x {self.devices[0].kind}, peak {peak} of {memory} each"
 
     def _parts(self) -> Iterator[str]:
         """Yield a line for each device, with its part of the work and its memory; a single line for many devices."""
@@ -272,7 +325,7 @@ class Plan(Generic[DetailT]):
 def warn_of_minutes(plan: Plan) -> None:
     """Warn the caller if a choice that an argument changes costs a minute or more: `plan` is about to run."""
     ways = {way.name: way for way in plan.alternatives}
-    chosen = next((way for way in plan.alternatives if way.verdict == "chosen"), None)
+    chosen = next((way for way in plan.alternatives if way.verdict == CHOSEN), None)
     if chosen is None or chosen.seconds < MINUTES:
         return
     words = f"{plan.algorithm} by {chosen.name!r} is predicted to take {duration_in_words(chosen.seconds)}"
@@ -285,7 +338,7 @@ def warn_of_minutes(plan: Plan) -> None:
         )
     elif preparation >= MINUTES and (other := next((name for name in ways if name != chosen.name), None)):
         words += f", of which {duration_in_words(preparation)} are to prepare what the graph keeps for further calls; "
-        advice = Given("method", other), f" takes {duration_in_words(ways[other].seconds)}"
+        advice = ArgumentValue("method", other), f" takes {duration_in_words(ways[other].seconds)}"
         warn_caller(SlowPlanWarning(words, *advice))
 
 
@@ -300,7 +353,12 @@ def duration_in_words(seconds: float) -> str:
     """Return a time in words."""
     if seconds < 1e-3:
         return f"{seconds * 1e6:.0f} µs"
-    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:,.1f} s"
+    if seconds < 1:
+        return f"{seconds * 1e3:.1f} ms"
+    for unit, length, most in (("s", 1, 999.95), ("min", 60, 120), ("h", 3600, 48)):
+        if seconds < most * length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds / 86400:,.1f} days"
 
 
 def peak_in_words(peak: int, spec: DeviceSpec) -> str:

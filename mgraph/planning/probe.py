@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kept import write_json
+from ..cache_folder import write_json
 
 #: The file of the speeds of CPUs, in the cache folder, and the seconds after which a measurement expires.
 FILE = "probe.json"
@@ -80,7 +80,7 @@ def speed_in(model: str, cores: int, folder: Path | None) -> Speed:
     if name in known:
         return known[name].speed
     found = _relative(measured(cores))
-    keep(folder, known | {name: Kept(found, time.time())})
+    keep(folder, known | {name: CachedSpeed(found, time.time())})
     return found
 
 
@@ -89,14 +89,14 @@ def _relative(found: Speed) -> Speed:
     return Speed(*(min(max(ratio, 1 / _MOST), _MOST) for ratio in ratios))
 
 
-class Kept(NamedTuple):
+class CachedSpeed(NamedTuple):
     """The relative speed of a CPU, and the time of its measurement in seconds of the system's clock."""
 
     speed: Speed
     measured: float
 
 
-def kept(folder: Path) -> dict[str, Kept]:
+def kept(folder: Path) -> dict[str, CachedSpeed]:
     """Return the speeds of CPUs kept in a folder; empty if the file is invalid.
 
     Measurements that are too old, or from the future, are left out.
@@ -104,7 +104,7 @@ def kept(folder: Path) -> dict[str, Kept]:
     try:
         found = json.loads((folder / FILE).read_bytes())
         everything = {
-            str(name): Kept(Speed(*map(float, figures["speed"])), float(figures["measured"]))
+            str(name): CachedSpeed(Speed(*map(float, figures["speed"])), float(figures["measured"]))
             for name, figures in found.items()
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
@@ -117,7 +117,7 @@ def kept(folder: Path) -> dict[str, Kept]:
     }
 
 
-def keep(folder: Path, speeds: dict[str, Kept]) -> None:
+def keep(folder: Path, speeds: dict[str, CachedSpeed]) -> None:
     """Keep the speeds of CPUs for later processes, where the folder can be written to."""
     with contextlib.suppress(OSError):
         write_json(

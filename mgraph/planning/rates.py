@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import device as devices
+from ..cache_folder import cache_folder, write_json
 from ..errors import InputError, printable
-from ..kept import cache_folder, write_json
 from . import probe
 
 

@@ -10,7 +10,7 @@ from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
 from .checkpoints import Checkpoints, Order, Report, Writer, filled
 from .communicator import Solo
-from .program import Outcome, Program, Progress, advance, log_plan, memory_errors
+from .program import Outcome, Program, Progress, advance, log_plan, raise_with_numbers
 from .spans import Spans
 
 
@@ -41,8 +41,8 @@ class Direct:
         """Run `program` on the device; results are arrays of it."""
         log_plan(plan)
         mark, compiling = self.device.mark, clock().seconds
-        with memory_errors(plan.algorithm, plan), self.device.active():
-            shard = None
+        shard = None
+        with self.device.active():
             try:
                 begun = mark(), compiling()
                 shard = _Shard(program, plan, piece(0), self.device, progress is not None)
@@ -52,10 +52,11 @@ class Direct:
                 arrays = program.collect(shard.state, shard.comm)
                 collected = mark(), compiling()
                 self.device.synchronize()
-            except BaseException:
+            except BaseException as error:
                 # Other streams may still write to memory that the next call gets.
                 with contextlib.suppress(Exception):
                     self.device.settle()
+                raise_with_numbers(plan.algorithm, plan, error)
                 raise
             finally:
                 if shard is not None and shard.writer is not None:

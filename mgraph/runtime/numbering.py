@@ -24,7 +24,7 @@ from ..dtypes import MAX_VERTICES
 from ..errors import InputError
 from ..graph.compressed import Edges
 from ..graph.source import EdgeSource
-from ..graph.vertex_range import Beside
+from ..graph.vertex_range import PartWithVectors
 from ..planning.cut import Ranges
 from .communicator import Communicator
 
@@ -166,7 +166,7 @@ class Moving:
     ranges: Ranges
     facts = ()
 
-    def load(self, shard: int, piece: Beside, device: devices.Device) -> list[Array]:
+    def load(self, shard: int, piece: PartWithVectors, device: devices.Device) -> list[Array]:
         """Return the shard's part of the vector."""
         return [piece.vectors["ids"]]
 

@@ -7,7 +7,6 @@ span of supersteps at a time; progress is reported between spans.
 """
 
 import contextlib
-import functools
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -153,7 +152,7 @@ def log_plan(plan: Plan) -> None:
     where = f"{len(plan.devices)} devices" if several else ", ".join(spec.name for spec in plan.devices)
     _log.info("%s: method %s on %s, predicted %.3g s", plan.algorithm, plan.method, where, plan.seconds)
     if _log.isEnabledFor(logging.DEBUG):
-        _log.debug("the plan:\n%s", plan.explain())
+        _log.debug("the plan:\n%s", plan.explain(verbose=True))
 
 
 class Standing(NamedTuple):
@@ -214,40 +213,17 @@ class Pace:
         return Standing(k, plan.steps, rate, left)
 
 
-class memory_errors:
-    """Turn a MemoryError of the block, or of a decorated function, into a MemoryLimitError with the numbers.
+@contextlib.contextmanager
+def memory_errors(call: str, plan: Plan) -> Iterator[None]:
+    """Turn a MemoryError of the block, in which a call's plan is run, into a MemoryLimitError with the numbers."""
+    try:
+        yield
+    except MemoryError as error:
+        raise_with_numbers(call, plan, error)
+        raise
 
-    Parameters
-    ----------
-    call : str
-        The name of the call, e.g. ``"apsp"``.
-    plan : Plan, optional
-        The plan that is being run; None while the input is prepared.
-    """
 
-    def __init__(self, call: str, plan: Plan | None = None) -> None:
-        self._call, self._plan = call, plan
-
-    def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
-        """Return a function whose calls are such blocks."""
-
-        @functools.wraps(function)
-        def call(*args: P.args, **options: P.kwargs) -> T:
-            try:
-                return function(*args, **options)
-            except MemoryError as error:
-                self._refuse(error)
-                raise
-
-        return call
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
-        if isinstance(error, MemoryError):
-            self._refuse(error)
-
-    def _refuse(self, error: MemoryError) -> None:
-        if not isinstance(error, MemoryLimitError):
-            raise MemoryLimitError(overrun(self._call, self._plan, error)) from error
+def raise_with_numbers(call: str, plan: Plan | None, error: BaseException) -> None:
+    """Raise a MemoryLimitError for a MemoryError that is none, with the numbers of the call's plan if there is one."""
+    if isinstance(error, MemoryError) and not isinstance(error, MemoryLimitError):
+        raise MemoryLimitError(overrun(call, plan, error)) from error

@@ -9,74 +9,75 @@ The folder of a call's checkpoints is looked at once, before the first attempt, 
 """
 
 import contextlib
-import functools
-import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, TypeVar
 
 from ..arguments import check_without_client, checked_integer
 from ..errors import WorkerLostError
 from .checkpoints import checked_checkpoints, held
 from .losses import attempted
-from .select import placed_vector
+from .run import CHECKPOINTING
 
 _log = logging.getLogger(__name__)
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def recovering(call: Callable[P, T]) -> Callable[P, T]:
-    """Return a public call that is made again, at most `retries` times, after it has lost a worker.
+def is_recoverable(args: Sequence[Any], options: Mapping[str, Any]) -> bool:
+    """Return whether a call with these arguments may lose a worker, or has checkpoints to hold."""
+    if "client" in options or "retries" in options or not CHECKPOINTING.isdisjoint(options):
+        return True
+    for value in (*args, *options.values()):
+        if hasattr(value, "_lies"):
+            return True
+    return False
 
-    The call has an argument `retries`, which only this decorator reads. If it has an argument `checkpoint`, it gets
-    there the `Checkpoints` that the caller asks for, or already holds.
+
+def recovered(call: Callable[..., T], args: Sequence[Any], options: Mapping[str, Any]) -> T:
+    """Return what a call returns, made again at most `retries` times after it has lost a worker.
+
+    Only this function reads the option `retries`. A call with an option `checkpoint` gets there the `Checkpoints` that
+    the caller asks for, or already holds.
     """
-    names = list(inspect.signature(call).parameters)
+    given = dict(options)
+    retries, client, asked = given.get("retries"), given.get("client"), given.get("checkpoint")
+    placed = [value for value in (*args, *given.values()) if hasattr(value, "_lies")]
+    _check(retries, client, placed)
+    wanted = checked_checkpoints(asked, given.get("checkpoint_every"), given.get("resume", False))
+    if wanted is not None:
+        given["checkpoint"] = wanted
 
-    @functools.wraps(call)
-    def recovered(*args: P.args, **options: P.kwargs) -> T:
-        given: dict[str, Any] = dict(zip(names, args, strict=False)) | options
-        retries, client = given.get("retries"), given.get("client")
-        placed = [value for value in given.values() if hasattr(value, "placement") or placed_vector(value)]
-        if not placed and client is None and retries is None and given.get("checkpoint") is None:
-            return call(*args, **options)  # as nothing is to be made again, or gone on with
-        _check(retries, client, placed)
-        asked = given.get("checkpoint")
-        wanted = checked_checkpoints(asked, given.get("checkpoint_every"), given.get("resume", False))
+    before: list[Any] = []  # where what is placed lies when an attempt begins
+
+    def again(loss: WorkerLostError) -> None:
+        from .dask import restore, returned
+
         if wanted is not None:
-            options["checkpoint"] = wanted
+            given["checkpoint"] = replace(wanted, resume=True)
+        for each in placed:
+            restore(each)
+        if client is not None:
+            found = returned(client, call.__name__, loss.among, given.get("worker_timeout"))
+            _log.warning("%s; %s is made again, on the %d workers there are", loss, call.__name__, found)
 
-        def again(loss: WorkerLostError) -> None:
-            from .dask import restore, returned
+    def possible() -> bool:
+        from .dask import restorable
 
-            if wanted is not None:
-                options["checkpoint"] = replace(wanted, resume=True)
+        return client is not None or restorable(placed, before)
+
+    def attempt() -> T:
+        if placed:
+            from .dask import groups_of, leave_out
+
+            before[:] = groups_of(placed)
             for each in placed:
-                restore(each)
-            if client is not None:
-                found = returned(client, call.__name__, loss.among, given.get("worker_timeout"))
-                _log.warning("%s; %s is made again, on the %d workers there are", loss, call.__name__, found)
+                leave_out(each)
+        return call(*args, **given)
 
-        def possible() -> bool:
-            from .dask import restorable
-
-            return client is not None or restorable(placed)
-
-        def attempt() -> T:
-            if placed:
-                from .dask import leave_out
-
-                for each in placed:
-                    leave_out(each)
-            return call(*args, **options)
-
-        with contextlib.nullcontext() if wanted is asked else held(wanted):
-            return attempted(attempt, again, lambda: allowed(retries), possible)
-
-    return cast(Callable[P, T], recovered)
+    with contextlib.nullcontext() if wanted is asked else held(wanted):
+        return attempted(attempt, again, lambda: allowed(retries), possible)
 
 
 def _check(retries: Any, client: Any, placed: list[Any]) -> None:

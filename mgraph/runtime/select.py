@@ -3,21 +3,26 @@
 import itertools
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import device as devices
 from .. import lazy
 from ..arguments import check_without_client, checked_bytes, checked_integer
-from ..errors import Given, InputError
+from ..errors import ArgumentValue, InputError
 from ..graph import Graph, PlacedGraph, StoredMatrix
 from ..graph.vertex_range import Part, incoming, range_of
 from ..planning.cut import Placed
 from ..planning.devices import DeviceSpec, holding
 from ..planning.plan import Plan
+from .checkpoints import Checkpoints, checked_checkpoints
 from .direct import Direct
 from .program import Executor
+from .run import CHECKPOINTING, Run
+
+if TYPE_CHECKING:
+    from .dask import Cluster
 
 _log = logging.getLogger(__name__)
 
@@ -37,43 +42,35 @@ def is_small(n: int, m: int, rows: int = 0) -> bool:
     return m <= SMALL_CALL_ELEMENTS and n * max(n, rows) <= SMALL_CALL_ELEMENTS
 
 
-def executor(
-    device: str | None,
-    client: Any,
-    home: str,
-    worker_timeout: Any = None,
-    wait_for_workers: Any = None,
-    *,
-    small: bool = False,
-) -> Executor:
-    """Return where to run: on `device`, or on the workers of `client`.
+def executor(run: Run, home: str, *, small: bool = False) -> Executor:
+    """Return where to run: on a device of this process, or on the workers of a client.
 
     Parameters
     ----------
-    device : str or None
-        A device's name; None takes the input's own device if that is a GPU, else a GPU if there is one.
-    client : distributed.Client or None
-        With a client, the kind of device that its workers use.
+    run : Run
+        What the caller says. Without a device, the input's own if that is a GPU, else a GPU if there is one.
     home : str
         The name of the device on which the input lives.
-    worker_timeout : float or str, optional
-        Seconds that a worker of `client` may be silent.
-    wait_for_workers : int, optional
-        Number of workers of `client` to wait for.
     small : bool
         Whether the call is small: then what the host had free a moment ago is good enough.
     """
-    if client is not None:
-        from .dask import Cluster
-
-        return Cluster(client, device, worker_timeout, wait_for_workers=wait_for_workers)
-    check_without_client(worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
+    if run.get("client") is not None:
+        return _cluster(run, run["client"])
+    if "worker_timeout" in run or "wait_for_workers" in run:
+        check_without_client(worker_timeout=run.get("worker_timeout"), wait_for_workers=run.get("wait_for_workers"))
+    device = run.get("device")
     return Direct(devices.find(home if device is None and home != "cpu" else device), small)
 
 
-def near_workers(
-    matrix: Any, device: str | None, client: Any, worker_timeout: Any, wait_for_workers: Any
-) -> tuple[Any, Executor | None]:
+def _cluster(run: Run, client: Any) -> "Cluster":
+    """Return the workers of a client."""
+    from .dask import Cluster
+
+    timeout, count = run.get("worker_timeout"), run.get("wait_for_workers")
+    return Cluster(client, run.get("device"), timeout, wait_for_workers=count)
+
+
+def near_workers(matrix: Any, run: Run) -> tuple[Any, Executor | None]:
     """Return a call's input so that workers read it without the client, and their executor.
 
     These are a matrix of Dask, in a file, or on workers, or a graph made of one. A matrix on workers is solved there,
@@ -81,7 +78,7 @@ def near_workers(
     holds.
     """
     source = matrix.dense if isinstance(matrix, Graph) else matrix
-    missing = None
+    device, client, missing = run.get("device"), run.get("client"), None
     if isinstance(source, StoredMatrix):
         source, missing = source.source, source.missing
     if client is None and device is None and hasattr(source, "to_dask_array"):
@@ -92,10 +89,11 @@ def near_workers(
     from .dask import Cluster
     from .dask import near_workers as near
 
-    found = near(source, Cluster(client, device, worker_timeout, wait_for_workers=wait_for_workers))
+    found = near(source, _cluster(run, client))
     if found is None:
         return matrix, None
-    runner = Cluster(client, device, worker_timeout)  # whose memory is what the blocks of the matrix have left
+    # Its memory is what the blocks of the matrix have left.
+    runner = Cluster(client, device, run.get("worker_timeout"))
     if not isinstance(matrix, Graph):
         return found, runner
     dense = found.filled(missing)
@@ -104,36 +102,26 @@ def near_workers(
     ), runner
 
 
-def runner_of(
-    graph: Graph | PlacedGraph,
-    device: str | None,
-    client: Any,
-    worker_timeout: Any,
-    wait_for_workers: Any,
-    rows: int = 0,
-) -> Executor:
+def runner_of(graph: Graph | PlacedGraph, run: Run, rows: int = 0) -> Executor:
     """Return where to run a call on a graph: where it lies if that is on workers, else as `executor` chooses.
 
     `rows` is the number of the call's sources, if it computes a row for each.
     """
     if not isinstance(graph, PlacedGraph):
-        if client is not None:
+        if run.get("client") is not None:
             _hint(graph)
         small = is_small(graph.n, graph.m if graph.dense is None else 0, rows)
-        return executor(device, client, graph.device, worker_timeout, wait_for_workers, small=small)
-    _check_left_out(graph, device, client, worker_timeout, wait_for_workers)
+        return executor(run, graph.device, small=small)
+    _check_left_out(graph, run)
     found: Executor = graph.executor()
     return found
 
 
-def runner_of_vector(
-    name: str, vector: Any, device: str | None, client: Any, worker_timeout: Any, wait_for_workers: Any
-) -> Executor:
+def runner_of_vector(name: str, vector: Any, run: Run) -> Executor:
     """Return where to run a call on a vector, which programs take by name: where it lies, if that is on workers."""
     if not placed_vector(vector):
-        home, small = devices.of(vector).name, is_small(1, 0, len(vector))
-        return executor(device, client, home, worker_timeout, wait_for_workers, small=small)
-    _check_left_out(vector, device, client, worker_timeout, wait_for_workers)
+        return executor(run, devices.of(vector).name, small=is_small(1, 0, len(vector)))
+    _check_left_out(vector, run)
     from .dask import beside
 
     return beside(name, vector)
@@ -144,12 +132,11 @@ def placed_vector(vector: Any) -> bool:
     return hasattr(vector, "place") and hasattr(vector, "to_dask_array")
 
 
-def _check_left_out(placed: Any, device: Any, client: Any, worker_timeout: Any, wait_for_workers: Any) -> None:
+def _check_left_out(placed: Any, run: Run) -> None:
     """Raise InputError if a call on what lies on workers says where to run."""
-    given = {"device": device, "client": client, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"{placed!r} runs on the workers that hold it: leave out ", Given(name))
+    for name in ("device", "client", "worker_timeout", "wait_for_workers"):
+        if run.get(name) is not None:
+            raise InputError(f"{placed!r} runs on the workers that hold it: leave out ", ArgumentValue(name))
 
 
 def _hint(graph: Graph) -> None:
@@ -161,7 +148,9 @@ def _hint(graph: Graph) -> None:
 
 def at_home(graph: Graph | PlacedGraph, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Return results by name where the graph is; those that stay on workers as they are."""
-    return dict(arrays) if isinstance(graph, PlacedGraph) else devices.all_on(devices.find(graph.device), arrays)
+    if isinstance(graph, PlacedGraph) or any(hasattr(array, "to_dask_array") for array in arrays.values()):
+        return dict(arrays)
+    return devices.all_on(devices.find(graph.device), arrays)
 
 
 def specs_holding(
@@ -208,8 +197,16 @@ def parts(
     return part
 
 
-def checked_span(span: Any, progress: Any) -> int | None:
-    """Return a user's span, or raise InputError if it or `progress` is invalid."""
+def checkpoints_of(run: Run) -> Checkpoints | None:
+    """Return the checkpoints that a call is to write, or raise InputError; None for none."""
+    if CHECKPOINTING.isdisjoint(run):
+        return None
+    return checked_checkpoints(run.get("checkpoint"), run.get("checkpoint_every"), run.get("resume", False))
+
+
+def checked_span(run: Run) -> int | None:
+    """Return a call's span, or raise InputError if it or ``progress`` is invalid."""
+    span, progress = run.get("span"), run.get("progress")
     if progress is not None and progress is not True and not callable(progress):
         expected = "True, which shows a bar, or a function of the supersteps done and their total"
         raise InputError(argument="progress", value=progress, expected=expected)
@@ -218,11 +215,12 @@ def checked_span(span: Any, progress: Any) -> int | None:
     return min(checked_integer("span", span, 1), 2**31 - 1)
 
 
-def checked_memory_limit(memory_limit: Any, runner: Executor) -> int | None:
+def checked_memory_limit(run: Run, runner: Executor) -> int | None:
     """Return the most bytes that a call may allocate on a device, or raise InputError if it is not a size of memory.
 
     On workers, that of Dask's configuration where the caller gives none.
     """
+    memory_limit = run.get("memory_limit")
     if memory_limit is not None:
         return checked_bytes("memory_limit", memory_limit)
     given = None if runner.place is not None else lazy.dask().config.get("mgraph.memory-limit", None)

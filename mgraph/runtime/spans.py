@@ -9,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from ..planning.plan import Plan
-from .checkpoints import Checkpoints, Keeping, Order, Report, Written, checked_resumable
+from .checkpoints import CheckpointRun, Checkpoints, Order, Report, Written, checked_resumable
 from .program import Pace, Program, Progress, Standing
 from .progress import bar_of
 
@@ -65,10 +65,10 @@ class Spans:
         told: Callable[[Standing | Written], None] = lambda what: None,
     ) -> None:
         self._plan, self._shards, self._told = plan, shards, told
-        self._keeping: Keeping | None = None
+        self._keeping: CheckpointRun | None = None
         self._reached = 0
         if checkpoints is not None:
-            self._keeping = Keeping(checkpoints, checked_resumable(program, plan), shards.fingerprint(), plan)
+            self._keeping = CheckpointRun(checkpoints, checked_resumable(program, plan), shards.fingerprint(), plan)
             self._reached = self._keeping.begin(partial(shards.fill, checkpoints.store.place))
 
     def run(self, progress: Progress | None) -> None:

@@ -33,7 +33,7 @@ def walked_back(predecessors: Any, vertex: int) -> list[int]:
         return paths.walked_back(predecessors, vertex)
     if predecessors.nbytes <= SHORT:
         return paths.walked_back(predecessors.to_numpy(), vertex)
-    runner = runner_of_vector("predecessors", predecessors, None, None, None, None)
+    runner = runner_of_vector("predecessors", predecessors, {})
     plan = Plan(
         algorithm="path",
         method="walk",
@@ -49,7 +49,7 @@ def walked_back(predecessors: Any, vertex: int) -> list[int]:
     )
     found = runner.run(Walk(plan.ranges, vertex), lambda shard: None, plan, None).arrays
     if len(found["vertices"]) > predecessors.size:
-        raise paths.endless()
+        raise paths.endless("predecessors")
     path: list[int] = found["vertices"][found["places"].argsort()[::-1]].tolist()
     end = int(found["end"][0])
     if end != NO_PREDECESSOR:

@@ -26,6 +26,7 @@ from mgraph import (
     transitive_closure,
 )
 from mgraph import distances as distances_between
+from mgraph.algorithms.registry import ALGORITHMS
 
 #: Seconds for which a worker is stopped so that the others wait for it in an exchange, until the fault and on.
 WAITING = 0.3
@@ -88,7 +89,7 @@ def cases() -> list[Case]:
 
         return call
 
-    return [
+    made = [
         Case("apsp", "apsp", lambda **on: blocked(span=1, **on), distances, stays=True),
         Case(
             "apsp with predecessors",
@@ -151,11 +152,7 @@ def cases() -> list[Case]:
         ),
         Case("bfs on workers", "bfs", on_grid(bfs, 0), distances, stays=True),
         Case(
-            "components on workers",
-            "components",
-            on_grid(connected_components),
-            lambda found: found.labels,
-            stays=True,
+            "components on workers", "components", on_grid(connected_components), lambda found: found.labels, stays=True
         ),
         Case(
             "apsp on workers with checkpoints",
@@ -167,6 +164,16 @@ def cases() -> list[Case]:
         ),
         Case("sssp on workers with checkpoints", "sssp", on_grid(sssp, 0), distances, stays=True, kept=True),
     ]
+    struck = {case.algorithm for case in made}
+    return made + [sampled(name) for name in ALGORITHMS if name not in struck]
+
+
+def sampled(name: str) -> Case:
+    """Return the case of an algorithm that has none above: the largest of its samples."""
+    entry = ALGORITHMS[name]
+    sample = max(entry.samples("auto"), key=lambda sample: getattr(sample.given, "n", None) or np.size(sample.given))
+    call = partial(entry.call, sample.given, span=1, **sample.options)
+    return Case(name, name, call, lambda found: next(iter(entry.arrays(found).values())))
 
 
 class Moment(logging.Handler):

@@ -24,8 +24,8 @@ import dask
 import psutil
 from distributed import Client, Nanny, Scheduler, Worker
 
-from tests.ports import free_port
-from tests.present import present
+from tests.support.clusters import present
+from tests.support.ports import free_port
 
 #: Seconds within which processes start and end, on a busy machine.
 PATIENCE = 120.0

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ... import errors
 from ...arrays import Array, chunk_rows
 from ...dtypes import NO_PREDECESSOR, infinity
+from ...errors import NegativeCycleError
 from ...matrices.distance_matrix import empty
 from ...matrices.floyd_warshall import FloydWarshall
 from ...matrices.resumable import ResumableMatrix
@@ -88,8 +88,8 @@ class ByComponent(ResumableMatrix):
             steps += ran
         try:
             found = program.collect(shard, comm)
-        except errors.NegativeCycleError as error:
-            raise errors.NegativeCycleError(int(vertices[error.vertex])) from None
+        except NegativeCycleError as error:
+            raise NegativeCycleError(int(vertices[error.vertex])) from None
         xp, own = s.device.xp, s.device.asarray(vertices)
         names = own.astype(np.int32)
         for some in _some_rows(size):

@@ -17,7 +17,7 @@ from ...dtypes import NO_PREDECESSOR
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved
 from ...runtime.communicator import Communicator
-from ..many_sources import Network, Searches, batches_of, resumed_rows
+from ..batched_sssp import Network, Searches, batches_of, resumed_rows
 from .detail import SourcesDetail
 
 

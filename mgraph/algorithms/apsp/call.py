@@ -4,56 +4,47 @@ Each method is a program of its own: `mgraph.matrices.floyd_warshall`, `naive`, 
 `out_of_core` and `by_component` are two more ways to run Floyd-Warshall. The planner chooses (`plan`).
 """
 
-import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
-from ... import errors
 from ...arguments import checked_choice, checked_flag, checked_integer
 from ...device.clock import clock
 from ...docstrings import with_common_parts
-from ...dtypes import DISTANCE_TYPES, NO_PREDECESSOR, distance_dtype, exact_types, infinity
+from ...dtypes import DISTANCE_TYPES, distance_dtype, exact_types, infinity
 from ...errors import (
+    ArgumentValue,
     CheckpointError,
     DistanceOverflowError,
-    Given,
     InputError,
     MemoryLimitError,
+    NegativeCycleError,
     RoundingError,
-    VerificationError,
 )
-from ...graph import Graph, PlacedGraph, as_any_graph, as_graph, check_sums, check_weights, outline
+from ...graph import Graph, PlacedGraph, check_sums, check_weights, in_memory, in_this_process
 from ...graph.potentials import kept_potentials, lengths_name
 from ...graph.question import Question
 from ...matrices.at_once import AtOnce
 from ...matrices.distance_matrix import gathered_part, kept_part, parts
 from ...matrices.floyd_warshall import FloydWarshall
-from ...paths import changed, endless, needed_for_paths, walked_back
+from ...paths import needed_for_paths, unfolded_path, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
-from ...results import MatrixResult, OfDistances, Solved, solved_graph
-from ...runtime.checkpoints import Checkpoints, checked_checkpoints, checked_resumable, plan_with_copies
+from ...results import CallInput, MatrixResult, OfDistances, Proofs, solved_graph
+from ...runtime.call import call as public_call
+from ...runtime.checkpoints import Checkpoints
 from ...runtime.gathering import Gather, Whole
-from ...runtime.program import Executor, Outcome, Program, Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import (
-    at_home,
-    checked_memory_limit,
-    checked_span,
-    executor,
-    is_small,
-    near_workers,
-    runner_of,
-    specs_holding,
-)
+from ...runtime.program import Outcome, Program
+from ...runtime.run import ResumableRun
+from ...runtime.select import at_home, specs_holding
+from ...runtime.solving import MatrixCall
 from .. import bellman, negative_cycles
+from ..batched_sssp import gathered_network, network
 from ..certificates import distances as certificate
-from ..many_sources import gathered_network, network
 from . import plan as all_pairs
 from .by_component import ByComponent
 from .by_source import FromEverySource
@@ -63,12 +54,10 @@ from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import METHODS, SEARCHES
 from .squaring import Squaring
-from .verify import ROUNDING, check_rows
+from .verify import ROUNDING, Splits, check_rows, check_tree
 
 
-@recovering
-@memory_errors("apsp")
-@with_common_parts
+@public_call
 def apsp(
     matrix_or_graph: Any,
     *,
@@ -78,17 +67,7 @@ def apsp(
     dtype: Any = None,
     block: int | None = None,
     ids: bool = False,
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | str | None = None,
-    resume: bool = False,
+    **run: Unpack[ResumableRun],
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.
 
@@ -175,67 +154,108 @@ def apsp(
     >>> int(result.distances[0, 2]), result.path(0, 2)
     (8, [0, 2])
     """
-    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
-    given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
-    n, home, entries = outline(given)
-    by_ids = Question(given, n, ids).ids
+    call = MatrixCall(matrix_or_graph, run)
+    by_ids = Question(call.given, call.n, ids).ids
     predecessors, intermediate = (
         checked_flag("predecessors", predecessors),
         checked_flag("intermediate", intermediate),
     )
     checked_choice("method", method, ("auto", *METHODS))
-    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    known = {} if wanted is None else wanted.call("apsp")
-    if wanted is not None and not _is_of_a_call(known):
-        raise CheckpointError(f"{wanted.store.place}: its call has a type or a block that mgraph.apsp has not")
-    exactly = isinstance(dtype, str) and dtype == "auto"
+    asked = _as_before(call.checkpoints, Asked(method, predecessors, intermediate, dtype, block))
+    parted = asked.method == "auto" and call.runner.place is not None and call.n > GROUP
+    if not isinstance(call.given, Graph) or (call.given.dense is None and parted):
+        # Refuse a call that does not fit before its edges are sorted, or searched for components. This plan cannot be
+        # the final one: the sign of the weights and the types to choose from are known only afterwards.
+        _planner(call, asked)(m=call.entries, dtype=asked.dtype if not asked.narrowest else asked.narrow)
+    graph = call.graph()
+    _check_weights(graph, asked.method)
+    sizes, order = np.empty(0, np.int64), None
+    if parted and isinstance(graph, Graph) and graph.dense is None:
+        sizes, order = components(graph)
+    planned = _planner(call, asked, graph, tuple(sizes.tolist()))
+    plan, outcome = _first_right(call, asked, graph, _plans(call, asked, graph, planned), planned, order)
+    results = outcome.arrays
+    if call.runner.place is not None and plan.method not in SEARCHES and not plan.detail.strip:
+        results = at_home(graph, results)
+    return ApspResult(
+        **results,
+        plan=plan,
+        timings=outcome.timings,
+        _solved=CallInput(matrix_or_graph if isinstance(matrix_or_graph, Graph) else graph, by_ids=by_ids),
+    )
+
+
+class Asked(NamedTuple):
+    """What a call asks for: arguments of `apsp`, and what else the call was that wrote the checkpoint to go on from.
+
+    Attributes
+    ----------
+    apart : bool
+        Whether it solved the components one by one.
+    derived : bool
+        Whether it derived the predecessors from the distances.
+    exactly : bool
+        Whether the caller leaves the type to the call, so that it must hold integers exactly.
+    """
+
+    method: str
+    predecessors: bool
+    intermediate: bool
+    dtype: Any
+    block: int | None
+    apart: bool = False
+    derived: bool = False
+    exactly: bool = False
+
+    @property
+    def narrowest(self) -> bool:
+        """Whether to take the narrowest exact type."""
+        return isinstance(self.dtype, str) and self.dtype == "auto"
+
+    @property
+    def narrow(self) -> str | None:
+        """The narrowest type that is tried: int16, of distances alone by methods on the matrix."""
+        others = self.predecessors or self.intermediate or self.method in SEARCHES
+        return "int16" if self.narrowest and not others else None
+
+
+def _as_before(checkpoints: Checkpoints | None, asked: Asked) -> Asked:
+    """Return what a call asks for, with method, type and block of the call whose checkpoint it goes on from."""
+    known = {} if checkpoints is None else checkpoints.call("apsp")
+    if checkpoints is not None and not _is_of_a_call(known):
+        raise CheckpointError(f"{checkpoints.store.place}: its call has a type or a block that mgraph.apsp has not")
+    method, block, dtype = asked.method, asked.block, asked.dtype
     apart = known.get("method") == COMPONENTS_FIRST and method == "auto"
     if apart or (known.get("method") in METHODS and method in ("auto", known["method"])):
         method = method if apart else known["method"]
         block = (known.get("block") or None) if block is None else block  # 0 of methods without blocks
-        dtype = known.get("dtype") if dtype is None or exactly else dtype
+        dtype = known.get("dtype") if dtype is None or asked.narrowest else dtype
     block = None if block is None else checked_integer("block", block, 1)
-    span = checked_span(span, progress)
-    if isinstance(given, PlacedGraph):
-        runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
-        # One worker has all edges already; of several, each gathers them.
-        specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
-    else:
-        small = is_small(n, entries)
-        runner = near or executor(device, client, home, worker_timeout, wait_for_workers, small=small)
-        specs = specs_holding(runner, given) if isinstance(given, Graph) else runner.specs
-    memory_limit = checked_memory_limit(memory_limit, runner)
+    derived = asked.predecessors and known.get("labels") is False
+    return asked._replace(
+        method=method, block=block, dtype=dtype, apart=apart, derived=derived, exactly=asked.narrowest
+    )
+
+
+def _planner(
+    call: MatrixCall, asked: Asked, graph: Graph | PlacedGraph | None = None, sizes: tuple[int, ...] = ()
+) -> Callable[..., Plan]:
+    """Return the planner with all that a call knows but the type and the edges; `sizes` are those of components."""
+    given = call.given
     planned = partial(
         all_pairs.planned,
-        n,
-        specs=specs,
-        method=method,
-        predecessors=predecessors,
-        intermediate=intermediate,
-        block=block,
-        span=span,
-        memory_limit=memory_limit,
+        call.n,
+        specs=specs_holding(call.runner, given) if isinstance(given, Graph) else call.specs,
+        method=asked.method,
+        predecessors=asked.predecessors,
+        intermediate=asked.intermediate,
+        block=asked.block,
+        span=call.span,
+        memory_limit=call.memory_limit,
     )
-    narrowest = isinstance(dtype, str) and dtype == "auto"
-    narrow = narrowest and not predecessors and not intermediate and method not in SEARCHES
-    parted = method == "auto" and runner.place is not None and n > GROUP
-    if not isinstance(given, Graph) or (given.dense is None and parted):
-        # Refuse a call that does not fit before its edges are sorted, or searched for components. This plan cannot be
-        # the final one: the sign of the weights and the types to choose from are known only afterwards.
-        planned(m=entries, dtype=dtype if not narrowest else "int16" if narrow else None)
-    graph = given if isinstance(given, PlacedGraph) else as_graph(given)
-    _check_weights(graph, method)
-    order = None
-    sizes: tuple[int, ...] = ()
-    if parted and isinstance(graph, Graph) and graph.dense is None:
-        counts, order = components(graph)
-        sizes = tuple(counts.tolist())
-    if narrowest:
-        types = exact_types(graph.weights_dtype, *graph.extremes(), n, narrow)
-    else:
-        types = [distance_dtype(graph.weights_dtype, dtype)]
-    m = graph.m if graph.dense is None else n * n if method in SEARCHES else 0
-    alike = partial(
+    if graph is None:
+        return planned
+    return partial(
         planned,
         nonnegative=graph.nonnegative,
         weighted=graph.weighted,
@@ -243,60 +263,73 @@ def apsp(
         components=sizes,
         gathered=isinstance(graph, PlacedGraph),
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
-        derived=predecessors and known.get("labels") is False,
-        apart=apart,
+        derived=asked.derived,
+        apart=asked.apart,
     )
+
+
+def _plans(call: MatrixCall, asked: Asked, graph: Graph | PlacedGraph, planned: Callable[..., Plan]) -> list[Plan]:
+    """Return plans in the order in which to try them: of the quickest type, and then of those that hold more."""
+    if asked.narrowest:
+        types = exact_types(graph.weights_dtype, *graph.extremes(), call.n, asked.narrow is not None)
+    else:
+        types = [distance_dtype(graph.weights_dtype, asked.dtype)]
+    m = graph.m if graph.dense is None else call.n**2 if asked.method in SEARCHES else 0
     plans: list[Plan] = []
     refusal: MemoryLimitError | None = None
     for each in types:
-        exact = each.kind == "i" or not graph.weighted
+        options: dict[str, Any] = {"m": m, "dtype": each, "exact": each.kind == "i" or not graph.weighted}
+        if isinstance(graph, Graph) and graph.nonnegative:
+            options["specs"] = specs_holding(call.runner, graph, lengths_name("csc", graph.directed, each))
         try:
-            if isinstance(graph, Graph) and graph.nonnegative:
-                specs = specs_holding(runner, graph, lengths_name("csc", graph.directed, each))
-            plans.append(alike(m=m, specs=specs, dtype=each, exact=exact))
+            plans.append(planned(**options))
         except MemoryLimitError as error:
             refusal = refusal or error
     if not plans:
         assert refusal is not None
         raise refusal
-    # A wider type can be faster: it has methods that a narrower one lacks.
-    ahead = plans[all_pairs.quickest(plans) :]
-    for plan in ahead:
+    return plans[all_pairs.quickest(plans) :]  # a wider type can be faster: it has methods that a narrower one lacks
+
+
+def _first_right(
+    call: MatrixCall,
+    asked: Asked,
+    graph: Graph | PlacedGraph,
+    plans: list[Plan],
+    planned: Callable[..., Plan],
+    order: Any,
+) -> tuple[Plan, Outcome]:
+    """Return the first plan whose type holds all distances, and whose rounding hides no cycle, with its outcome."""
+    counting = asked.exactly and graph.weights_dtype is not None and graph.weights_dtype.kind == "i"
+    for plan in plans:  # to which one may be added
+        computed = np.dtype(plan.detail.computed)
         try:
             check_sums(graph, np.dtype(plan.dtype))
-            check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+            check_sums(graph, computed, shifted=plan.method == "johnson")
             if plan.method == "johnson":
                 check_weights(graph, np.dtype(plan.dtype))
-            missed = plan.method != "johnson" and negative_cycles.may_be_missed(graph, np.dtype(plan.detail.computed))
+            missed = plan.method != "johnson" and negative_cycles.may_be_missed(graph, computed)
             if missed and graph.dense is None:
                 negative_cycles.check(graph, plan)
-            plan, outcome = _solved(graph, plan, order, runner, progress, wanted, memory_limit)
+            ran, outcome = _solved(call, graph, plan, order)
             if missed and isinstance(graph, Graph) and graph.dense is not None:
                 negative_cycles.check_solved(graph, outcome.arrays["distances"])
-            if exactly and graph.weights_dtype is not None and graph.weights_dtype.kind == "i":
-                check_counting(outcome.arrays["distances"], plan)
-            break
-        except errors.NegativeCycleError as error:
+            if counting:
+                check_counting(outcome.arrays["distances"], ran)
+            return ran, outcome
+        except NegativeCycleError as error:
             wrong = _mistaken(graph, plan, error)
             for note in getattr(error, "__notes__", ()):  # where a worker raised it
                 wrong.add_note(note)
-            if isinstance(wrong, RoundingError) and method == "auto" and not intermediate:
-                ahead.append(alike(method="johnson", block=None, m=graph.m, dtype=plan.dtype))
-            elif plan is ahead[-1] or isinstance(wrong, errors.NegativeCycleError):
+            if isinstance(wrong, RoundingError) and asked.method == "auto" and not asked.intermediate:
+                plans.append(planned(method="johnson", block=None, m=graph.m, dtype=plan.dtype))
+            elif plan is plans[-1] or isinstance(wrong, NegativeCycleError):
                 raise wrong from None
         except DistanceOverflowError:
-            if plan is ahead[-1]:
+            if plan is plans[-1]:
                 raise
-        wanted = None if wanted is None else wanted.anew()
-    results = outcome.arrays
-    if runner.place is not None and plan.method not in SEARCHES and not plan.detail.strip:
-        results = at_home(graph, results)
-    return ApspResult(
-        **results,
-        plan=plan,
-        timings=outcome.timings,
-        _solved=Solved(matrix_or_graph if isinstance(matrix_or_graph, Graph) else graph, by_ids=by_ids),
-    )
+        call.anew()
+    raise AssertionError("the last plan returns or raises")
 
 
 def _is_of_a_call(known: dict[str, Any]) -> bool:
@@ -316,7 +349,7 @@ def check_counting(distances: Any, plan: Plan) -> None:
         )
 
 
-def _mistaken(graph: Graph | PlacedGraph, plan: Plan, error: "errors.NegativeCycleError") -> Exception:
+def _mistaken(graph: Graph | PlacedGraph, plan: Plan, error: NegativeCycleError) -> Exception:
     """Return the error to raise for a negative cycle that a method reported.
 
     Wrapped integers or a rounded sum of floats may look like a negative cycle. And a (min, +) product finds a closed
@@ -325,15 +358,17 @@ def _mistaken(graph: Graph | PlacedGraph, plan: Plan, error: "errors.NegativeCyc
     wraps = np.dtype(plan.detail.computed).kind == "i"
     try:
         negative_cycles.check(graph, plan)
-    except errors.NegativeCycleError as found:
+    except NegativeCycleError as found:
         return found
     if wraps:
-        return DistanceOverflowError(f"a distance is too small for {plan.dtype}: use ", Given("dtype", "float64"))
+        return DistanceOverflowError(
+            f"a distance is too small for {plan.dtype}: use ", ArgumentValue("dtype", "float64")
+        )
     return RoundingError(
-        Given("method", plan.method),
+        ArgumentValue("method", plan.method),
         f" cannot compute the distances: rounding makes a cycle through vertex {error.vertex} look negative, "
         "though its weight is not; use ",
-        Given("method", "johnson"),
+        ArgumentValue("method", "johnson"),
     )
 
 
@@ -342,22 +377,15 @@ def _check_weights(graph: Graph | PlacedGraph, method: str) -> None:
         lowest = graph.extremes()[0]
         if lowest < 0:
             raise InputError(
-                Given("method", "sssp"),
+                ArgumentValue("method", "sssp"),
                 f" requires non-negative weights; the least is {lowest}: use ",
-                Given("method", "johnson"),
+                ArgumentValue("method", "johnson"),
             )
 
 
-def _solved(
-    graph: Graph | PlacedGraph,
-    plan: Plan,
-    order: Any,
-    runner: Executor,
-    progress: Progress | None,
-    checkpoints: Checkpoints | None,
-    memory_limit: int | None,
-) -> tuple[Plan, Outcome]:
+def _solved(call: MatrixCall, graph: Graph | PlacedGraph, plan: Plan, order: Any) -> tuple[Plan, Outcome]:
     """Run the plan's program; return the plan with the memory that checkpoints take, and the outcome."""
+    place = call.runner.place
     shifts = plan.method == "johnson" and not graph.nonnegative
     piece: Callable[[int], Any] = lambda _: None  # noqa: E731
     prepared = compiled = 0.0
@@ -372,7 +400,7 @@ def _solved(
     elif plan.method in SEARCHES:
         started, compiled = time.perf_counter(), clock().seconds()
         # Every shard needs the same edges and potentials, so they are prepared once, before the engine loads shards.
-        searched = network(graph, kept_potentials(graph) if shifts else None, runner.place)
+        searched = network(graph, kept_potentials(graph) if shifts else None, place)
         prepared, compiled = time.perf_counter() - started, clock().seconds() - compiled
         program, piece = FromEverySource(plan, "file" if plan.disk_bytes else "cpu"), lambda _: searched
     elif plan.detail.groups:
@@ -380,11 +408,9 @@ def _solved(
     else:
         program, piece = _on_matrix(plan, graph.nonnegative), parts(graph, plan)
         listed = graph.dense is None and plan.detail.computed == plan.dtype
-        if plan.detail.at_once and listed and runner.place is not None:
-            piece = kept_part(graph, plan, runner.place)
-    if checkpoints is not None:
-        plan = plan_with_copies(plan, checked_resumable(program, plan), memory_limit)
-    outcome = runner.run(program, piece, plan, progress, checkpoints)
+        if plan.detail.at_once and listed and place is not None:
+            piece = kept_part(graph, plan, place)
+    plan, outcome = call.run(program, piece, plan)
     outcome.timings["load"] += prepared - compiled
     outcome.timings["compile"] += compiled
     return plan, outcome
@@ -430,6 +456,12 @@ class ApspResult(OfDistances, MatrixResult):
 
     ARRAYS = ("distances", "predecessors", "intermediate")
     VERTICES = ("predecessors", "intermediate")
+    OPTIONAL = ("intermediate",)
+    PROOFS: ClassVar[Proofs] = {
+        "distances": ("neighbours", *certificate.OF_DISTANCES, "intermediate"),
+        "predecessors": certificate.OF_PREDECESSORS,
+        "intermediate": ("intermediate", "tree edge"),
+    }
 
     distances: Any
     predecessors: Any = None
@@ -458,7 +490,7 @@ class ApspResult(OfDistances, MatrixResult):
             If neither predecessors nor intermediate vertices were requested, or a vertex is not in [0, n) and
             no id of the graph.
         RoundingError
-            If rounding makes a cycle on the path look negative, so that the path does not end.
+            If the path does not end, as rounding makes a cycle on it look negative, or short edges vanish in it.
 
         Examples
         --------
@@ -483,28 +515,34 @@ class ApspResult(OfDistances, MatrixResult):
         return vertices if vertices[0] == i else []
 
     def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
-        """Raise unless some rows of the distances are right.
+        """Raise unless some rows are right.
 
         A row is right if each distance is the least sum of another distance and the edge from there (Bellman's
-        equation), and edges of the right lengths lead to each reached vertex from the row's own. Integers are compared
-        exactly. Floats may differ by a relative error of 1e-5, as methods add them in different orders.
+        equation), and edges of the right lengths lead to each reached vertex from the row's own. Its predecessors are
+        right if they lead back to the row's vertex by edges of the right lengths. Its intermediate vertices are if both
+        parts of a path together are as long as the whole and have lesser intermediate vertices; a path without one is
+        an edge. Integers are compared exactly. Floats may differ by a relative error of 1e-5, as methods add them in
+        different orders; where a weight is negative, relative to the largest number of the row or of the weights. Of
+        the intermediate vertices of floats, those of the parts need not be lesser, if the path ends.
 
         Parameters
         ----------
         graph : Graph, DistributedGraph or array of shape (n, n), optional
             What was solved. By default the call's graph, if it still exists: the result does not keep it. If it lies on
-            workers, the rows are checked there.
+            workers, the rows are checked there. Matrices on workers are copied if there are intermediate vertices.
         rows : int or None
             How many rows to check, evenly spaced, the first and the last included; None checks all.
 
         Raises
         ------
         VerificationError
-            If a rule is broken: the error's `rule` is ``"neighbours"`` or ``"path"``, and `vertex` the first vertex
-            that breaks it in the first such row. If the graph lies on workers, `rule` is one of those of
-            `mgraph.SsspResult.verify`.
+            If a rule is broken: the error's `rule` names it, and `vertex` is the first vertex that breaks it in the
+            first such row. It is ``"neighbours"`` or ``"path"``, ``"intermediate"``, or one of those of
+            `mgraph.SsspResult.verify`: for predecessors, and if the graph lies on workers.
         InputError
             If the graph has gone or has another number of vertices, and for invalid `rows`.
+        MemoryLimitError
+            If what the check needs does not fit.
 
         Examples
         --------
@@ -519,38 +557,33 @@ class ApspResult(OfDistances, MatrixResult):
         mgraph.errors.VerificationError: from vertex 0 the distance of vertex 2 is 9.0, ...
         """
         known, n = solved_graph(self, graph), self.plan.n
-        count = n if rows is None else checked_integer("rows", rows, 1)
-        rows_to_check = bellman.sampled(n, count)
-        if isinstance(known, PlacedGraph):
-            self._verify_there(known, rows_to_check)
+        picked = bellman.sampled(n, n if rows is None else checked_integer("rows", rows, 1))
+        dtype = np.dtype(self.distances.dtype)
+        rounding = bellman.rounding_of(known, dtype, ROUNDING, self.plan.method == "johnson")
+        dense = known.dense if isinstance(known, Graph) else None
+        if dense is not None or (self.predecessors is None and isinstance(known, Graph)):
+            check_rows(known if dense is None else dense, self.distances, picked, rounding)
         else:
-            check_rows(known if known.dense is None else known.dense, self.distances, rows_to_check)
+            for i in picked:
+                self._verify_row(known, i, rounding)
+        if dense is not None and self.predecessors is not None:
+            dense = in_memory(dense)
+            for i in picked:
+                check_tree(dense, i, self.distances[i], self.predecessors[i], rounding)
+        if self.intermediate is not None:
+            splits = Splits(in_this_process(known), self.distances, self.intermediate, rounding)
+            for i in picked:
+                splits.check(i)
 
-    def _verify_there(self, graph: PlacedGraph, rows: Sequence[int]) -> None:
-        """Raise unless some rows are right, by the certificate of a search on the workers where the graph lies."""
-        unreached = infinity(np.dtype(self.distances.dtype))
-        for i in rows:
-            unit = not graph.weighted
-            question = certificate.Question((i,), float("inf"), -1, unit, unreached, graph.nonnegative, ROUNDING)
-            try:
-                certificate.verify(graph, question, {"distances": self.distances[i]}, self.plan.devices)
-            except VerificationError as error:
-                raise VerificationError(f"from vertex {i}: {error}", rule=error.rule, vertex=error.vertex) from None
+    def _verify_row(self, graph: Graph | PlacedGraph, i: int, rounding: bellman.Rounding) -> None:
+        """Raise unless a row is right, and its predecessors if there are any, by the certificate of a search."""
+        unit, unreached = not graph.weighted, infinity(np.dtype(self.distances.dtype))
+        question = certificate.Question((i,), float("inf"), -1, unit, unreached, graph.nonnegative, rounding, i)
+        vectors = {name: array[i] for name, array in self.arrays.items() if name != "intermediate"}
+        certificate.verify(graph, question, vectors, self.plan.devices)
 
     def _unfolded(self, i: int, j: int) -> list[int]:
         """Return the path from `i` to `j`: split it at its highest intermediate vertex, and again each part."""
         if self.distances[i, j] == infinity(np.dtype(self.distances.dtype)):
             return []
-        vertices, ahead = [i], [(i, j)]
-        while ahead:
-            if len(vertices) + len(ahead) > self.plan.n:
-                raise endless()
-            a, b = ahead.pop()
-            between = int(self.intermediate[a, b])
-            if between == NO_PREDECESSOR:
-                vertices.append(b)
-            elif not 0 <= between < self.plan.n:
-                raise changed("intermediate", (a, b), between, self.plan.n)
-            else:
-                ahead += [(between, b), (a, between)]
-        return vertices
+        return unfolded_path(self.intermediate, i, j, self.plan.n)

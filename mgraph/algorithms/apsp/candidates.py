@@ -16,7 +16,7 @@ from ...planning.cut import Ranges, fitting_grid, fitting_rows, grids, grouped, 
 from ...planning.devices import USABLE, host_memory, usable
 from ...planning.kernels import Shapes, padded
 from ...planning.plan import Detail, Plan
-from ..many_sources import CORE_SOURCES, batch_size, derivation_seconds, relaxing_seconds, searches_bytes
+from ..batched_sssp import CORE_SOURCES, batch_size, derivation_seconds, relaxing_seconds, searches_bytes
 from .detail import AllPairsDetail, SourcesDetail
 from .request import Request
 

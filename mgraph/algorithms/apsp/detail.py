@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...arguments import size_in_words
-from ...errors import Given, Words
+from ...errors import ArgumentValue, Words
 from ...matrices.plan import MatrixDetail
 from ...planning.plan import Detail, Plan, duration_in_words
 
@@ -104,9 +104,10 @@ class SourcesDetail(Detail):
 def with_less_memory(plan: Plan, rows: bool = True) -> Iterator[Words]:
     """Yield ways that need less memory: a smaller type, if there is one, and a call that returns some `rows`."""
     if plan.dtype != "int16":
-        yield "a smaller type needs less (", Given("dtype"), ")"
+        yield "a smaller type needs less (", ArgumentValue("dtype"), ")"
     if rows:
+        # These are arguments of that call, not options of the command that plans or solves all pairs.
         yield (
-            *("mgraph.distances returns the rows of some sources only (", Given("sources"), ")"),
-            *(", or writes all rows to a file as they are found (", Given("out"), ")"),
+            "mgraph.distances returns the rows of some sources only (sources=), "
+            "or writes all rows to a file as they are found (out=)",
         )

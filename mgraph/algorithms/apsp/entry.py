@@ -9,8 +9,8 @@ from ...dtypes import DISTANCE_TYPES
 from ...generate import random_matrix
 from ...planning.plan import Plan
 from ..command import PREDECESSORS, Command, Option
-from ..entry import Algorithm, Sample, named
-from ..samples import graphs
+from ..entry import Algorithm, Sample, declare, named
+from ..samples import WEIGHTS, falling, graphs, with_weights
 from ..work import Work, size_of
 from . import verify
 from .call import apsp
@@ -39,7 +39,10 @@ def _traffic(made: Plan) -> int:
 
 
 def samples(method: str) -> Iterator[Sample]:
-    """Yield matrices of every type, and for searches graphs, with each kind of label that the method has."""
+    """Yield matrices of every type, and for searches graphs, with each kind of label that the method has.
+
+    Searches that allow negative weights have some.
+    """
     for dtype in (each.name for each in DISTANCE_TYPES):
         if method not in SEARCHES:
             matrix = random_matrix(150, density=0.3, dtype=dtype, high=90)
@@ -50,6 +53,22 @@ def samples(method: str) -> Iterator[Sample]:
         elif dtype != "int16":
             for graph in graphs()[:3:2]:
                 yield Sample(graph, {"dtype": dtype, "predecessors": True})
+    for graph in falling(60) if method == "johnson" else ():
+        yield Sample(graph, {"predecessors": True})
+
+
+def further() -> Iterator[Sample]:
+    """Yield small and large matrices of every type, with each kind of label, and graphs; negative weights."""
+    for dtype in (each.name for each in DISTANCE_TYPES):
+        for n in (20, 150):
+            matrix = random_matrix(n, density=0.3, dtype=dtype, high=90)
+            yield Sample(matrix, {"dtype": dtype, "predecessors": True})
+            yield Sample(matrix, {"dtype": dtype, "intermediate": True})
+        yield Sample(graphs()[0], {"dtype": dtype})
+    for graph in falling(60):
+        yield Sample(graph, {"predecessors": True})
+    for weights in WEIGHTS:
+        yield Sample(with_weights(graphs()[0], weights), {"predecessors": True})
 
 
 APSP = Algorithm(
@@ -64,6 +83,7 @@ APSP = Algorithm(
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,
+    further=further,
     command=Command(
         name="apsp",
         help="Find the shortest paths between all pairs of the vertices of FILE's graph.",
@@ -81,3 +101,5 @@ APSP = Algorithm(
         ),
     ),
 )
+
+declare(APSP)

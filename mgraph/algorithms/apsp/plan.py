@@ -8,12 +8,12 @@ import numpy as np
 
 from ...arguments import checked_choice
 from ...dtypes import distance_dtype
-from ...errors import Given, InputError, MemoryLimitError
+from ...errors import ArgumentValue, InputError, MemoryLimitError
 from ...kernels import minplus as minplus_kernels
 from ...planning.devices import DeviceSpec, unheld
 from ...planning.fit import refusal, shortfall
 from ...planning.kernels import check_block
-from ...planning.plan import Alternative, Plan
+from ...planning.plan import CHOSEN, Alternative, Plan
 from ...planning.remembered import remembered
 from . import candidates
 from .detail import COMPONENTS_FIRST
@@ -72,9 +72,9 @@ def planned(
     """
     if predecessors and intermediate:
         raise InputError(
-            Given("predecessors", True),
+            ArgumentValue("predecessors", True),
             " and ",
-            Given("intermediate", True),
+            ArgumentValue("intermediate", True),
             " exclude each other: ask for one of them",
         )
     request = Request(
@@ -100,11 +100,11 @@ def planned(
     checked_choice("method", method, ("auto", *METHODS))
     if request.intermediate and method in ("squaring", *SEARCHES):
         raise InputError(
-            Given("intermediate", True),
+            ArgumentValue("intermediate", True),
             " needs method 'blocked' or 'naive', got ",
-            Given("method", method),
+            ArgumentValue("method", method),
             ": use one of these, or ",
-            Given("predecessors", True),
+            ArgumentValue("predecessors", True),
         )
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
     ways = _ways(request, method)
@@ -114,7 +114,7 @@ def planned(
         sought = [COMPONENTS_FIRST]
     elif method == "auto":
         sought = [name for name in ways if name not in ONLY_IF_NAMED]
-        sought.sort(key=lambda name: _handicapped(name, ways[name].seconds))
+        sought.sort(key=lambda name: _penalized_seconds(name, ways[name].seconds))
     elif method == "blocked" and derived and DERIVED in ways:
         sought = [DERIVED]
     elif method == "blocked":
@@ -178,7 +178,10 @@ def _ways(request: Request, method: str) -> dict[str, Plan]:
     if method in SEARCHES:
         if request.dtype == np.int16:
             raise InputError(
-                Given("method", method), " does not compute in int16: use ", Given("dtype", "int32"), " or 'auto'"
+                ArgumentValue("method", method),
+                " does not compute in int16: use ",
+                ArgumentValue("dtype", "int32"),
+                " or 'auto'",
             )
         ways |= _searches(request, method)
     return ways
@@ -192,7 +195,7 @@ def _searches(request: Request, method: str) -> dict[str, Plan]:
     return ways
 
 
-def _handicapped(way: str, seconds: float) -> float:
+def _penalized_seconds(way: str, seconds: float) -> float:
     """Return the seconds to compare a way by: the predicted ones, with the advantage that it must have."""
     name = way.removesuffix(TO_FILE)
     return seconds * ADVANTAGE.get(name, 1) + WORTH * (name in ADVANTAGE)
@@ -202,7 +205,7 @@ def quickest(plans: Sequence[Plan]) -> int:
     """Return the index of the best of several plans, by the rule that chose the way of each."""
 
     def handicapped(number: int) -> float:
-        way = next(way for way in plans[number].alternatives if way.verdict == "chosen")
-        return _handicapped(way.name, way.seconds)
+        way = next(way for way in plans[number].alternatives if way.verdict == CHOSEN)
+        return _penalized_seconds(way.name, way.seconds)
 
     return min(range(len(plans)), key=handicapped)

@@ -14,7 +14,7 @@ from ...graph.compressed import compressed_bytes
 from ...kernels import minplus as minplus_kernels
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.rates import EXCHANGE, Rates
-from ..many_sources import gathered_bytes
+from ..batched_sssp import gathered_bytes
 
 
 @dataclass(frozen=True, kw_only=True)

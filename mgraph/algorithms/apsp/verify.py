@@ -7,10 +7,13 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...errors import WrongResultError
-from ...graph import Graph
+from ...dtypes import NO_PREDECESSOR
+from ...errors import InputError, RoundingError, VerificationError, WrongResultError
+from ...graph import Graph, in_memory
+from ...paths import unfolded_path
+from ...results import on_workers
 from .. import bellman
-from ..bellman import as_float, close, cuts, infinite, margin, parts, sampled
+from ..bellman import Rounding, as_float, close, cuts, infinite, margin, parts, sampled
 
 #: The least number of rows to check, and the number of elements to check in every row.
 ROWS = 4
@@ -42,11 +45,11 @@ def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
     if count < n and not hasattr(distances, "strides"):
         count = 0  # it is distributed, and its rows arrive one by one
     rows = sampled(n, max(ROWS, count))
-    check_rows(graph, distances, rows)
+    check_rows(graph, distances, rows, Rounding(ROUNDING))
     return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
 
 
-def check_rows(graph: Any, distances: Any, rows: Sequence[int]) -> None:
+def check_rows(graph: Any, distances: Any, rows: Sequence[int], rounding: Rounding) -> None:
     """Raise unless some rows of a matrix of distances are right, each by a proof."""
     at_a_time = max(1, ELEMENTS // max(1, len(distances)))
     for start in range(0, len(rows), at_a_time):
@@ -55,7 +58,108 @@ def check_rows(graph: Any, distances: Any, rows: Sequence[int]) -> None:
             found = devices.to_host(distances[some[0] : some[-1] + 1])
         else:
             found = np.stack([devices.to_host(distances[i]) for i in some])
-        bellman.check_rows(graph, some, found, ROUNDING)
+        bellman.check_rows(graph, some, found, rounding)
+
+
+def check_tree(matrix: Array, source: int, distances: Any, predecessors: Any, rounding: Rounding) -> None:
+    """Raise unless the predecessors of a row are right, by the rules of a search; its distances to all vertices are."""
+    found, above = as_float(distances), devices.to_host(predecessors)
+    n, vertices = len(found), np.arange(len(found))
+    own, reached = vertices == source, found < np.inf
+    inner = (above >= 0) & (above < n)
+    _refuse(source, "source", own & (above != NO_PREDECESSOR))
+    parents = np.where(inner, above, source)
+    _refuse(source, "tree", ~own & np.where(reached, ~(inner & reached[parents]), above != NO_PREDECESSOR))
+    parents[own | ~reached] = vertices[own | ~reached]
+    top = parents.copy()
+    for _ in range(n.bit_length()):
+        top = top[top]
+    _refuse(source, "cycle", reached & (top != source))
+    lengths = infinite(gathered(matrix, parents, vertices))
+    lengths[parents == vertices] = 0
+    _refuse(
+        source, "tree edge", reached & ~close(found, found[parents] + as_float(lengths), margin(distances, rounding))
+    )
+
+
+class Splits:
+    """The highest intermediate vertices of a matrix's paths, which split each path in two.
+
+    Parameters
+    ----------
+    graph : Graph
+        What was solved.
+    distances, intermediate : array of shape (n, n), or DistributedMatrix
+        The matrices; those on workers are copied.
+    rounding : Rounding
+        How far a sum of two distances may differ from one.
+    """
+
+    def __init__(self, graph: Graph, distances: Any, intermediate: Any, rounding: Rounding) -> None:
+        self._graph, self._rounding = graph, rounding
+        self._distances, self._intermediate = (
+            matrix.to_numpy() if on_workers(matrix) else matrix for matrix in (distances, intermediate)
+        )
+        self._exact = np.dtype(distances.dtype).kind == "i"
+
+    def check(self, i: int) -> None:
+        """Raise unless each path from a vertex is an edge, or of two parts that are together as long, and ends.
+
+        If the parts have lesser intermediate vertices, it ends if theirs do. In floats they may have greater ones, as a
+        sum may round once more after a part has become shorter. Then the path is followed.
+        """
+        found, between = as_float(self._distances[i]), devices.to_host(self._intermediate[i])
+        n, vertices, margins = len(found), np.arange(len(found)), margin(self._distances[i], self._rounding)
+        reached, split = (found < np.inf) & (vertices != i), between != NO_PREDECESSOR
+        inner = (between >= 0) & (between < n) & (between != i) & (between != vertices)
+        _refuse(i, "intermediate", split & ~(reached & inner))
+        ends = np.flatnonzero(split)
+        middle = between[ends]
+        ahead = as_float(gathered(self._distances, middle, ends))
+        right = close(found[ends], found[middle] + ahead, margins[ends])
+        lesser = (between[middle] < middle) & (devices.to_host(gathered(self._intermediate, middle, ends)) < middle)
+        if self._exact:
+            right &= lesser
+        else:
+            right[right & ~lesser] = [self._ends(i, j) for j in ends[right & ~lesser].tolist()]
+        _refuse(i, "intermediate", np.isin(vertices, ends[~right]))
+        _refuse(i, "tree edge", reached & ~split & ~close(found, self._edges_from(i), margins))
+
+    def _ends(self, i: int, j: int) -> bool:
+        """Return whether a path has an end."""
+        self._intermediate = devices.to_host(self._intermediate)
+        try:
+            unfolded_path(self._intermediate, i, j, len(self._intermediate))
+        except (InputError, RoundingError):
+            return False
+        return True
+
+    def _edges_from(self, i: int) -> np.ndarray:
+        """Return the length of the shortest edge from a vertex to each, ``inf`` where there is none."""
+        if self._graph.dense is not None:
+            return devices.to_host(infinite(in_memory(self._graph.dense[i : i + 1])[0]))
+        indptr, indices, weights = self._graph.compressed("csr")
+        own, lengths = slice(int(indptr[i]), int(indptr[i + 1])), np.full(self._graph.n, np.inf)
+        np.minimum.at(lengths, devices.to_host(indices[own]), 1 if weights is None else devices.to_host(weights[own]))
+        return lengths
+
+
+#: What the rules say that are not those of searches.
+_SAYS = {
+    "source": "the row's own vertex has no predecessor",
+    "tree": "a reached vertex has a predecessor that is reached, and no other vertex has one",
+    "cycle": "predecessors lead back to the row's vertex",
+    "tree edge": "an edge leads from the predecessor, as long as the two distances differ",
+    "intermediate": "a path's highest intermediate vertex splits it in two that are together as long, and it ends",
+}
+
+
+def _refuse(source: int, rule: str, wrong: np.ndarray) -> None:
+    """Raise for the first vertex that breaks a rule, if there is one."""
+    if wrong.any():
+        v = int(wrong.argmax())
+        message = f"from vertex {source}: vertex {v} breaks the rule {rule!r}: {_SAYS[rule]}"
+        raise VerificationError(message, rule=rule, vertex=v)
 
 
 def elements(graph: Any, arrays: dict[str, Any], source: object) -> str:
@@ -77,7 +181,7 @@ def _check_elements(graph: Any, distances: Array, columns: np.ndarray) -> None:
     else:
         least = _over_matrix(graph, distances, columns)
     least[columns == np.arange(len(columns))] = 0
-    right = close(found, least, margin(picked, ROUNDING))
+    right = close(found, least, margin(picked, Rounding(ROUNDING)))
     if not right.all():
         i = int((~right).argmax())
         raise WrongResultError(

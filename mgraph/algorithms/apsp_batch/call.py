@@ -5,26 +5,34 @@ rare is left to `mgraph.apsp`: a graph in which a cycle looks negative is solved
 exactly.
 """
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ... import device as devices
-from ... import errors, lazy
-from ...arguments import checked_flag, checked_integer, checked_vertices, size_in_words
+from ... import lazy
+from ...arguments import checked_flag, checked_integer, size_in_words
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...dtypes import distance_dtype, exact_types
-from ...errors import DistanceOverflowError, InputError
-from ...graph import check_sums, sums_are_exact
+from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
+from ...errors import ArgumentValue, DistanceOverflowError, InputError, NegativeCycleError, VerificationError
+from ...graph import Graph, check_sums, sums_are_exact
+from ...graph.ids import as_ids
+from ...graph.question import Question
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
-from ...results import MOST_BYTES, OfDistances, named
-from ...runtime.program import memory_errors
+from ...results import MOST_BYTES, CallInput, OfDistances, Proofs, as_text, check_arrays, named
+from ...runtime.call import call
+from ...runtime.run import OneDeviceRun, Run
 from ...runtime.select import checked_memory_limit, executor, is_small
 from ..apsp.call import apsp, check_counting
+from ..apsp.verify import ROUNDING
+from ..bellman import as_float, rounding_of, sampled
+from ..certificates import distances as certificate
 from .plan import planned
 from .program import NO_CYCLE, AllPairs
 from .request import Batch, batch_of
@@ -34,7 +42,7 @@ NARROW = tuple(map(np.dtype, (np.int8, np.int16)))
 WEIGHTED = tuple(map(np.dtype, (np.float32, np.float64, np.int32)))
 
 
-@memory_errors("apsp_batch")
+@call
 def apsp_batch(
     graphs: Any = None,
     *,
@@ -44,8 +52,8 @@ def apsp_batch(
     lengths: Any = None,
     predecessors: bool = False,
     dtype: Any = "auto",
-    device: str | None = None,
-    memory_limit: int | float | str | None = None,
+    ids: bool = False,
+    **run: Unpack[OneDeviceRun],
 ) -> "ApspBatchResult":
     """Return the lengths of the shortest paths between all pairs of vertices of many small graphs, solved together.
 
@@ -78,6 +86,8 @@ def apsp_batch(
         The type of the distances. ``"auto"`` takes an exact type, the narrowest of these: for hop counts int8 or int16,
         for integer weights int32 or float64, for floats as `mgraph.apsp` does. Weighted distances are not computed in
         int8 or int16.
+    ids : bool
+        Whether integers are ids of the graphs, not numbers of vertices, in the result's `path`. Text always is an id.
     device : {"cpu", "cuda", "cuda:N"}, optional
         Where to run. By default the input's own device if that is a GPU, else a GPU if there is one.
     memory_limit : int, float or str, optional
@@ -98,7 +108,7 @@ def apsp_batch(
         the other types see `mgraph.apsp`.
     InputError
         For invalid input: a graph of more than 512 vertices, a `batch` that is not ascending, an edge between two
-        graphs, and as `mgraph.apsp` does.
+        graphs, ``ids=True`` with a graph that has no ids, and as `mgraph.apsp` does.
     MemoryLimitError
         If the batch does not fit the free memory, or `memory_limit`; raised before the results are allocated.
     DeviceError
@@ -135,10 +145,13 @@ def apsp_batch(
     """
     predecessors = checked_flag("predecessors", predecessors)
     given = batch_of(graphs, lengths, edge_index, batch, weights)
+    if checked_flag("ids", ids) and len(given.ids) < given.count:
+        lacking = next(number for number in range(given.count) if number not in given.ids)
+        raise InputError(ArgumentValue("ids", True), f" needs graphs with ids, and graph {lacking} has none")
     types = _types(given, dtype)
     small = is_small(given.side, given.m, given.side * given.count)
-    runner = executor(device, None, given.home.name, small=small)
-    limit = checked_memory_limit(memory_limit, runner)
+    where = Run(**run)
+    runner = executor(where, given.home.name, small=small)
     plan_of = partial(
         planned,
         given.count,
@@ -148,7 +161,7 @@ def apsp_batch(
         given_bytes=given.nbytes,
         weighted=given.weights_dtype is not None,
         predecessors=predecessors,
-        memory_limit=limit,
+        memory_limit=checked_memory_limit(where, runner),
     )
     kept = given.weights_dtype
     exactly = isinstance(dtype, str) and dtype == "auto" and kept is not None and kept.kind == "i"
@@ -167,7 +180,10 @@ def apsp_batch(
             if computed is types[-1][1]:
                 raise
     arrays = devices.all_on(given.home, outcome.arrays)
-    return ApspBatchResult(**arrays, lengths=given.lengths, plan=plan, timings=outcome.timings)
+    solved = CallInput(by_ids=ids)
+    return ApspBatchResult(
+        **arrays, lengths=given.lengths, plan=plan, timings=outcome.timings, _solved=solved, _names=given.ids
+    )
 
 
 def _types(given: Batch, dtype: Any) -> list[tuple[np.dtype, np.dtype]]:
@@ -193,7 +209,7 @@ def _check_cycles(given: Batch) -> None:
     while g and (on_cycle := given.vertex_on_cycle(g)) is not None:
         g, found = on_cycle
     if found >= 0:
-        raise errors.NegativeCycleError(found, graph=g)
+        raise NegativeCycleError(found, graph=g)
 
 
 def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
@@ -206,8 +222,8 @@ def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
         graph = given.graph(g)
         try:
             alone = apsp(graph, predecessors=plan.predecessors, dtype=plan.dtype, device="cpu")
-        except errors.NegativeCycleError as error:
-            raise errors.NegativeCycleError(error.vertex, graph=g) from None
+        except NegativeCycleError as error:
+            raise NegativeCycleError(error.vertex, graph=g) from None
         for name, array in arrays.items():
             array[g, : graph.n, : graph.n] = home.asarray(alone.arrays[name])
 
@@ -243,10 +259,18 @@ class ApspBatchResult(OfDistances):
     """
 
     ARRAYS = ("distances", "predecessors", "lengths")
+    PROOFS: ClassVar[Proofs] = {
+        "distances": (*certificate.OF_DISTANCES, "beyond"),
+        "predecessors": (*certificate.OF_PREDECESSORS, "beyond"),
+        "lengths": ("lengths",),
+    }
 
     distances: Any
     predecessors: Any = None
     lengths: Any
+
+    #: The vertices' ids of each graph that has some, by its number.
+    _names: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.plan.n
@@ -256,20 +280,22 @@ class ApspBatchResult(OfDistances):
         n = int(self.lengths[number])
         return self.distances[number, :n, :n]
 
-    def path(self, graph: int, i: int, j: int) -> list[int]:
+    @with_common_parts
+    def path(self, graph: int, i: Any, j: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of the shortest path from `i` to `j` in a graph, both ends included.
 
         Parameters
         ----------
         graph : int
             The number of the graph.
-        i, j : int
-            The first and the last vertex, numbered from 0 in the graph.
+        i, j : int or id
+            The first and the last vertex, numbered from 0 in the graph, or their ids in it.
+        {ids of a method}
 
         Returns
         -------
-        list of int
-            The vertices; empty where there is no path.
+        list of int, or of ids
+            The vertices, as ids if `i` or `j` is one; empty where there is no path.
 
         Raises
         ------
@@ -286,11 +312,124 @@ class ApspBatchResult(OfDistances):
         before = needed_for_paths(self.predecessors, "apsp_batch")
         graph = checked_integer("graph", graph, 0, self.plan.n - 1)
         n = int(self.lengths[graph])
-        [i], [j] = checked_vertices("i", [i], n), checked_vertices("j", [j], n)
-        if i == j:
-            return [i]
-        vertices = walked_back(before[graph, i, :n], j)
-        return vertices if vertices[0] == i else []
+        question = Question(CallInput(ids=self._names.get(graph)), n, self.solved.by_ids if ids is None else ids)
+        i, j = question.vertex("i", i), question.vertex("j", j)
+        vertices = [i] if i == j else walked_back(before[graph, i, :n], j)
+        return question.listed(vertices) if vertices[0] == i else []
+
+    def verify(
+        self,
+        graphs: Any = None,
+        *,
+        edge_index: Any = None,
+        batch: Any = None,
+        weights: Any = None,
+        lengths: Any = None,
+        rows: int | None = 16,
+    ) -> None:
+        """Raise unless some rows of each graph are right, by the rules of `mgraph.SsspResult.verify`.
+
+        All graphs together are one graph, in which a search from a vertex of each proves a row of each. Not proved is
+        which of several right predecessors is returned.
+
+        Parameters
+        ----------
+        graphs, edge_index, batch, weights, lengths
+            What was solved, as `mgraph.apsp_batch` takes it: the result does not keep it.
+        rows : int or None
+            How many rows of each graph to check, evenly spaced, the first and the last of the largest graph included;
+            None checks all.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` names it, and `vertex` is the first vertex that breaks it, of the
+            first such graph. Further rules are ``"lengths"`` (the numbers of vertices are those of the graphs), of
+            which `vertex` is the number of a graph, and ``"beyond"`` (there are no distances and predecessors beyond a
+            graph's own vertices).
+        InputError
+            If the graphs are others in number or size, and for invalid input.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> path = mgraph.generate.grid(1, 3, weights=None)
+        >>> result = mgraph.apsp_batch([path], device="cpu")
+        >>> result.verify([path])
+        >>> result.distances[0, 0, 2] = 1
+        >>> result.verify([path])  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: graph 0, from vertex 0: vertex 2 breaks the rule 'tight': ...
+        """
+        if graphs is None and edge_index is None and batch is None:
+            words = "verify() needs what was solved, which the result does not keep: give the same graphs, or "
+            raise InputError(
+                words, ArgumentValue("edge_index"), " and ", ArgumentValue("batch"), ", as to apsp_batch()"
+            )
+        given, side = batch_of(graphs, lengths, edge_index, batch, weights), self.plan.detail.side
+        check_arrays(self)
+        if (given.count, given.side) != (len(self), side):
+            found = f"{given.count} graphs of up to {given.side} vertices"
+            raise InputError(argument="graphs", value=found, expected=f"{len(self)} of up to {side}")
+        sizes = devices.to_host(given.lengths)
+        wrong = devices.to_host(self.lengths) != sizes
+        if wrong.any():
+            g = int(wrong.argmax())
+            message = f"graph {g} breaks the rule 'lengths': it has {sizes[g]} vertices, not {int(self.lengths[g])}"
+            raise VerificationError(message, rule="lengths", vertex=g)
+        picked = sampled(side, side if rows is None else checked_integer("rows", rows, 1)) if side else []
+        with given.home.active():
+            graph, first = given.together(given.count)
+        unit, kind = given.weights_dtype is None, np.dtype(self.distances.dtype)
+        rounding, most = rounding_of(graph, kind, ROUNDING), _largest_negative(graph, first)
+        unreached, nonnegative = infinity(kind), unit or given.nonnegative
+        for i in picked:
+            starts = tuple((first[sizes > i] + i).tolist())
+            vectors = self._row_of_all(i, first, sizes, graph.n)
+            if not graph.nonnegative:  # a graph's numbers cancel, but not those of others
+                lengths = np.abs(as_float(vectors["distances"]))
+                counts, row = np.diff(first, append=graph.n), np.zeros(len(first))
+                np.maximum.at(row, np.repeat(np.arange(len(first)), counts), np.where(np.isfinite(lengths), lengths, 0))
+                largest = np.repeat(np.where(most > 0, np.maximum(most, row), 0), counts)
+                rounding = replace(rounding, largest=largest)
+            question = certificate.Question(starts, float("inf"), -1, unit, unreached, nonnegative, rounding)
+            try:
+                certificate.verify(graph, question, vectors, self.plan.devices)
+            except VerificationError as error:
+                assert error.vertex is not None
+                g = int(first.searchsorted(error.vertex, side="right")) - 1
+                raise _broken(g, i, error.vertex - int(first[g]), error.rule, certificate.RULES[error.rule]) from None
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        side = self.plan.detail.side
+        return (len(self),) if name == "lengths" else (len(self), side, side)
+
+    def _types_of(self, name: str) -> tuple[str, ...]:
+        return ("int32",) if name == "lengths" else super()._types_of(name)
+
+    def _names_of_call(self) -> set[str]:
+        return super()._names_of_call() | {"lengths"}
+
+    def _row_of_all(self, i: int, first: np.ndarray, sizes: np.ndarray, n: int) -> dict[str, np.ndarray]:
+        """Return row i of all graphs together; raise unless nothing is beyond their own vertices."""
+        vectors, own = {}, np.arange(self.distances.shape[1]) < sizes[:, None]
+        none = {"distances": infinity(np.dtype(self.distances.dtype)), "predecessors": NO_PREDECESSOR}
+        for name, nothing in none.items():
+            if name not in self.arrays:
+                continue
+            row = devices.to_host(self.arrays[name][:, i])
+            wrong = (row != nothing) & ~(own & (i < sizes)[:, None])
+            if wrong.any():
+                g, j = map(int, np.unravel_index(wrong.argmax(), wrong.shape))
+                raise _broken(g, i, j, "beyond", f"beyond the graph's own vertices {name} has nothing")
+            if name == "predecessors":  # one that is no vertex of the graph may be one of another
+                inside = (row >= 0) & (row < sizes[:, None])
+                row = np.where(inside, row + first[:, None], np.where(row == nothing, nothing, -1))
+            vectors[name] = row.reshape(-1) if row.size == n else row[own]
+        return vectors
 
     def to_pandas(self) -> Any:
         """Return the connected pairs of vertices as a pandas DataFrame, a row for each pair.
@@ -298,7 +437,8 @@ class ApspBatchResult(OfDistances):
         Returns
         -------
         pandas.DataFrame
-            With columns ``graph``, ``source`` and ``target``, int32, and the arrays of pairs.
+            With columns ``graph``, ``source`` and ``target``, and the arrays of pairs. Vertices are int32, or the ids
+            of graphs that have some.
 
         Raises
         ------
@@ -330,8 +470,37 @@ class ApspBatchResult(OfDistances):
             there = np.nonzero(self._reached(devices.to_host(self.distances)))
             columns = dict(zip(("graph", "source", "target"), (axis.astype(np.int32) for axis in there), strict=True))
             columns |= {name: devices.to_host(array)[there] for name, array in pairs.items()}
-            columns |= {name: named(columns[name], None) for name in self.VERTICES if name in columns}
+            names, first = self._all_names()
+            for name in {"source", "target", *self.VERTICES} & columns.keys():
+                vertices = columns[name] if names is None else columns[name] + first[columns["graph"]]
+                vertices = np.where(columns[name] < 0, columns[name], vertices)
+                columns[name] = named(vertices, names)
             return pandas.DataFrame(columns)
+
+    def _all_names(self) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return the ids of all graphs' vertices in a row, None if none has any, and where those of each begin."""
+        lengths = devices.to_host(self.lengths).astype(np.int64)
+        first = np.cumsum(lengths) - lengths
+        if not self._names:
+            return None, first
+        each = (self._names[g].tolist() if g in self._names else range(n) for g, n in enumerate(lengths.tolist()))
+        return as_text(as_ids(itertools.chain.from_iterable(each)), "to_pandas()"), first
 
     def _entries(self) -> int:
         return int((devices.to_host(self.lengths).astype(np.int64) ** 2).sum())
+
+
+def _largest_negative(graph: Graph, first: np.ndarray) -> np.ndarray:
+    """Return the greatest magnitude of a weight of each graph that has a negative one, of the others 0."""
+    most, negative = np.zeros(len(first)), np.zeros(len(first), bool)
+    if not graph.nonnegative:
+        src, _, weights = graph.coo()
+        own = first.searchsorted(devices.to_host(src), side="right") - 1
+        np.maximum.at(most, own, np.abs(devices.to_host(weights).astype(np.float64)))
+        negative[own[devices.to_host(weights) < 0]] = True
+    return np.where(negative, most, 0)
+
+
+def _broken(graph: int, source: int, vertex: int, rule: str, says: str) -> VerificationError:
+    message = f"graph {graph}, from vertex {source}: vertex {vertex} breaks the rule {rule!r}: {says}"
+    return VerificationError(message, rule=rule, vertex=vertex)

@@ -8,7 +8,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, infinity, kernel_infinity
-from ...errors import DistanceOverflowError, Given, InputError
+from ...errors import ArgumentValue, DistanceOverflowError, InputError
 from ...graph.weights import decode, encode
 from ...kernels import apsp_batch as batch_kernels
 from ...kernels import closure as closure_kernels
@@ -129,7 +129,8 @@ class AllPairs:
             if int(state.flags[0]):
                 most = infinity(np.dtype(D.dtype)) - 1
                 raise DistanceOverflowError(
-                    f"a path has more than {most} edges, the most of {D.dtype.name}: use ", Given("dtype", "int16")
+                    f"a path has more than {most} edges, the most of {D.dtype.name}: use ",
+                    ArgumentValue("dtype", "int16"),
                 )
             if D.dtype != wanted:
                 none = D == infinity(np.dtype(D.dtype))

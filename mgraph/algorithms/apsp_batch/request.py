@@ -5,8 +5,8 @@ themselves are checked by the kernels that place them, in the same pass.
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,13 @@ from ... import device as devices
 from ...arguments import as_array
 from ...arrays import Array
 from ...dtypes import infinity, weight_dtype
-from ...errors import AmbiguousZerosError, Given, InputError, type_name
+from ...errors import AmbiguousZerosError, ArgumentValue, InputError, type_name
 from ...graph import Graph, as_graph
 from ...graph.checks import checked_weights
 from ...graph.potentials import vertex_on_cycle
+
+#: Edges by row: where each row begins, the columns, and the weights if there are any.
+Rows = tuple[Array, Array, Array | None]
 
 #: The most vertices of a graph.
 MOST = 512
@@ -45,6 +48,8 @@ class Batch:
         Adjacency matrices of truth values, or lengths of edges, infinity where there is none.
     weights : array of shape (m,), or None
         The edges' weights, if they have any.
+    ids : mapping of int to array
+        The vertices' ids of each graph that has some, by its number.
     weights_dtype : dtype or None
         The type in which a graph would keep the weights; None of unweighted graphs.
     least, most : float
@@ -58,6 +63,7 @@ class Batch:
     batch: Array | None = None
     matrices: Array | None = None
     weights: Array | None = None
+    ids: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.count = len(self.lengths)
@@ -128,21 +134,31 @@ class Batch:
         weights = None if self.weights is None else devices.to_host(self.weights[own])
         return Graph.from_edges(src, dst, weights, n=n)
 
-    def vertex_on_cycle(self, count: int) -> tuple[int, int] | None:
-        """Return a graph of the first `count` and its vertex on a cycle of negative weight; None if none has one."""
+    def together(self, count: int) -> tuple[Graph, np.ndarray]:
+        """Return the first `count` graphs as one, and the number of the first vertex of each in it."""
         if self.matrices is not None:
-            some = self.matrices[:count]
-            graphs, src, dst = (some != infinity(np.dtype(some.dtype))).nonzero()
-            weights, first = some[graphs, src, dst], np.arange(count) * self.side
+            some, weights = self.matrices[:count], None
+            if self.weights_dtype is None:
+                graphs, src, dst = some.nonzero()
+                inside = self.home.xp.maximum(src, dst) < self.lengths[graphs]  # others are no edges
+                graphs, src, dst = graphs[inside], src[inside], dst[inside]
+            else:
+                graphs, src, dst = (some != infinity(np.dtype(some.dtype))).nonzero()
+                weights = some[graphs, src, dst]
+            first, n = np.arange(count) * self.side, count * self.side
             src, dst = src + graphs * self.side, dst + graphs * self.side
         else:
             assert self.src is not None and self.dst is not None and self.batch is not None
             own = self.batch[self.src] < count
             src, dst, weights = self.src[own], self.dst[own], None if self.weights is None else self.weights[own]
             lengths = devices.to_host(self.lengths[:count]).astype(np.int64)
-            first = np.cumsum(lengths) - lengths
-        n = int(first[-1]) + self.side
-        found = vertex_on_cycle(Graph.from_edges(src, dst, weights, n=n))
+            first, n = np.cumsum(lengths) - lengths, int(lengths.sum())
+        return Graph.from_edges(src, dst, weights, n=n), first
+
+    def vertex_on_cycle(self, count: int) -> tuple[int, int] | None:
+        """Return a graph of the first `count` and its vertex on a cycle of negative weight; None if none has one."""
+        graph, first = self.together(count)
+        found = vertex_on_cycle(graph)
         if found < 0:
             return None
         g = int(first.searchsorted(found, side="right")) - 1
@@ -156,7 +172,9 @@ def batch_of_edges(edge_index: Any, batch: Any, weights: Any, count: int = 0) ->
     """
     if edge_index is None or batch is None:
         missing, other = ("edge_index", "batch") if edge_index is None else ("batch", "edge_index")
-        raise InputError("give ", Given(missing), " with ", Given(other), ": the edges, and the graph of each vertex")
+        raise InputError(
+            "give ", ArgumentValue(missing), " with ", ArgumentValue(other), ": the edges, and the graph of each vertex"
+        )
     ends, graphs, weights = (devices.imported(given) for given in (edge_index, batch, weights))
     home = next((devices.of(a) for a in (ends, graphs, weights) if devices.of(a).kind == "cuda"), devices.of(ends))
     xp = home.xp
@@ -231,7 +249,7 @@ def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
                 "the matrices have zeros off their diagonals and no infinity: if zeros mean no edge, give "
                 "matrices != 0 for graphs without weights, or put inf (of integers the type's largest value) there; if "
                 "they are edges of weight zero, give the edges as ",
-                Given("edge_index"),
+                ArgumentValue("edge_index"),
             )
         matrices[:, own, own] = xp.where(diagonal == none, none, xp.minimum(diagonal, diagonal.dtype.type(0)))
         return Batch(home, sizes, matrices=matrices)
@@ -260,7 +278,9 @@ def _checked_lengths(lengths: Any, count: int, side: int, xp: Any) -> Array:
 
 def batch_of_graphs(graphs: Sequence[Any]) -> Batch:
     """Return a batch of graphs or matrices in a list."""
-    rows = [_compressed(each) for each in graphs]
+    known = [_read(each) for each in graphs]
+    ids = {number: each.ids for number, each in enumerate(known) if isinstance(each, Graph) and each.ids is not None}
+    rows = [_compressed(each) for each in known]
     home = next((devices.of(each[1]) for each in rows if devices.of(each[1]).kind == "cuda"), devices.find("cpu"))
     xp = home.xp
     with home.active():
@@ -286,9 +306,9 @@ def batch_of_graphs(graphs: Sequence[Any]) -> Batch:
         dst = xp.concatenate([nothing, *(home.asarray(indices) for _, indices, _ in rows)]).astype(np.int64) + shift
         weights = None
         if any(lengths is not None for *_, lengths in rows):
-            known = [xp.ones(len(i), np.int32) if w is None else home.asarray(w) for _, i, w in rows]
-            weights = checked_weights(xp.concatenate(known), len(dst), copy=False)
-        return Batch(home, xp.asarray(sizes.astype(np.int32)), src, dst, batch, weights=weights)
+            each_of = [xp.ones(len(i), np.int32) if w is None else home.asarray(w) for _, i, w in rows]
+            weights = checked_weights(xp.concatenate(each_of), len(dst), copy=False)
+        return Batch(home, xp.asarray(sizes.astype(np.int32)), src, dst, batch, weights=weights, ids=ids)
 
 
 def _stacked(matrices: Sequence[Any]) -> Batch | None:
@@ -317,8 +337,8 @@ def _is_array(given: Any) -> bool:
     return isinstance(given, np.ndarray) or devices.of(given).kind == "cuda"
 
 
-def _compressed(given: Any) -> tuple[Array, Array, Array | None]:
-    """Return the edges of a graph or matrix by row; a sparse one's are as they are stored, and not checked yet."""
+def _read(given: Any) -> Graph | Rows:
+    """Return a graph, or the edges by row of a sparse matrix as they are stored, which are not checked yet."""
     if getattr(given, "format", None) == "csr":
         stored: list[Any] = [getattr(given, name, None) for name in ("indptr", "indices", "data")]
         indptr, indices, weights = stored
@@ -326,10 +346,16 @@ def _compressed(given: Any) -> tuple[Array, Array, Array | None]:
         if vectors and given.shape == (len(indptr) - 1,) * 2 and len(indices) == len(weights):
             if indptr.dtype.kind == indices.dtype.kind == "i":
                 return indptr, indices, None if weight_dtype(weights.dtype) is None else weights
-    graph = given if isinstance(given, Graph) else _graph(given)
-    if graph.dense is not None and graph.n > MOST:
-        raise InputError(f"a matrix has {graph.n} rows, and a batch takes graphs of at most {MOST} vertices")
-    return graph.compressed("csr")
+    return given if isinstance(given, Graph) else _graph(given)
+
+
+def _compressed(known: Graph | Rows) -> Rows:
+    """Return the edges of a graph by row."""
+    if not isinstance(known, Graph):
+        return known
+    if known.dense is not None and known.n > MOST:
+        raise InputError(f"a matrix has {known.n} rows, and a batch takes graphs of at most {MOST} vertices")
+    return known.compressed("csr")
 
 
 def _graph(given: Any) -> Graph:
@@ -349,19 +375,19 @@ def _is_geometric(given: Any) -> bool:
 def batch_of(graphs: Any, lengths: Any, edge_index: Any, batch: Any, weights: Any) -> Batch:
     """Return what a call was given, checked, but for the ends of edges."""
     if (graphs is None) == (edge_index is None and batch is None):
-        raise InputError("give either graphs, or ", Given("edge_index"), " and ", Given("batch"))
+        raise InputError("give either graphs, or ", ArgumentValue("edge_index"), " and ", ArgumentValue("batch"))
     if graphs is None:
         if lengths is not None:
-            raise InputError(Given("lengths"), " goes with one array of matrices: leave it out")
+            raise InputError(ArgumentValue("lengths"), " goes with one array of matrices: leave it out")
         return batch_of_edges(edge_index, batch, weights)
     if weights is not None:
-        raise InputError(Given("weights"), " goes with ", Given("edge_index"), ": leave it out")
+        raise InputError(ArgumentValue("weights"), " goes with ", ArgumentValue("edge_index"), ": leave it out")
     known = devices.imported(graphs)
     if hasattr(known, "ndim") and hasattr(known, "dtype") and not hasattr(known, "tocoo"):
         whole = known if devices.of(known).kind == "cuda" else as_array(known, "the matrices")
         return batch_of_matrices(whole, lengths)
     if lengths is not None:
-        raise InputError(Given("lengths"), " goes with one array of matrices: leave it out")
+        raise InputError(ArgumentValue("lengths"), " goes with one array of matrices: leave it out")
     if _is_geometric(known) and getattr(known, "batch", None) is None:
         return batch_of_graphs([known])
     if _is_geometric(known):

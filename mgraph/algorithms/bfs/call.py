@@ -1,27 +1,24 @@
 """Breadth-first search: the public call and its result; `search` and `by_level` have the programs."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 from ... import device as devices
 from ... import plotting
 from ...arguments import checked_choice, checked_depth, checked_predecessors
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import Given, InputError
+from ...errors import ArgumentValue, InputError
 from ...graph import as_any_graph
 from ...graph.question import Question
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
-from ...planning.shape import shape_beside
-from ...results import OfDistances, Solved, on_workers, solved_graph
-from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
-from ...runtime.program import Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ...results import CallInput, OfDistances, Proofs, check_named, on_workers, solved_graph
+from ...runtime.call import call
+from ...runtime.run import ResumableRun
+from ...runtime.solving import GraphCall
 from ...runtime.walking import walked_back
 from ..certificates import distances as certificate
 from . import plan as searches
@@ -29,9 +26,7 @@ from .by_level import SearchByLevel
 from .search import Search
 
 
-@recovering
-@memory_errors("bfs")
-@with_common_parts
+@call
 def bfs(
     graph: Any,
     source: Any = None,
@@ -42,18 +37,7 @@ def bfs(
     limit: int | None = None,
     target: Any = None,
     ids: bool = False,
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | str | None = None,
-    resume: bool = False,
-    max_depth: int | None = None,
+    **run: Unpack[ResumableRun],
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.
 
@@ -78,8 +62,7 @@ def bfs(
         one takes another pass over the edges, longer than the search of a large graph. Methods for comparison always
         find the least.
     limit : int, optional
-        The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
-        works and warns.
+        The greatest distance to search to; vertices beyond it count as unreached.
     target : int or id, optional
         The search ends with this vertex's level; vertices farther away count as unreached.
     {ids argument}
@@ -126,44 +109,28 @@ def bfs(
     if sources is None:
         start: tuple[int, ...] = (question.vertex("source", source),)
     else:
-        start = tuple(question.vertices("sources", sources, ": for one vertex give ", Given("source")).tolist())
+        start = tuple(question.vertices("sources", sources, ": for one vertex give ", ArgumentValue("source")).tolist())
     end = -1 if target is None else question.vertex("target", target)
-    predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, max_depth, graph.n)
+    predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))
-    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    if wanted is not None:
-        method = wanted.method("bfs", method, searches.METHODS)
-    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
-
-    n, m, place = graph.n, graph.m, runner.place
+    asked = GraphCall(graph, run)
+    method, place = asked.method("bfs", method, searches.METHODS), asked.place
     quads = None
-    if place is not None and searches.prepared_for(method, n, m, 1) == "quads":
+    if place is not None and searches.prepared_for(method, graph.n, graph.m, 1) == "quads":
         quads = graph.kept("quads needed", place, lambda: _quads_needed(graph, place))
-    most_memory = checked_memory_limit(memory_limit, runner)
-    plan = searches.planned(
-        n,
-        m,
-        specs_holding(runner, graph, "heads", "quads"),
+    plan = asked.planned(
+        searches.planned,
+        "heads",
+        "quads",
         method=method,
         predecessors=predecessors,
-        memory_limit=most_memory,
-        span=checked_span(span, progress),
         directed=graph.directed,
         quads=quads,
-        indptr=cut_of(runner, graph),
-        shape=shape_beside(graph, runner.specs),
     )
-
-    program = (SearchByLevel if plan.method in searches.BY_LEVEL else Search)(
-        plan, start, limit, None if target is None else end
-    )
-    if wanted is not None:
-        plan = plan_with_copies(plan, program, most_memory)
-    outcome = runner.run(program, parts(runner, graph, plan, weighted=False), plan, progress, wanted)
-    results = at_home(graph, outcome.arrays)
-    solved = Solved(graph, float("inf") if limit is None else limit, end, question.ids)
-    named = tuple(question.listed(start))
-    return BfsResult(**results, sources=named, plan=plan, timings=outcome.timings, _starts=start, _solved=solved)
+    program = SearchByLevel if plan.method in searches.BY_LEVEL else Search
+    found = asked.solved(program(plan, start, limit, None if target is None else end), plan, weighted=False)
+    solved = CallInput(graph, float("inf") if limit is None else limit, end, question.ids)
+    return BfsResult(**found, sources=tuple(question.listed(start)), _starts=start, _solved=solved)
 
 
 def _quads_needed(graph: Any, place: devices.Device) -> int:
@@ -198,6 +165,11 @@ class BfsResult(OfDistances):
     FACTS = ("sources",)
     UNREACHED = -1
     PICTURES = ("levels", "graph")
+    PROOFS: ClassVar[Proofs] = {
+        "distances": certificate.OF_DISTANCES,
+        "predecessors": certificate.OF_PREDECESSORS,
+        "sources": ("source",),
+    }
 
     sources: tuple[Any, ...]
     distances: Array
@@ -299,7 +271,8 @@ class BfsResult(OfDistances):
         target's), ``"tree"``, ``"cycle"`` and ``"tree edge"`` (predecessors are reached, lead back to a source, and by
         edges of the right length), ``"reached"`` (edges from reached vertices lead to reached ones), ``"edge"`` (no
         edge shortens a distance). Without predecessors also ``"tight"`` (a reached vertex has an edge of the right
-        length) and ``"path"`` (such edges lead to it from a source).
+        length) and ``"path"`` (such edges lead to it from a source). Not proved is that a predecessor is the least of
+        several that are right.
 
         Examples
         --------
@@ -313,6 +286,7 @@ class BfsResult(OfDistances):
             ...
         mgraph.errors.VerificationError: vertex 5 breaks the rule 'tight': ...
         """
-        limits = self.solved.limit, self.solved.target
+        known, limits = solved_graph(self, graph), (self.solved.limit, self.solved.target)
+        check_named(self, "sources", self._starts, "source")
         question = certificate.Question(self._starts, *limits, unit=True, unreached=-1, nonnegative=True)
-        certificate.verify(solved_graph(self, graph), question, self.arrays, self.plan.devices)
+        certificate.verify(known, question, self.arrays, self.plan.devices)

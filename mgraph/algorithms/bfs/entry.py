@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
-from ..entry import Algorithm, Sample, named
-from ..samples import graphs
+from ..entry import Algorithm, Sample, declare, named
+from ..samples import graphs, large
 from ..work import of_search, of_searches
 from . import verify
 from .call import bfs
@@ -32,6 +32,13 @@ def samples_of_many(method: str) -> Iterator[Sample]:
             yield Sample(graph, {"sources": list(range(sources)), "predecessors": True})
 
 
+def further() -> Iterator[Sample]:
+    """Yield searches of a large graph from one source and from very many."""
+    graph = large()
+    yield Sample(graph, {"source": 1, "predecessors": True})
+    yield Sample(graph, {"sources": range(0, graph.n, 40), "predecessors": True})
+
+
 BFS = Algorithm(
     name="bfs",
     call=bfs,
@@ -47,11 +54,13 @@ BFS = Algorithm(
     work=of_search(bytes_an_edge=4),
     rounds=lambda result: len(result.levels),
     samples=samples,
+    further=further,
     command=Command(
         name="bfs",
         help="Find every vertex's distance in edges from one vertex of FILE's graph, or from the nearest of several.",
         example="mgraph bfs roads.gr --source 0 --predecessors --out tree.npz",
         summary=summary,
+        weights=False,
         options=(
             Option(
                 "sources",
@@ -64,7 +73,6 @@ BFS = Algorithm(
                 vertices=True,
             ),
             Option("limit", int, LIMIT, metavar="N"),
-            Option("max_depth", int, hidden=True),  # the former name, which the call warns of
             TARGET,
             IDS,
             PREDECESSORS,
@@ -96,6 +104,7 @@ BFS_MANY = Algorithm(
         help="Find every vertex's distance in edges from each of many vertices of FILE's graph, a row for each.",
         example="mgraph bfs-many roads.gr --source 0 --source 7 --source 99 --out distances.npy",
         summary=summary_of_many,
+        weights=False,
         options=(
             Option(
                 "sources",
@@ -113,3 +122,5 @@ BFS_MANY = Algorithm(
         ),
     ),
 )
+
+declare(BFS, BFS_MANY)

@@ -1,33 +1,28 @@
 """Breadth-first searches from many sources: the public call and its result; `search_many` has the program."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ...arguments import checked_depth, checked_flag, checked_integer
 from ...docstrings import with_common_parts
-from ...errors import Given, InputError, shown
+from ...errors import ArgumentValue, InputError
 from ...graph import as_any_graph
 from ...graph.question import Question
 from ...paths import needed_for_paths, walked_back
-from ...planning.shape import shape_beside
-from ...results import MatrixResult, OfDistances, Solved, solved_graph
-from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
-from ...runtime.program import Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ...results import CallInput, MatrixResult, OfDistances, Proofs, check_named, solved_graph
+from ...runtime.call import call
+from ...runtime.run import ResumableRun
+from ...runtime.solving import GraphCall
 from .. import bellman
 from ..certificates import distances as certificate
 from . import plan as searches
 from .search_many import SearchMany
 
 
-@recovering
-@memory_errors("bfs_many")
-@with_common_parts
+@call
 def bfs_many(
     graph: Any,
     sources: Sequence[Any],
@@ -35,18 +30,7 @@ def bfs_many(
     predecessors: bool = False,
     limit: int | None = None,
     ids: bool = False,
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | str | None = None,
-    resume: bool = False,
-    max_depth: int | None = None,
+    **run: Unpack[ResumableRun],
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.
 
@@ -61,8 +45,7 @@ def bfs_many(
     predecessors : bool
         Whether to return each vertex's predecessor in each search: the least one on a shortest path.
     limit : int, optional
-        The greatest distance to search to; vertices beyond it count as unreached. Formerly ``max_depth``, which still
-        works and warns.
+        The greatest distance to search to; vertices beyond it count as unreached.
     {ids argument}
     {common arguments}
     {checkpoint arguments}
@@ -97,33 +80,15 @@ def bfs_many(
     """
     graph = as_any_graph(graph)
     question = Question(graph, graph.n, ids)
-    start = tuple(question.vertices("sources", sources, f": for one vertex give [{shown(sources)}]").tolist())
-    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, max_depth, graph.n)
-    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers, len(start))
-    most_memory = checked_memory_limit(memory_limit, runner)
-    plan = searches.planned_for_many(
-        graph.n,
-        graph.m,
-        specs_holding(runner, graph),
-        sources=len(start),
-        predecessors=predecessors,
-        memory_limit=most_memory,
-        span=checked_span(span, progress),
-        directed=graph.directed,
-        indptr=cut_of(runner, graph),
-        shape=shape_beside(graph, runner.specs),
+    start = tuple(question.vertices("sources", sources).tolist())
+    predecessors, limit = checked_flag("predecessors", predecessors), checked_depth(limit, graph.n)
+    asked = GraphCall(graph, run, len(start))
+    plan = asked.planned(
+        searches.planned_for_many, sources=len(start), predecessors=predecessors, directed=graph.directed
     )
-    program = SearchMany(plan, start, limit)
-    if wanted is not None:
-        plan = plan_with_copies(plan, program, most_memory)
-    outcome = runner.run(program, parts(runner, graph, plan, weighted=False), plan, progress, wanted)
-    results = outcome.arrays
-    if client is None:
-        results = at_home(graph, results)
-    solved = Solved(graph, float("inf") if limit is None else limit, -1, question.ids)
-    named = tuple(question.listed(start))
-    return BfsManyResult(**results, sources=named, plan=plan, timings=outcome.timings, _starts=start, _solved=solved)
+    found = asked.solved(SearchMany(plan, start, limit), plan, weighted=False)
+    solved = CallInput(graph, float("inf") if limit is None else limit, -1, question.ids)
+    return BfsManyResult(**found, sources=tuple(question.listed(start)), _starts=start, _solved=solved)
 
 
 @with_common_parts
@@ -152,6 +117,11 @@ class BfsManyResult(OfDistances, MatrixResult):
     ARRAYS = ("distances", "predecessors")
     FACTS = ("sources",)
     UNREACHED = -1
+    PROOFS: ClassVar[Proofs] = {
+        "distances": certificate.OF_DISTANCES,
+        "predecessors": certificate.OF_PREDECESSORS,
+        "sources": ("source",),
+    }
 
     sources: tuple[Any, ...]
     distances: Any
@@ -193,12 +163,16 @@ class BfsManyResult(OfDistances, MatrixResult):
         question = self._question(ids)
         start, end = question.vertex("source", source), question.vertex("vertex", vertex)
         if start not in self._starts:
-            raise InputError(Given("source", source), f" is not among the {len(self._starts)} sources of the searches")
+            raise InputError(
+                ArgumentValue("source", source), f" is not among the {len(self._starts)} sources of the searches"
+            )
         vertices = walked_back(predecessors[self._starts.index(start)], end)
         return question.listed(vertices) if vertices[0] == start else []
 
     def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
         """Raise unless some of the searches are right, each by the rules of `mgraph.BfsResult.verify`.
+
+        Not proved is that a predecessor is the least of several that are right.
 
         Parameters
         ----------
@@ -222,10 +196,12 @@ class BfsManyResult(OfDistances, MatrixResult):
         >>> mgraph.bfs_many(graph, [0, 4], device="cpu").verify()
         """
         known = solved_graph(self, graph)
+        check_named(self, "sources", self._starts, "source")
         count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
         for i in bellman.sampled(len(self._starts), count):
             limits = self.solved.limit, self.solved.target
-            question = certificate.Question((self._starts[i],), *limits, unit=True, unreached=-1, nonnegative=True)
+            start = self._starts[i]
+            question = certificate.Question((start,), *limits, unit=True, unreached=-1, nonnegative=True, row=start)
             row = {name: array[i] for name, array in self.arrays.items()}
             certificate.verify(known, question, row, self.plan.devices)
 

@@ -17,7 +17,7 @@ from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.remembered import remembered
 from ...planning.shape import Shape
-from ..many_levels import levels_seconds
+from ..batched_bfs import levels_seconds
 from .detail import SearchDetail, SearchesDetail
 
 #: Mean degree from which on a search reads each vertex's neighbour of highest degree first.

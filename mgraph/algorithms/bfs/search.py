@@ -28,7 +28,7 @@ from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
-from .aids import walking_aids
+from .prepared_edges import prepared_edges
 from .ranges import FromSources
 
 
@@ -89,7 +89,7 @@ class Search(FromSources):
         pushes, what, tree = self.plan.detail.by_source, self.plan.detail.prepared, self.plan.detail.tree
         kernels.compile_ahead(by_target[0], tree)
         by_source = piece.layout("csr", device) if pushes else by_target  # a pull reads no edges by source
-        make = partial(walking_aids, what, device, by_target, by_source)
+        make = partial(prepared_edges, what, device, by_target, by_source)
         heads, quads = make() if what is None else piece.kept(what, device, make)
         arrays = SearchArrays(
             first=first,

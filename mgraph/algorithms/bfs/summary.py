@@ -4,7 +4,7 @@ from typing import Any
 
 from ... import device as devices
 from ...graph import Graph
-from ..command import Summary, edges_from, isolation, route
+from ..command import Summary, edges_from, isolation, route, started
 from .call import BfsResult
 
 
@@ -25,7 +25,7 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
         "widest_level": widest,
         "widest_level_vertices": int(levels[widest]),
     }
-    words = (
+    words = ("" if len(sources) > 1 else f"{started(graph, result, sources[0])}\n") + (
         f"reached: {reached:,} of {graph.n:,} vertices; levels: {len(levels):,}, the widest is level {widest:,} "
         f"with {levels[widest]:,}"
     )

@@ -15,7 +15,8 @@ the error names the first that does not.
 
 Integers are compared exactly. Searches in floats add a distance and a length in the type of the distances, with one
 rounding. So do the rules here, and they accept a difference of one unit in the last place. Distances of all pairs are
-sums in any order, of which more rounding is accepted (`Question.rounding`).
+sums in any order, of which more rounding is accepted (`Question.rounding`). Kernels take it relative to a sum. Where
+large numbers may cancel, it is not: then a constant is added to all distances, beside which they all are small.
 
 The nearest of several sources, of equally near ones the least, is proved by a second pass over the edges: no tight edge
 leads from a vertex of a lesser one, and the distances are still proved if only those edges count that lead between
@@ -24,6 +25,7 @@ vertices of the same nearest source. Sums are then compared exactly, as those ar
 Graph500 benchmark specification, "Validation"; `mgraph.algorithms.bellman` has the rules for rows of matrices.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,13 +35,15 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
+from ...errors import VerificationError
 from ...graph import Graph, PlacedGraph
-from ...graph.vertex_range import Beside, Part
+from ...graph.vertex_range import Part, PartWithVectors
 from ...kernels import certificates as certificate_kernels
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
-from .run import Needs, among_all, as_int32, broken, prove, row_order
+from ..bellman import EDGE_BY_EDGE, Rounding
+from .run import Needs, among_all, as_int32, broken, called, prove, row_order
 
 #: What each rule says, the most basic first.
 RULES: Mapping[str, str] = {
@@ -54,6 +58,11 @@ RULES: Mapping[str, str] = {
     "path": "a path is as long as the distance",
     "nearest": "shortest paths lead from the nearest source, and from no lesser one",
 }
+
+#: The rules that a wrong distance, predecessor and nearest source breaks.
+OF_DISTANCES = ("source", "limit", "tree", "tree edge", "reached", "edge", "tight", "path")
+OF_PREDECESSORS = ("source", "tree", "cycle", "tree edge")
+OF_NEAREST = ("nearest",)
 
 
 @dataclass(frozen=True)
@@ -72,8 +81,10 @@ class Question:
         The distance of a vertex that was not reached.
     nonnegative : bool
         Whether no length is negative.
-    rounding : float
-        The relative error of floats to accept, if it is more than a unit in the last place.
+    rounding : Rounding
+        The error of floats to accept, if it is more than a unit in the last place.
+    row : int or None
+        The vertex of whose row the errors tell, if the result has several.
     """
 
     starts: tuple[int, ...]
@@ -82,7 +93,8 @@ class Question:
     unit: bool
     unreached: float
     nonnegative: bool
-    rounding: float = 0.0
+    rounding: Rounding = EDGE_BY_EDGE
+    row: int | None = None
 
 
 #: Bytes for each vertex beside the vectors: a mark of sources, two of what edges prove; the vertex above; and where
@@ -91,6 +103,9 @@ A_VERTEX, ABOVE, OWN = 3, 4, 1
 
 #: Bytes on the host for each tight edge that is searched, and for each vertex.
 A_TIE, A_VERTEX_OF_TIES = 16, 16
+
+#: The relative error of sums to accept that adding a constant makes: a few roundings in float64, each of 2**-53.
+SHIFTED = 2.0**-48
 
 #: The places of rules in the order of `RULES`.
 CYCLE, TREE_EDGE, REACHED, TIGHT, PATH, NEAREST = map(
@@ -108,6 +123,10 @@ class Proof:
         The vectors of all vertices, of which the shard has its own part at first.
     ulps : int
         The units in the last place that a distance may differ from a sum: 1 for floats.
+    rounding : float
+        The relative error of sums to accept.
+    added, greatest : float
+        What has been added to all distances, and the greatest one that their type held before.
     starts : array of uint8, shape (n,)
         Marks of the sources.
     least : array of int32
@@ -122,8 +141,11 @@ class Proof:
     predecessors: Array | None
     nearest: Array | None
     ulps: int
+    rounding: float
     starts: Array = field(init=False)
     least: Array = field(init=False)
+    added: float = 0.0
+    greatest: float = math.inf
     done: bool = False
 
     def __post_init__(self) -> None:
@@ -137,10 +159,17 @@ def verify(
     """Raise VerificationError unless vectors answer a question about a graph.
 
     They are distances, and perhaps predecessors and nearest sources. `solved_on` are the devices of the result's plan.
+    An error tells of which row they are, if they are one.
     """
     a_vertex = A_VERTEX + (ABOVE if "predecessors" in vectors else 0) + (OWN if "nearest" in vectors else 0)
     needs = Needs(a_vertex, not question.unit)
-    prove(graph, lambda plan: Certificate(plan, question), vectors, RULES, needs, solved_on)
+    try:
+        prove(graph, lambda plan: Certificate(plan, question), vectors, RULES, needs, solved_on)
+    except VerificationError as error:
+        if question.row is None:
+            raise
+        message = f"from vertex {called(graph, question.row)}: {error}"
+        raise VerificationError(message, rule=error.rule, vertex=error.vertex) from None
 
 
 class Certificate:
@@ -160,7 +189,7 @@ class Certificate:
         self.plan = plan
         self.question = question
 
-    def load(self, shard: int, piece: Beside, device: devices.Device) -> Proof:
+    def load(self, shard: int, piece: PartWithVectors, device: devices.Device) -> Proof:
         """Return the shard with its own part of the vectors."""
         first, last = self.plan.ranges[shard]
         weights = None if self.question.unit else piece.part.compressed(row_order(piece.part)[0]).weights
@@ -170,7 +199,8 @@ class Certificate:
             None if vector is None else among_all(as_int32(vector, device.xp), first, self.plan.n)
             for vector in map(piece.vectors.get, ("predecessors", "nearest"))
         ]
-        return Proof(device, piece.part, first, last, distances, parents, nearest, ulps)
+        relative = self.question.rounding.relative
+        return Proof(device, piece.part, first, last, distances, parents, nearest, ulps, relative)
 
     def step(self, state: Proof, first: int, limit: int, comm: Communicator) -> int:
         """Gather the vectors, and check all rules, up to a broken one that is more basic than the next."""
@@ -183,6 +213,8 @@ class Certificate:
         if not broken(state.least, self.plan.n) and state.predecessors is not None:
             self._check_no_cycle(state, comm)
         if not broken(state.least, self.plan.n):
+            if state.ulps and np.any(self.question.rounding.largest):
+                self._level(state)
             self._check_edges(state, comm)
         if not broken(state.least, self.plan.n) and state.nearest is not None:
             self._check_nearest(state, comm)
@@ -219,6 +251,19 @@ class Certificate:
         kernels.check_roots(parents, above, state.starts, *own, state.least[CYCLE:])
         comm.allreduce(state.least, "min")
 
+    def _level(self, state: Proof) -> None:
+        """Add a constant to all distances, beside which what their sums may differ is a relative error."""
+        rounding, xp = self.question.rounding, state.device.xp
+        wide, state.greatest = state.distances.astype(np.float64), float(np.finfo(state.distances.dtype).max)
+        if np.ndim(rounding.largest):  # of each vertex's graph; those without negative weights stay as they are
+            state.distances = wide + 3 * state.device.asarray(rounding.largest)
+            state.rounding = rounding.relative + SHIFTED
+            return
+        largest = max(float(xp.where(xp.isfinite(wide), abs(wide), 0).max()), rounding.largest)
+        if np.isfinite(8 * largest):
+            state.distances, state.added = wide + 3 * largest, 3 * largest  # sums are `largest` at least
+            state.rounding = float(rounding.slack(largest)) / largest + SHIFTED
+
     def _edges(self, state: Proof) -> tuple[Array, Array, Array | None, int, bool, Array]:
         """Return the edges and the distances at their ends, as kernels take them."""
         order, by_source = row_order(state.part)
@@ -229,8 +274,10 @@ class Certificate:
         own, q, (unreached, most) = (state.first, state.last), self.question, self._bounds(state)
         kernels, vertices = certificate_kernels.on(state.device), (state.distances, state.starts, *own, unreached)
         proven, tight = state.device.xp.zeros((2, state.last - state.first), np.uint8)
-        asked = unreached, most, q.nonnegative, state.ulps, q.rounding
-        kernels.check_edges(*self._edges(state), state.predecessors, None, *asked, proven, tight, state.least[REACHED:])
+        # Where distances round, a predecessor may be farther. That it leads to a source has been checked.
+        ordered = q.nonnegative and (state.predecessors is None or not state.rounding)
+        asked = unreached, most, ordered, state.ulps, state.rounding
+        kernels.check_edges(*self._edges(state), state.predecessors, *asked, proven, tight, state.least[REACHED:])
         if state.predecessors is not None:
             kernels.check_marks(*vertices, proven, state.least[TREE_EDGE:])
             comm.allreduce(state.least, "min")
@@ -239,21 +286,24 @@ class Certificate:
         comm.allreduce(state.least, "min")
         if not broken(state.least, self.plan.n):
             self._check_paths(state, None, state.starts, state.ulps, proven, PATH, comm)
+        if ordered and state.ulps and state.rounding and broken(state.least[TIGHT:], self.plan.n):
+            # Where distances round, the vertex before may be farther: all tight edges are followed from the sources.
+            state.least[TIGHT:] = self.plan.n
+            proven.fill(0)
+            self._check_paths(state, None, state.starts, state.ulps, proven, PATH, comm, ordered=False)
 
     def _check_nearest(self, state: Proof, comm: Communicator) -> None:
         """Check that tight edges prove each distance from its nearest source, and none from a lesser one."""
-        xp, own, (unreached, most) = state.device.xp, (state.first, state.last), self._bounds(state)
+        xp, own, (unreached, _) = state.device.xp, (state.first, state.last), self._bounds(state)
         kernels, starts = certificate_kernels.on(state.device), xp.zeros(self.plan.n, np.uint8)
         vectors, least = (state.distances, state.nearest, state.starts), state.least[NEAREST:]
         kernels.check_sources(*vectors, *own, unreached, starts, least)
         comm.allreduce(state.least, "min")
         if broken(state.least, self.plan.n):
             return
-        proven, tight = xp.zeros((2, state.last - state.first), np.uint8)
-        # The rules "reached" and "edge" hold, so that no second rule can be broken.
-        first, asked = xp.full(2, self.plan.n, np.int32), (unreached, most, self.question.nonnegative, 0, 0.0)
-        kernels.check_edges(*self._edges(state), None, state.nearest, *asked, proven, tight, first)
-        least[:] = xp.minimum(least, first[0])
+        proven = xp.zeros(state.last - state.first, np.uint8)
+        asked = unreached, self.question.nonnegative, proven, least
+        kernels.check_nearest(*self._edges(state), state.nearest, *asked)
         comm.allreduce(state.least, "min")
         if not broken(state.least, self.plan.n):
             self._check_paths(state, state.nearest, starts, 0, proven, NEAREST, comm)
@@ -267,8 +317,12 @@ class Certificate:
         proven: Array,
         rule: int,
         comm: Communicator,
+        ordered: bool | None = None,
     ) -> None:
-        """Check that tight edges lead to each reached vertex from `starts`; `proven` marks those from nearer ones."""
+        """Check that tight edges lead to each reached vertex from `starts`; `proven` marks those from nearer ones.
+
+        If not `ordered`, they may lead from farther ones; by default only if a length is negative.
+        """
         kernels, q, own = certificate_kernels.on(state.device), self.question, slice(state.first, state.last)
         unreached = self._bounds(state)[0]
         vertices = state.distances, starts, state.first, state.last, unreached
@@ -278,7 +332,8 @@ class Certificate:
             return
         state.least[rule:] = self.plan.n  # perhaps it holds: edges between equals may lead there
         proven |= starts[own]
-        asked = nearest, unreached, q.nonnegative, ulps, q.rounding if nearest is None else 0.0
+        ordered = q.nonnegative if ordered is None else ordered
+        asked = nearest, unreached, ordered, ulps, state.rounding if nearest is None else 0.0
         self._follow_ties(state, partial(kernels.list_ties, *self._edges(state), *asked, proven), proven, comm)
         kernels.check_marks(*vertices, proven, state.least[rule:])
         comm.allreduce(state.least, "min")
@@ -312,11 +367,11 @@ class Certificate:
         """Return the distance that means unreached, and the greatest to accept, as numbers of the distances' type."""
         q, most, kind = self.question, self.question.limit, state.distances.dtype
         if q.target >= 0:
-            at = state.distances[q.target].item()
+            at = state.distances[q.target].item() - state.added
             most = most if at == q.unreached else min(most, at)
         if kind.kind == "f":
             with np.errstate(over="ignore"):
-                return kind.type(q.unreached), kind.type(most)
+                return kind.type(q.unreached), kind.type(min(most, state.greatest) + state.added)
         whole = np.iinfo(np.int64)
         return kind.type(q.unreached), np.int64(min(max(most, whole.min), whole.max) // 1)
 

@@ -25,7 +25,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...errors import VerificationError
-from ...graph.vertex_range import Beside, Part
+from ...graph.vertex_range import Part, PartWithVectors
 from ...kernels import certificates as certificate_kernels
 from ...planning.plan import Plan
 from ...results import solved_graph
@@ -81,7 +81,7 @@ class Certificate:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
 
-    def load(self, shard: int, piece: Beside, device: devices.Device) -> Proof:
+    def load(self, shard: int, piece: PartWithVectors, device: devices.Device) -> Proof:
         """Return the shard with its own part of the labels."""
         first, last = self.plan.ranges[shard]
         labels = among_all(as_int32(piece.vectors["labels"], device.xp), first, self.plan.n)

@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...errors import DeviceError, InputError, VerificationError
 from ...graph import Graph, PlacedGraph
 from ...graph.compressed import compressed_bytes
-from ...graph.vertex_range import Beside, Part
+from ...graph.vertex_range import Part, PartWithVectors
 from ...planning.cut import shares
 from ...planning.devices import DeviceSpec, holding, rates_of
 from ...planning.fit import fitted
@@ -90,7 +90,7 @@ def prove(
     make : callable
         Returns the program by its plan. The program's fact ``"faults"`` has a vertex for each rule, or n.
     arrays : mapping
-        The result's vectors by name, which become the `Beside.vectors` of the shards.
+        The result's vectors by name, which become the `PartWithVectors.vectors` of the shards.
     rules : mapping
         What each rule says, by its name, in the order of their importance.
     needs : Needs
@@ -104,15 +104,22 @@ def prove(
         The program's facts.
     """
     facts = facts_of(graph, make, arrays, needs, solved_on)
-    refuse(rules, facts["faults"][: len(rules)], graph.n)
+    refuse(graph, arrays, rules, facts["faults"][: len(rules)])
     return facts
 
 
-def refuse(rules: Mapping[str, str], faults: Array, n: int) -> None:
+def refuse(graph: Graph | PlacedGraph, arrays: Mapping[str, Any], rules: Mapping[str, str], faults: Array) -> None:
     """Raise VerificationError for the first rule that is broken: `faults` has a vertex for each rule, or n."""
     for (rule, says), vertex in zip(rules.items(), faults.tolist(), strict=True):
-        if vertex < n:
-            raise VerificationError(f"vertex {vertex} breaks the rule {rule!r}: {says}", rule=rule, vertex=vertex)
+        if vertex < graph.n:
+            found = ", ".join(f"{name} {array[vertex]}" for name, array in arrays.items())
+            message = f"vertex {called(graph, vertex)} breaks the rule {rule!r}: {says}; it has {found}"
+            raise VerificationError(message, rule=rule, vertex=vertex)
+
+
+def called(graph: Graph | PlacedGraph, vertex: int) -> str:
+    """Return a vertex's number, and its id if the graph has ids."""
+    return str(vertex) if graph.ids is None else f"{vertex} ({graph.ids[vertex]!r})"
 
 
 def facts_of(
@@ -149,7 +156,7 @@ def _facts_on(
     direct = Direct(device)
     plan = fitted(plan_of(graph, direct, arrays, needs), None)
     with memory_errors("verify", plan):
-        pieces = Beside(graph, {name: device.asarray(array) for name, array in arrays.items()})
+        pieces = PartWithVectors(graph, {name: device.asarray(array) for name, array in arrays.items()})
     return direct.run(make(plan), lambda shard: pieces, plan, None).arrays
 
 

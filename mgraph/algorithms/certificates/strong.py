@@ -15,7 +15,7 @@ import numpy as np
 from ... import device as devices
 from ...dtypes import offset_type
 from ...errors import VerificationError
-from ...graph import Graph, PlacedGraph
+from ...graph import Graph, in_this_process
 from ...kernels import certificates as certificate_kernels
 from ...results import solved_graph
 from .run import as_int32, refuse
@@ -34,8 +34,7 @@ RULES: Mapping[str, str] = {
 
 def verify(result: Any, given: Any) -> None:
     """Raise VerificationError unless the labels and the count of a result are right."""
-    graph, host = solved_graph(result, given), devices.find("cpu")
-    graph = graph.to_graph() if isinstance(graph, PlacedGraph) else graph
+    graph, host = in_this_process(solved_graph(result, given)), devices.find("cpu")
     edges = 0 if graph.device == "cpu" else 2 * (4 * graph.m + offset_type(graph.m).itemsize * (graph.n + 1))
     with devices.allocating("verify()", A_VERTEX * graph.n + edges, host):
         _check(result, graph, certificate_kernels.on(host))
@@ -45,7 +44,7 @@ def _check(result: Any, graph: Graph, kernels: certificate_kernels.Operations) -
     n, labels = graph.n, as_int32(devices.to_host(result.labels), np)
     least, roots = np.full(len(RULES), n, np.int32), np.zeros(1, np.int32)
     kernels.check_labels(labels, 0, n, least[:1], roots)
-    refuse(RULES, least, n)  # the rest takes labels as right
+    refuse(graph, {"labels": labels}, RULES, least)  # the rest takes labels as right
     by_source, by_target = ([devices.to_host(part) for part in graph.layout(order)] for order in ("csr", "csc"))
     found = np.empty(n, np.uint8)
     for rule, (indptr, indices) in enumerate((by_source, by_target), 1):
@@ -54,7 +53,7 @@ def _check(result: Any, graph: Graph, kernels: certificate_kernels.Operations) -
     indptr, indices = by_source
     kernels.peel(indptr, indices, labels, found)
     least[3] = _first_unmarked(found[labels])
-    refuse(RULES, least, n)
+    refuse(graph, {"labels": labels}, RULES, least)
     count = int(roots[0])
     if count != result.count:
         raise VerificationError(

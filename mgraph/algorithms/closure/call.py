@@ -5,59 +5,44 @@ Boolean algebra, on packed bits. So the program is that of `mgraph.matrices.floy
 and collecting a shard differ, and a word holds 32 columns.
 """
 
-import os
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_flag
+from ...arguments import checked_flag, checked_integer
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...graph import PlacedGraph, as_any_graph, as_graph, outline
+from ...errors import VerificationError
+from ...graph import PlacedGraph
 from ...graph.question import Question
 from ...kernels import closure as closure_kernels
 from ...matrices.distance_matrix import gathered_part, parts
-from ...results import MatrixResult, Solved
-from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
+from ...results import CallInput, MatrixResult, Proofs, on_workers, solved_graph
+from ...runtime.call import call
 from ...runtime.gathering import Whole
-from ...runtime.program import Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import (
-    at_home,
-    checked_memory_limit,
-    checked_span,
-    executor,
-    is_small,
-    near_workers,
-    runner_of,
-    specs_holding,
-)
+from ...runtime.run import ResumableRun
+from ...runtime.select import at_home
+from ...runtime.solving import MatrixCall
+from ..bellman import sampled
+from ..bfs.many import bfs_many
 from . import plan as closure_plan
 from .program import Closure
+from .verify import bits_set, entering_edges, first_difference
+
+#: Searches that are verified at a time.
+SEARCHES = 256
 
 
-@recovering
-@memory_errors("transitive_closure")
-@with_common_parts
+@call
 def transitive_closure(
     matrix_or_graph: Any,
     *,
     reflexive: bool = True,
     ids: bool = False,
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | str | None = None,
-    resume: bool = False,
+    **run: Unpack[ResumableRun],
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.
 
@@ -107,41 +92,29 @@ def transitive_closure(
     (True, False, 6)
     """
     reflexive = checked_flag("reflexive", reflexive)
-    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    matrix, near = near_workers(matrix_or_graph, device, client, worker_timeout, wait_for_workers)
-    given = matrix if hasattr(matrix, "tocoo") else as_any_graph(matrix)
-    n, home, entries = outline(given)
-    by_ids = Question(given, n, ids).ids
-    span = checked_span(span, progress)
-    if isinstance(given, PlacedGraph):
-        runner = runner_of(given, device, client, worker_timeout, wait_for_workers)
-        # One worker has all edges already; of several, each gathers them.
-        specs = specs_holding(runner, given) if len(runner.specs) == 1 else runner.specs
-    else:
-        small = is_small(n, entries)
-        runner = near or executor(device, client, home, worker_timeout, wait_for_workers, small=small)
-        specs = runner.specs
-    limit = checked_memory_limit(memory_limit, runner)
-    planned = partial(closure_plan.planned, n, specs=specs, span=span, memory_limit=limit)
-    planned(m=entries)  # refuse a call that does not fit before its edges are sorted
-    graph = given if isinstance(given, PlacedGraph) else as_graph(given)
+    asked = MatrixCall(matrix_or_graph, run)
+    by_ids = Question(asked.given, asked.n, ids).ids
+    planned = partial(
+        closure_plan.planned, asked.n, specs=asked.specs, span=asked.span, memory_limit=asked.memory_limit
+    )
+    planned(m=asked.entries)  # refuse a call that does not fit before its edges are sorted
+    graph = asked.graph()
     m = 0 if graph.dense is not None else graph.m
     plan = planned(m=m, gathered=isinstance(graph, PlacedGraph), directed=graph.directed)
-    program = Closure(plan, reflexive)
-    if wanted is not None:
-        plan = plan_with_copies(plan, program, limit)
     if isinstance(graph, PlacedGraph):
-        whole = Whole(graph.placed, graph.nonnegative, weighted=False)
-        gather = partial(gathered_part, whole, plan)
-        outcome = runner.run(program, lambda _: gather, plan, progress, wanted)
+        gather = partial(gathered_part, Whole(graph.placed, graph.nonnegative, weighted=False), plan)
+        plan, outcome = asked.run(Closure(plan, reflexive), lambda _: gather, plan)
     else:
-        outcome = runner.run(program, parts(graph, plan), plan, progress, wanted)
-    words, counts = outcome.arrays["words"], outcome.arrays["counts"]
-    if runner.place is not None:
-        words = at_home(graph, {"words": words})["words"]
-    count = int(counts.sum())
+        plan, outcome = asked.run(Closure(plan, reflexive), parts(graph, plan), plan)
+    [words] = at_home(graph, {"words": outcome.arrays["words"]}).values()
+    count = int(outcome.arrays["counts"].sum())
     return ClosureResult(
-        words=words, count=count, plan=plan, timings=outcome.timings, _solved=Solved(graph, by_ids=by_ids)
+        words=words,
+        count=count,
+        plan=plan,
+        timings=outcome.timings,
+        _solved=CallInput(graph, by_ids=by_ids),
+        _reflexive=reflexive,
     )
 
 
@@ -169,9 +142,11 @@ class ClosureResult(MatrixResult):
     ARRAYS = ("words",)
     FACTS = ("count",)
     PICTURES = ("matrix",)
+    PROOFS: ClassVar[Proofs] = {"words": ("row", "count"), "count": ("count",)}
 
     words: Any
     count: int
+    _reflexive: bool = True
 
     @with_common_parts
     def reaches(self, i: Any, j: Any, *, ids: bool | None = None) -> bool:
@@ -251,6 +226,73 @@ class ClosureResult(MatrixResult):
         n = self.plan.n
         with devices.allocating(f"to_dense() of {n:,} vertices", n * n, devices.of(self.words)):
             return self.rows(0, n)
+
+    def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
+        """Raise unless some rows have the vertices that searches reach, and the count is that of all bits.
+
+        A row is proved by a search from its vertex, which is proved by the rules of `mgraph.BfsResult.verify`. All rows
+        are proved only if ``rows=None``.
+
+        Parameters
+        ----------
+        graph : Graph, DistributedGraph or array of shape (n, n), optional
+            What was solved. By default the call's graph, if it still exists: the result does not keep it. If it lies on
+            workers, the searches run there; for ``reflexive=False`` its edges are copied first.
+        rows : int or None
+            How many rows to check, evenly spaced, the first and the last included; None checks all.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: ``"row"`` at the first vertex whose bit is wrong, or n or more for a bit beyond the
+            last vertex, in the first such row; or ``"count"``.
+        InputError
+            If the graph has gone or has another number of vertices, and for invalid `rows`.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2])
+        >>> result = mgraph.transitive_closure(graph, device="cpu")
+        >>> result.verify()
+        >>> result.words[2, 0] |= 1
+        >>> result.verify()
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: vertex 0 breaks the rule 'row': it is set in row 2, by a search otherwise
+        """
+        known, n = solved_graph(self, graph), self.plan.n
+        picked = sampled(n, n if rows is None else checked_integer("rows", rows, 1)) if n else []
+        entering = None if self._reflexive else entering_edges(known)
+        for first in range(0, len(picked), SEARCHES):
+            some = picked[first : first + SEARCHES]
+            searches = bfs_many(known, some)
+            searches.verify(known, rows=None)
+            for k, i in enumerate(some):
+                reached = devices.to_host(searches.distances[k]) >= 0
+                if entering is not None:
+                    reached[i] = reached[entering(i)].any()
+                vertex = first_difference(np.ascontiguousarray(devices.to_host(self.words[i])), reached)
+                if vertex >= 0:
+                    there = "not set" if vertex < n and reached[vertex] else "set"
+                    raise VerificationError(
+                        f"vertex {vertex} breaks the rule 'row': it is {there} in row {i}, by a search otherwise",
+                        rule="row",
+                        vertex=vertex,
+                    )
+        count = sum(map(bits_set, self.words.chunks() if on_workers(self.words) else [self.words]))
+        if count != self.count:
+            raise VerificationError(
+                f"the rule 'count' is broken: {count} bits are set, and the count is {self.count}", rule="count"
+            )
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        return self.plan.n, -(-self.plan.n // 32)
+
+    def _types_of(self, name: str) -> tuple[str, ...]:
+        return ("uint32",)
 
     def _picture_name(self) -> str:
         return "reachable"

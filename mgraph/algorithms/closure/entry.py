@@ -8,7 +8,7 @@ import numpy as np
 from ...graph import Graph
 from ...planning.plan import Plan
 from ..command import Command, Option
-from ..entry import Algorithm, Sample
+from ..entry import Algorithm, Sample, declare
 from ..work import Work, size_of
 from . import verify
 from .call import transitive_closure
@@ -28,6 +28,11 @@ def samples(method: str) -> Iterator[Sample]:
         yield Sample(Graph.from_edges(src, dst, n=n), {})
 
 
+def further() -> Iterator[Sample]:
+    """Yield a graph of more rows than one core takes at a time."""
+    yield Sample(Graph.from_edges(np.arange(1200), np.arange(1200) + 1), {})
+
+
 CLOSURE = Algorithm(
     name="closure",
     call=transitive_closure,
@@ -39,11 +44,13 @@ CLOSURE = Algorithm(
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,
+    further=further,
     command=Command(
         name="closure",
         help="Find which vertices of FILE's graph can be reached from which; saved as bits, 32 to a word.",
         example="mgraph closure calls.txt --relabel --out reachable.npy",
         summary=summary,
+        weights=False,
         options=(
             Option(
                 "reflexive",
@@ -55,3 +62,5 @@ CLOSURE = Algorithm(
         ),
     ),
 )
+
+declare(CLOSURE)

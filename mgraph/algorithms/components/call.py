@@ -13,7 +13,7 @@ are the least vertices, whatever the method.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -21,13 +21,12 @@ from ... import plotting
 from ...arguments import checked_choice
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import Given, InputError
+from ...errors import ArgumentValue, InputError
 from ...graph import PlacedGraph, as_any_graph
-from ...planning.shape import shape_beside
-from ...results import Result, Solved
-from ...runtime.program import Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ...results import CallInput, Proofs, Result
+from ...runtime.call import call
+from ...runtime.run import Run
+from ...runtime.solving import GraphCall
 from ..certificates import labels as certificate
 from ..certificates import strong as strong_certificate
 from . import plan as components_plan
@@ -35,22 +34,13 @@ from .program import Components
 from .strong import Strong
 
 
-@recovering
-@memory_errors("connected_components")
-@with_common_parts
+@call
 def connected_components(
     graph: Any,
     *,
     method: str = "auto",
     connection: str = "weak",
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
+    **run: Unpack[Run],
 ) -> "ComponentsResult":
     """Return the number of connected components, and the component of every vertex.
 
@@ -116,39 +106,26 @@ def connected_components(
     checked_choice("method", method, ("auto", *components_plan.EVERY_METHOD))
     strong = connection == "strong" and graph.directed
     if strong and isinstance(graph, PlacedGraph):
-        raise InputError(Given("connection", "strong"), f" is not computed on workers: give {graph!r}.to_graph()")
-    if strong and client is not None:
-        raise InputError(Given("connection", "strong"), " is computed on one device: leave out ", Given("client"))
+        raise InputError(
+            ArgumentValue("connection", "strong"), f" is not computed on workers: give {graph!r}.to_graph()"
+        )
+    if strong and run.get("client") is not None:
+        raise InputError(
+            ArgumentValue("connection", "strong"), " is computed on one device: leave out ", ArgumentValue("client")
+        )
     if not strong and method not in ("auto", *components_plan.METHODS):
         raise InputError(
-            Given("method", method), " is for strong components of directed graphs: add ", Given("connection", "strong")
+            ArgumentValue("method", method),
+            " is for strong components of directed graphs: add ",
+            ArgumentValue("connection", "strong"),
         )
-    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
-    plan = components_plan.planned(
-        graph.n,
-        graph.m,
-        specs_holding(runner, graph, orders=("csc",)),
-        method=method,
-        connection=connection,
-        memory_limit=checked_memory_limit(memory_limit, runner),
-        span=checked_span(span, progress),
-        directed=graph.directed,
-        indptr=cut_of(runner, graph),
-        shape=shape_beside(graph, runner.specs),
+    asked = GraphCall(graph, run)
+    plan = asked.planned(
+        components_plan.planned, orders=("csc",), method=method, connection=connection, directed=graph.directed
     )
-
-    program = Strong(plan) if strong else Components(plan, graph.directed)
-    outcome = runner.run(program, parts(runner, graph, plan, weighted=False), plan, progress)
-    count, iterations = outcome.arrays["count"].sum(), outcome.arrays["iterations"].max()
-    return ComponentsResult(
-        count=int(count),
-        **at_home(graph, {"labels": outcome.arrays["labels"]}),
-        iterations=int(iterations),
-        plan=plan,
-        timings=outcome.timings,
-        _solved=Solved(graph),
-        _strong=strong,
-    )
+    found = asked.solved(Strong(plan) if strong else Components(plan, graph.directed), plan, weighted=False)
+    found["count"], found["iterations"] = int(found["count"].sum()), int(found["iterations"].max())
+    return ComponentsResult(**found, _solved=CallInput(graph), _strong=strong)
 
 
 @with_common_parts
@@ -178,6 +155,11 @@ class ComponentsResult(Result):
     ARRAYS = ("labels",)
     VERTICES = ("labels",)
     FACTS = ("count",)
+    PROOFS: ClassVar[Proofs] = {
+        "labels": ("label", "edge", "connected", "reached", "reaching", "cycle"),
+        "count": ("count",),
+        "iterations": (),
+    }
     PICTURES = ("sizes", "graph")
 
     count: int

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...graph import Graph
 from ..command import Command, Option
-from ..entry import Algorithm, Sample, named
-from ..samples import graphs
+from ..entry import Algorithm, Sample, declare, named
+from ..samples import graphs, large
 from ..work import of_edges
 from . import verify
 from .call import connected_components
@@ -29,6 +29,15 @@ def samples(method: str) -> Iterator[Sample]:
             yield Sample(both, {"connection": "strong"})
 
 
+def further() -> Iterator[Sample]:
+    """Yield large graphs, and strong components of which many can be proved at a time."""
+    graph = large()
+    yield Sample(graph, {})
+    src, dst, _ = graph.listed()
+    yield Sample(Graph.from_edges(src, dst, n=graph.n), {"connection": "strong"})
+    yield Sample(Graph.from_edges(np.zeros(9000, int), np.arange(1, 9001)), {"connection": "strong"})
+
+
 COMPONENTS = Algorithm(
     name="components",
     call=connected_components,
@@ -43,11 +52,15 @@ COMPONENTS = Algorithm(
     work=of_edges,
     rounds=lambda result: int(result.iterations),
     samples=samples,
+    further=further,
     command=Command(
         name="components",
         help="Find the connected components of FILE's graph; each vertex is labelled with the least of its own.",
         example="mgraph components friends.txt --relabel --out labels.npy",
         summary=summary,
+        weights=False,
         options=(Option("connection", ("weak", "strong"), default="weak"),),
     ),
 )
+
+declare(COMPONENTS)

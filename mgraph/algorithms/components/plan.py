@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from ...arguments import checked_choice, one_of
 from ...dtypes import offset_type
-from ...errors import Given, InputError
+from ...errors import ArgumentValue, InputError
 from ...kernels import components as components_kernels
 from ...kernels import strong as strong_kernels
 from ...planning.cut import shares, span_of
@@ -116,7 +116,7 @@ def _planned_strong(
 ) -> Plan:
     """Plan strong components, on one device."""
     if len(specs) > 1:
-        raise InputError(Given("connection", "strong"), f" is computed on one device, got {len(specs)}")
+        raise InputError(ArgumentValue("connection", "strong"), f" is computed on one device, got {len(specs)}")
     kind, cores, offset = specs[0].kind, specs[0].cores, offset_type(m).itemsize
     if method == "auto" and kind == "cpu":
         alone = n + m <= _SMALL or m < _SPARSE * n or shape.levels > _DEEP

@@ -14,12 +14,12 @@ from ...graph import Graph
 from ...planning.plan import Plan
 from ...runtime.program import Outcome
 from ..apsp.call import apsp
-from .keepers import keeper
-from .wanted import Wanted
+from .output import Output
+from .row_sinks import keeper
 
 
 def kept_of_all_pairs(
-    graph: Graph, plan: Plan, starts: np.ndarray, wanted: Wanted, limit: float, **options: Any
+    graph: Graph, plan: Plan, starts: np.ndarray, wanted: Output, limit: float, **options: Any
 ) -> Outcome:
     """Return what is kept of the rows of some sources, once all pairs have been computed on one device.
 
@@ -31,7 +31,7 @@ def kept_of_all_pairs(
         The plan of the distances.
     starts : array of int32, shape (k,)
         The sources.
-    wanted : Wanted
+    wanted : Output
         What to keep of their rows.
     limit : float
         The greatest distance.

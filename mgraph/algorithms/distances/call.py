@@ -1,19 +1,19 @@
 """Distances from many sources to many targets: the public call and its result; `program` has the program."""
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar, Unpack, cast
 
 import numpy as np
 
 from ... import device as devices
-from ... import errors, lazy
+from ... import lazy
 from ...arguments import (
+    MEASURES,
     WITHIN,
     checked_choice,
     checked_flag,
@@ -24,8 +24,8 @@ from ...arguments import (
 from ...arrays import distinct
 from ...device.clock import clock
 from ...docstrings import with_common_parts
-from ...dtypes import distance_dtype, infinity
-from ...errors import Given, InputError, VerificationError
+from ...dtypes import NO_PREDECESSOR, distance_dtype, infinity
+from ...errors import ArgumentValue, DistanceOverflowError, InputError, NegativeCycleError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights, sums_are_exact
 from ...graph.potentials import kept_potentials, lengths_name, reached_part
 from ...graph.question import Question
@@ -36,23 +36,27 @@ from ...hierarchy.structure import is_worth
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan, warn_of_minutes
 from ...planning.shape import measured_shape, shape_beside
-from ...results import MatrixResult, OfDistances, Solved, on_workers, solved_graph
-from ...runtime.checkpoints import Checkpoints, checked_checkpoints, plan_with_copies
+from ...results import INTEGERS, CallInput, MatrixResult, OfDistances, Proofs, check_named, on_workers, solved_graph
+from ...runtime.call import call
+from ...runtime.checkpoints import Checkpoints, plan_with_copies
 from ...runtime.gathering import Gather, Whole
-from ...runtime.program import Executor, Outcome, Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import checked_memory_limit, checked_span, runner_of, specs_holding
+from ...runtime.program import Executor, Outcome, Progress
+from ...runtime.run import ResumableRun, Run
+from ...runtime.select import checked_memory_limit, checked_span, checkpoints_of, runner_of, specs_holding
 from .. import bellman
+from ..batched_sssp import Network, gathered_network, network
+from ..batched_sweeps import gathered_hierarchy, may_have_small_separators, with_predecessors
 from ..certificates import distances as certificate
-from ..many_sources import Network, gathered_network, network
-from ..many_sweeps import gathered_hierarchy, may_have_small_separators, with_predecessors
+from ..certificates.run import as_int32, called
 from .by_matrix import kept_of_all_pairs
 from .from_targets import kept_of_columns
+from .output import COUNTS, DATA, INDICES, Output, within
 from .plan import METHODS, TYPES, UNKNOWN, Preparation, planned
 from .program import FromSources
-from .verify import ROUNDING, kept_of
-from .wanted import COUNTS, DATA, INDICES, Wanted, within
+from .verify import ROUNDING, condition, kept_of, of_type
 from .writing import Rows, check_out, written
+
+RunT = TypeVar("RunT", bound=Run)
 
 #: Distances of a block of rows.
 BLOCK = 1 << 26
@@ -61,9 +65,7 @@ BLOCK = 1 << 26
 ROWS_AT_A_TIME = 64
 
 
-@recovering
-@memory_errors("distances")
-@with_common_parts
+@call
 def distances(
     graph: Any,
     sources: Sequence[Any] | np.ndarray | None = None,
@@ -80,17 +82,7 @@ def distances(
     sparse: bool = False,
     out: Any = None,
     overwrite: bool = False,
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | str | None = None,
-    resume: bool = False,
+    **run: Unpack[ResumableRun],
 ) -> "DistancesResult":
     """Return the lengths of the shortest paths from some vertices to some vertices, or what is computed from them.
 
@@ -121,9 +113,10 @@ def distances(
         - ``"eccentricity"``: the greatest distance to a target; ``inf`` if one is out of reach.
         - ``"mean"``: the mean distance to the targets within reach but the source itself; NaN if there is none.
         - ``"closeness"``: the number of these targets over the sum of their distances, times their share of all
-          targets but the source (Wasserman and Faust); 0 if there is none. NetworkX measures distances to the vertex:
-          with `reverse`, so does this.
+          targets but the source (Wasserman and Faust); 0 if there is none.
         - ``"harmonic"``: the sum of 1 / distance over the targets; those out of reach, or at distance 0, add nothing.
+        - ``"out_closeness"``, ``"out_harmonic"``: the same of a directed graph by the distances from each source, while
+          the former two are by those to it, as in NetworkX, and need `reverse`.
         - ``"reached"``: the number of targets within reach; the source itself counts if it is one.
         - ``("within", [r1, r2, ...])``: the numbers of targets at distances up to each radius, in a column each.
     predecessors : bool
@@ -145,7 +138,7 @@ def distances(
     {ids argument}
     reverse : bool
         Whether to follow edges backwards. Then distances are those from each target to each source, and measures those
-        of the distances to each source, as NetworkX measures closeness.
+        of the distances to each source.
     sparse : bool
         Whether to return the distances as a sparse matrix of those within reach, and the `limit`; zeros are stored. No
         more than a batch of rows is ever dense. It is a ``scipy.sparse.csr_array`` or, of a graph on a GPU, a
@@ -212,10 +205,10 @@ def distances(
     predecessors = checked_flag("predecessors", predecessors)
     if isinstance(graph, Hierarchy):
         method = "hierarchy" if method == "auto" else method
-        dtype, device = type_and_device(graph, dtype, device, client)
+        dtype, run = type_and_run(graph, dtype, run)
     given = given_graph(graph)
     reverse = checked_flag("reverse", reverse) and given.directed
-    measures, radii = checked_reduce(reduce)
+    measures, radii = checked_reduce(reduce, ("to" if reverse else "from") if given.directed else "")
     question = Question(given, given.n, ids)
     starts = None if sources is None else question.vertices("sources", sources)
     ends = None if targets is None else question.vertices("targets", targets)
@@ -226,17 +219,17 @@ def distances(
     for name, plain in (("sparse", sparse), ("out", out is not None)):
         others = {"reduce": reduce, "nearest": nearest, "predecessors": predecessors or None}
         others |= {"sparse": sparse or None} if name == "out" else {}
-        other = next((Given(key, value) for key, value in others.items() if value is not None), None)
+        other = next((ArgumentValue(key, value) for key, value in others.items() if value is not None), None)
         if plain and other is not None:
-            raise InputError(Given(name), " takes distances to all targets: leave out ", other)
-    wanted = Wanted(ends, nearest, measures, radii, sparse)
+            raise InputError(ArgumentValue(name), " takes distances to all targets: leave out ", other)
+    wanted = Output(ends, nearest, measures, radii, sparse)
     checked_choice("method", method, ("auto", *METHODS))
-    kept = checked_checkpoints(checkpoint, checkpoint_every, resume)
+    kept = checkpoints_of(run)
     if kept is not None:
         others = {"sparse": sparse or None, "out": out, "method": method if method == "blocked" else None}
-        other = next((Given(key, value) for key, value in others.items() if value is not None), None)
+        other = next((ArgumentValue(key, value) for key, value in others.items() if value is not None), None)
         if other is not None:
-            raise InputError(Given("checkpoint"), " keeps rows of results in memory: leave out ", other)
+            raise InputError(ArgumentValue("checkpoint"), " keeps rows of results in memory: leave out ", other)
         method = kept.method("distances", method, METHODS)
     computed = distance_dtype(None if method == "bfs" else given.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
@@ -245,14 +238,13 @@ def distances(
         shape = len(starts), given.n if ends is None else len(ends)
         check_out(out, shape, computed, overwrite)
         options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": reverse}
-        options |= {"device": device, "client": client, "memory_limit": memory_limit, "span": span}
-        options |= {"progress": progress, "worker_timeout": worker_timeout, "wait_for_workers": wait_for_workers}
+        options |= {name: value for name, value in run.items() if name != "retries"}
         return _written(given, graph, starts, ends, shape, computed, out, overwrite, question, options)
     width = given.n if ends is None else len(ends)
     rows = -(-len(starts) * width // max(1, given.n))  # of n elements
-    runner = runner_of(given, device, client, worker_timeout, wait_for_workers, rows)
-    bounds = {"memory_limit": checked_memory_limit(memory_limit, runner), "span": checked_span(span, progress)}
-    asked = wanted, most, method, computed, predecessors, progress, reverse, {"reduce": reduce, **bounds}
+    runner = runner_of(given, run, rows)
+    bounds = {"memory_limit": checked_memory_limit(run, runner), "span": checked_span(run)}
+    asked = wanted, most, method, computed, predecessors, run.get("progress"), reverse, {"reduce": reduce, **bounds}
     plan, outcome = _solved(given, runner, starts, *asked, kept)
     arrays = outcome.arrays
     if sparse:
@@ -273,7 +265,7 @@ def distances(
         _starts=starts,
         _wanted=wanted,
         _reverse=reverse,
-        _solved=Solved(given, most, -1, question.ids),
+        _solved=CallInput(given, most, -1, question.ids),
     )
 
 
@@ -317,10 +309,12 @@ def distance_blocks(
     """
     if options.get("checkpoint") is not None:
         raise InputError(
-            Given("checkpoint"), " keeps the rows of one call, mgraph.distances, and blocks are a call each"
+            ArgumentValue("checkpoint"), " keeps the rows of one call, mgraph.distances, and blocks are a call each"
         )
     if options.get("out") is not None:
-        raise InputError(Given("out"), " takes the rows of one call, mgraph.distances, and blocks are a call each")
+        raise InputError(
+            ArgumentValue("out"), " takes the rows of one call, mgraph.distances, and blocks are a call each"
+        )
     searched = once_read(graph)
     given = given_graph(searched)
     question = Question(given, given.n, ids)
@@ -360,7 +354,7 @@ def _written(
     made = blocks()
     found = written(out, Rows(shape, dtype, made), made, overwrite)
     whole = {"distances": found, "sources": question.answer(starts), "_starts": starts}
-    solved = Solved(given, done[0].solved.limit, -1, question.ids)
+    solved = CallInput(given, done[0].solved.limit, -1, question.ids)
     return replace(done[0], **whole, timings=dict(timings), _solved=solved)
 
 
@@ -369,7 +363,7 @@ def _solved(graph: Graph | PlacedGraph, runner: Executor, starts: np.ndarray, *a
     tried = partial(_tried, graph, runner, starts, *asked)
     try:
         return tried()
-    except errors.NegativeCycleError:
+    except NegativeCycleError:
         if len(distinct(starts)) == graph.n:
             raise
     return tried(within=starts)
@@ -379,7 +373,7 @@ def _tried(
     graph: Graph | PlacedGraph,
     runner: Executor,
     starts: np.ndarray,
-    wanted: Wanted,
+    wanted: Output,
     limit: float,
     method: str,
     computed: np.dtype,
@@ -425,7 +419,7 @@ def _tried(
         plan = plan_with_copies(plan, program, options.get("memory_limit"))
     elif turned and wanted.targets is not None:
         every = np.array_equal(starts, np.arange(graph.n))
-        program = FromSources(plan, wanted.targets, Wanted(None if every else starts), limit)
+        program = FromSources(plan, wanted.targets, Output(None if every else starts), limit)
     backwards = graph.directed and reverse != turned
     if isinstance(graph, PlacedGraph):
         gather = _gather(graph, plan, computed, backwards, known.rounding, within)
@@ -447,7 +441,7 @@ def _planner(
     graph: Graph | PlacedGraph,
     runner: Executor,
     sources: int,
-    wanted: Wanted,
+    wanted: Output,
     method: str,
     computed: np.dtype,
     predecessors: bool,
@@ -469,9 +463,9 @@ def _planner(
     lengths = () if hops or shifted or either else (lengths_name(order, graph.directed, computed),)
     if shifted and method == "sssp":
         raise InputError(
-            Given("method", method),
+            ArgumentValue("method", method),
             f" requires non-negative weights; the least is {least}: use ",
-            Given("method", "johnson"),
+            ArgumentValue("method", "johnson"),
         )
     shape = shape_beside(graph, runner.specs)
     if shape is None and isinstance(graph, Graph) and len(runner.specs) == 1:
@@ -541,12 +535,14 @@ def once_read(graph: Any) -> Any:
     return given if isinstance(given, Graph) and not isinstance(graph, Hierarchy) else graph
 
 
-def type_and_device(hierarchy: Hierarchy, dtype: Any, device: str | None, client: Any) -> tuple[np.dtype, str | None]:
-    """Return the type and the device of a call on a hierarchy, by default its own."""
+def type_and_run(hierarchy: Hierarchy, dtype: Any, run: RunT) -> tuple[np.dtype, RunT]:
+    """Return the type of a call on a hierarchy and where it runs, by default the hierarchy's own type and device."""
     if dtype is not None and distance_dtype(None, dtype, TYPES) != hierarchy.dtype:
         wanted = f"{hierarchy.dtype}, which {hierarchy!r} was prepared for"
         raise InputError(argument="dtype", value=dtype, expected=wanted)
-    return hierarchy.dtype, hierarchy.device if device is None and client is None else device
+    if run.get("device") is None and run.get("client") is None:
+        run = cast(RunT, {**run, "device": hierarchy.device})
+    return hierarchy.dtype, run
 
 
 def _preparation(graph: Graph | PlacedGraph, dtype: np.dtype) -> Preparation:
@@ -581,11 +577,12 @@ def _is_exact(graph: Graph | PlacedGraph, dtype: np.dtype) -> bool:
     return whole and least >= 0 and most * graph.n <= 2.0 ** (np.finfo(dtype).nmant + 1)
 
 
-def _rounding(graph: Graph | PlacedGraph, method: str, dtype: np.dtype) -> float:
-    """Return the error, relative to a distance, that rounding may make between it, another and the edge to it."""
+def _rounding(graph: Graph | PlacedGraph, method: str, dtype: np.dtype) -> bellman.Rounding:
+    """Return how far a distance may differ from another one and the edge to it."""
     if method != "johnson" and (method not in ("blocked", "hierarchy") or _is_exact(graph, dtype)):
-        return 0.0
-    return bellman.grouped(dtype, graph.n) if method == "hierarchy" and graph.nonnegative else ROUNDING
+        return bellman.EDGE_BY_EDGE
+    relative = ROUNDING if method == "blocked" else bellman.grouped(dtype, graph.n)
+    return bellman.rounding_of(graph, dtype, relative, method == "johnson")
 
 
 def _sparse(graph: Graph | PlacedGraph, parts: tuple[np.ndarray, ...], shape: tuple[int, int]) -> Any:
@@ -626,7 +623,7 @@ class DistancesResult(OfDistances, MatrixResult):
         arrays; `to_pandas` has their ids.
     eccentricity : array of float64, shape (k,)
         The greatest distance; ``inf`` if a target is out of reach.
-    mean, closeness, harmonic : array of float64, shape (k,)
+    mean, closeness, harmonic, out_closeness, out_harmonic : array of float64, shape (k,)
         As `distances` defines them.
     reached : array of int64, shape (k,)
         The number of targets within reach.
@@ -650,10 +647,20 @@ class DistancesResult(OfDistances, MatrixResult):
         "mean",
         "closeness",
         "harmonic",
+        "out_closeness",
+        "out_harmonic",
         "reached",
         "within",
     )
     INDEX = "source"
+    PROOFS: ClassVar[Proofs] = {
+        "distances": (*certificate.OF_DISTANCES, "distances"),
+        "predecessors": certificate.OF_PREDECESSORS,
+        "nearest": ("nearest",),
+        **{name: (name,) for name in (*MEASURES, WITHIN)},
+        "sources": ("source",),
+        "targets": ("targets",),
+    }
 
     sources: np.ndarray
     targets: np.ndarray | None = None
@@ -664,10 +671,12 @@ class DistancesResult(OfDistances, MatrixResult):
     mean: Any = None
     closeness: Any = None
     harmonic: Any = None
+    out_closeness: Any = None
+    out_harmonic: Any = None
     reached: Any = None
     within: Any = None
     _starts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
-    _wanted: Wanted = field(default_factory=Wanted)
+    _wanted: Output = field(default_factory=Output)
     _reverse: bool = False
 
     @property
@@ -728,14 +737,18 @@ class DistancesResult(OfDistances, MatrixResult):
         >>> mgraph.distances(graph, [0], predecessors=True, device="cpu").path(0, 2)
         [0, 1, 2]
         """
+        for name in ("targets", "nearest"):
+            if getattr(self._wanted, name) is not None:
+                words = "path() needs the predecessors of all vertices: call distances(..., "
+                raise InputError(words, ArgumentValue("predecessors", True), ") without ", ArgumentValue(name))
         predecessors = needed_for_paths(self.predecessors, "distances")
-        if self._wanted.targets is not None or self._wanted.nearest is not None:
-            raise InputError("a path needs the predecessors of all vertices: leave out ", Given("targets"))
         question = self._question(ids)
         start, end = question.vertex("source", source), question.vertex("vertex", vertex)
         rows = np.flatnonzero(self._starts == start)
         if not len(rows):
-            raise InputError(Given("source", source), f" is not among the {len(self._starts)} sources of the searches")
+            raise InputError(
+                ArgumentValue("source", source), f" is not among the {len(self._starts)} sources of the searches"
+            )
         row = int(rows[0])
         if self.distances[row, end] == infinity(np.dtype(self.distances.dtype)):
             return []
@@ -752,6 +765,21 @@ class DistancesResult(OfDistances, MatrixResult):
     def _sparse_at_home(self) -> Any:
         """Return the sparse matrix as one of SciPy."""
         return self.distances.get() if hasattr(self.distances, "get") else self.distances
+
+    def _check_sparse(self) -> None:
+        """Raise VerificationError unless the sparse matrix has the call's shape, and is one."""
+        shape = len(self._starts), replace(self._wanted, sparse=False).columns(self.plan.n)
+        try:
+            found = self._sparse_at_home()  # which may say of itself what it was before it was changed
+            matrix = lazy.sparse().csr_array((found.data, found.indices, found.indptr), shape)
+            matrix.check_format()
+            right = found.shape == shape and matrix.has_canonical_format
+        except (AttributeError, IndexError, ValueError):
+            right = False
+        if not right:
+            raise VerificationError(
+                f"the rule 'shape' is broken: the distances are no sparse matrix of shape {shape}", rule="shape"
+            )
 
     def to_pandas(self) -> Any:
         """Return the arrays as a pandas DataFrame: a row for each connected pair, or for each source's measures.
@@ -803,8 +831,10 @@ class DistancesResult(OfDistances, MatrixResult):
         """Raise unless the distances from some sources are right, and what was kept of them.
 
         Each is searched from again unless its distances to all vertices are in the result. The row is proved by the
-        rules of `mgraph.SsspResult.verify`. Then targets, nearest ones and measures are computed from it anew, and
-        compared: integers exactly, sums of floats up to a relative error of 1e-9.
+        rules of `mgraph.SsspResult.verify`, with its predecessors if there are any. Then targets, nearest ones and
+        measures are computed from it anew, and compared: integers exactly, sums of floats up to a relative error of
+        1e-9. Predecessors of some targets are proved within those of such a search. Not proved are pairs that were
+        written to a Parquet file.
 
         Parameters
         ----------
@@ -831,10 +861,19 @@ class DistancesResult(OfDistances, MatrixResult):
         >>> mgraph.distances(graph, reduce="closeness", device="cpu").verify()
         """
         if isinstance(self.distances, Path):
-            raise InputError(f"the distances are pairs in {self.distances}: give ", Given("out"), " a matrix to verify")
+            raise InputError(
+                f"the distances are pairs in {self.distances}: give ", ArgumentValue("out"), " a matrix to verify"
+            )
         known, limit = solved_graph(self, graph), self.solved.limit
+        check_named(self, "sources", self._starts, "source")
+        if self._wanted.targets is not None:
+            check_named(self, "targets", self._wanted.targets, "targets")
+        elif self.targets is not None:
+            raise VerificationError("the rule 'targets' is broken: the call was for all vertices", rule="targets")
         if self._reverse and isinstance(known, PlacedGraph):
             raise InputError("distances against the edges are not verified on workers: pass the Graph")
+        if self._wanted.sparse:
+            self._check_sparse()
         followed = known.reversed() if self._reverse and isinstance(known, Graph) else known
         if self.plan.method in ("johnson", "blocked", "hierarchy") and not known.nonnegative and limit < float("inf"):
             raise InputError(
@@ -843,54 +882,114 @@ class DistancesResult(OfDistances, MatrixResult):
         count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
         picked = bellman.sampled(len(self._starts), count) if len(self._starts) else []
         dtype = np.dtype(self.plan.dtype)
-        rounding = _rounding(known, self.plan.method, dtype)
+        rounding = _rounding(followed, self.plan.method, dtype)
         columns = self._wanted.targets is None and self._wanted.nearest is None and not self._wanted.sparse
         whole = self.distances is not None and columns
         for first in range(0, len(picked), ROWS_AT_A_TIME):
             some = picked[first : first + ROWS_AT_A_TIME]
-            starts = self._starts[some]
-            if whole:
-                found = [self.distances[i] for i in some]
-            else:
-                runner, method = runner_of(known, None, None, None, None), self.plan.method
-                _, outcome = _solved(
-                    known, runner, starts, Wanted(), limit, method, dtype, False, None, self._reverse, {}
-                )
-                found = list(outcome.arrays["distances"])
-            for i, source, row in zip(some, starts.tolist(), found, strict=True):
-                self._verify_row(followed, i, source, row, rounding, whole)
+            rows_of = self.arrays if whole else self._searched(known, self._starts[some], dtype)
+            for k, i in enumerate(some):
+                row = {name: array[i if whole else k] for name, array in rows_of.items()}
+                self._verify_row(followed, i, row, rounding, whole)
+
+    def _searched(self, graph: Graph | PlacedGraph, starts: np.ndarray, dtype: np.dtype) -> dict[str, Any]:
+        """Return the distances to all vertices from some sources, and predecessors if the result has any."""
+        # What the sources reach may have no negative weight, though the graph has one: then "auto" searches that alone.
+        method = "auto" if self.plan.method == "sssp" and not graph.nonnegative else self.plan.method
+        runner, asked = runner_of(graph, {}), (self.solved.limit, method, dtype)
+        parents = self.predecessors is not None
+        try:
+            _, outcome = _solved(graph, runner, starts, Output(), *asked, parents, None, self._reverse, {})
+        except DistanceOverflowError:  # a hierarchy measures them in float64, and returns some targets alone
+            asked = (*asked[:2], np.dtype(np.float64))
+            _, outcome = _solved(graph, runner, starts, Output(), *asked, parents, None, self._reverse, {})
+        return dict(outcome.arrays)
 
     def _verify_row(
-        self, graph: Graph | PlacedGraph, i: int, source: int, row: Any, rounding: float, whole: bool
+        self, graph: Graph | PlacedGraph, i: int, row: dict[str, Any], rounding: bellman.Rounding, whole: bool
     ) -> None:
-        """Raise unless a row of distances is right, and what was kept of it."""
-        unreached, unit = infinity(np.dtype(self.plan.dtype)), self.plan.method == "bfs" or not graph.weighted
+        """Raise unless a row to all vertices is right, and what was kept of it."""
+        source, dtype = int(self._starts[i]), np.dtype(self.plan.dtype if whole else row["distances"].dtype)
+        row = row | {"distances": of_type(row["distances"], dtype, source)}
+        unit = self.plan.method == "bfs" or not graph.weighted
         question = certificate.Question(
-            (source,), self.solved.limit, -1, unit, unreached, unit or graph.nonnegative, rounding
+            (source,), self.solved.limit, -1, unit, infinity(dtype), unit or graph.nonnegative, rounding, source
         )
-        certificate.verify(graph, question, {"distances": row}, self.plan.devices)
+        certificate.verify(graph, question, row, self.plan.devices)
         if whole:
             return
-        for name, expected in kept_of(devices.to_host(row), source, self._wanted).items():
-            found = (
-                self._sparse_at_home()[[i]].toarray()[0]
-                if self._wanted.sparse
-                else devices.to_host(self.arrays[name][i])
-            )
+        for name, expected in kept_of(devices.to_host(row["distances"]), source, self._wanted).items():
+            if self._wanted.sparse:
+                stored = self._sparse_at_home()[[i]]
+                found = np.full(len(expected), infinity(dtype), dtype)
+                found[stored.indices] = stored.data
+            else:
+                found = np.asarray(devices.to_host(self.arrays[name][i]))
+                found = of_type(found, dtype, source) if name == "distances" else found
             if found.dtype.kind == "f":
-                same = np.isclose(found, expected, rtol=max(1e-9, rounding), atol=0, equal_nan=True)
+                exact = 0.0 if dtype.kind == "i" else float(np.finfo(dtype).eps)
+                relative = max(exact if name in ("distances", "eccentricity") else 1e-9, rounding.relative)
+                if name in MEASURES and name != "eccentricity" and not graph.nonnegative:
+                    relative *= condition(name, devices.to_host(row["distances"]), source, self._wanted)
+                same = relative > 1 or np.isclose(found, expected, rtol=relative, atol=0, equal_nan=True)
             else:
                 same = found == expected
             if not np.all(same):
-                raise VerificationError(
-                    f"{name} of source {source} is {found}, but {expected} by its distances", rule=name, vertex=source
-                )
+                place = int(np.argmin(same))
+                one, other = np.ravel(found)[place], np.ravel(expected)[place]
+                where = f"{name} of source {called(graph, source)}" + (f" at place {place}" if np.ndim(found) else "")
+                raise VerificationError(f"{where} is {one}, but {other} by its distances", rule=name, vertex=source)
+        if self.predecessors is None:
+            return
+        ends = self._wanted.targets if self._wanted.nearest is None else devices.to_host(self.nearest[i])
+        assert ends is not None  # or the row is whole
+        parents = devices.to_host(self.predecessors[i])
+        none = ends < 0  # there are fewer targets within reach
+        if (parents[none] != NO_PREDECESSOR).any():
+            raise VerificationError(
+                f"source {source} has predecessors where it has no nearest target", rule="tree", vertex=source
+            )
+        ends, parents = ends[~none], parents[~none]
+        while len(ends):  # each time a target is repeated
+            _, first = np.unique(ends, return_index=True)
+            tree = as_int32(devices.to_host(row["predecessors"]), np).copy()
+            tree[ends[first]] = as_int32(parents[first], np)
+            certificate.verify(graph, question, row | {"predecessors": tree}, self.plan.devices)
+            ends, parents = np.delete(ends, first), np.delete(parents, first)
 
     def _row_sources(self) -> np.ndarray:
         return self._starts
 
     def _width(self) -> int:
         return int(self.distances.shape[1])
+
+    def _names_of_call(self) -> set[str]:
+        wanted = self._wanted
+        if wanted.sparse:
+            return set()
+        names = {*wanted.measures, *([WITHIN] if wanted.radii else [])} if wanted.vectors else {"distances"}
+        names |= {"nearest"} if wanted.nearest is not None else set()
+        return names | ({"predecessors"} if self.plan.predecessors else set())
+
+    def _types_of(self, name: str) -> tuple[str, ...]:
+        if name == "distances":  # `out` may be of float64, and of any order of bytes
+            kinds = [np.dtype(kind) for kind in {self.plan.dtype, "float64"}]
+            return tuple(each.str for kind in kinds for each in (kind, kind.newbyteorder()))
+        if name in ("predecessors", "nearest", "indices", "indptr"):
+            return INTEGERS
+        if name in (WITHIN, "reached"):
+            return ("int64",)
+        return ("float64",) if name in MEASURES else (np.dtype(self.plan.dtype).name,)
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        rows, wanted = len(self._starts), self._wanted
+        if name in MEASURES:
+            return (rows,)
+        if name == WITHIN:
+            return rows, len(wanted.radii)
+        if self._wanted.sparse:  # its arrays are checked as one matrix
+            return tuple(self.arrays[name].shape)
+        return rows, wanted.columns(self.plan.n)
 
     def _targets(self, first: int, row: np.ndarray, column: np.ndarray) -> np.ndarray:
         if self.nearest is not None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...arguments import size_in_words
-from ...errors import Given, Words
+from ...errors import ArgumentValue, Words
 from ...planning.cut import Ranges
 from ...planning.plan import Detail, Plan, duration_in_words
 
@@ -93,13 +93,17 @@ class DistancesDetail(Detail):
             yield f"searched from the targets, against the edges: {self.batch:,} at a time, of {self.turned:,}{how}"
         else:
             yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
+        yield from self.preparing(plan)
+        yield from super().lines(plan)
+
+    def preparing(self, plan: Plan) -> Iterator[str]:
+        """Yield the size of the hierarchy, and what it takes to prepare it."""
         if self.entries:
             prepared = f"prepared in {duration_in_words(self.preparation)}" if self.preparation else "prepared before"
             if self.ordering:
                 room = size_in_words(self.ordering_bytes)
                 prepared += f", of which METIS takes {duration_in_words(self.ordering)} and {room} of the host's memory"
             yield f"hierarchy: {self.entries:,} entries, {prepared}"
-        yield from super().lines(plan)
 
     def layout(self, plan: Plan) -> tuple[Ranges, Ranges]:
         """Return the sources of each shard as rows, and one range of columns."""
@@ -108,4 +112,4 @@ class DistancesDetail(Detail):
     def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
         """Yield the advice to take fewer rows at a time."""
         if self.columns:
-            yield "take fewer of the ", Given("sources"), " at a time, or only some ", Given("targets")
+            yield "take fewer of the ", ArgumentValue("sources"), " at a time, or only some ", ArgumentValue("targets")

@@ -3,19 +3,23 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ...arguments import MEASURES, WITHIN
 from ...generate import grid
 from ...io import read_vertices
 from ...planning.plan import Plan
 from ..command import IDS, LIMIT, PREDECESSORS, Command, Option
-from ..entry import Algorithm, Sample, named
-from ..samples import graphs
+from ..entry import Algorithm, Sample, declare, named
+from ..samples import WEIGHTS, falling, graphs, with_weights
 from ..work import Work
 from . import verify
 from .call import distances
 from .plan import METHODS, TYPES, planned
 from .summary import summary
 
-SOURCES = "A file with the vertices to start from: a number or an id a line, or .npy. By default all vertices."
+SOURCES = (
+    "A file with the vertices to start from: a number or an id a line, or .npy; a line that begins with # is a comment "
+    "unless it is an id. By default all vertices."
+)
 
 REVERSE = Option("reverse", bool, "Follow edges backwards: distances from each target to each source.")
 
@@ -38,6 +42,19 @@ def samples(method: str) -> Iterator[Sample]:
             )
 
 
+def further() -> Iterator[Sample]:
+    """Yield measures, few targets, few of these and sparse rows of graphs with weights of every type; negative ones."""
+    some: dict[str, Any] = {"sources": range(70)}
+    measures = {"reduce": [*(name for name in MEASURES if not name.startswith("out_")), (WITHIN, [1, 2])]}
+    for dtype in WEIGHTS:
+        graph = with_weights(graphs()[0], dtype)
+        for options in (measures, {"targets": [1, 2]}, {"nearest": 3}, {"limit": 3, "sparse": True}):
+            yield Sample(graph, some | options)
+    for graph in falling(100):
+        yield Sample(graph, some | {"predecessors": True})
+        yield Sample(graph, some | {"reduce": "mean"})
+
+
 DISTANCES = Algorithm(
     name="distances",
     call=distances,
@@ -50,12 +67,12 @@ DISTANCES = Algorithm(
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,
+    further=further,
     command=Command(
         name="distances",
         help="Find the shortest paths from some vertices of FILE's graph to some vertices.",
         example="mgraph distances roads.gr --sources a.txt --targets b.txt --limit 900 --nearest 5 --out od.parquet",
         summary=summary,
-        table=True,
         prepared=True,
         options=(
             Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True),
@@ -77,15 +94,16 @@ DISTANCES = Algorithm(
     ),
 )
 
+declare(DISTANCES)
+
 #: The measures of distances, a command of their own; `MEASURES` are its flags.
 MEASURED = Command(
     name="measures",
     help="""Measure the distances from each vertex of FILE's graph, or from some, by --eccentricity and other options.
 
-    Of a directed graph, --reverse measures the distances to each vertex, as is usual for closeness.""",
-    example="mgraph measures roads.gr --eccentricity --closeness --out measures.parquet",
+    Of a directed graph, --reverse measures the distances to each vertex, which --closeness and --harmonic need.""",
+    example="mgraph measures roads.gr --closeness --reached --reverse --out measures.parquet",
     summary=summary,
-    table=True,
     prepared=True,
     options=(
         Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True),

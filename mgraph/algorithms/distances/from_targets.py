@@ -8,14 +8,14 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from .keepers import keeper
-from .wanted import Wanted
+from .output import Output
+from .row_sinks import keeper
 
 #: Sources whose columns are kept at a time.
 COLUMNS = 1 << 12
 
 
-def kept_of_columns(lengths: np.ndarray, starts: np.ndarray, wanted: Wanted) -> dict[str, Array]:
+def kept_of_columns(lengths: np.ndarray, starts: np.ndarray, wanted: Output) -> dict[str, Array]:
     """Return what is kept of the sources' distances, by name.
 
     Parameters
@@ -24,10 +24,10 @@ def kept_of_columns(lengths: np.ndarray, starts: np.ndarray, wanted: Wanted) -> 
         The distances from each source to each of the targets, a row for a target.
     starts : array of int32, shape (k,)
         The sources.
-    wanted : Wanted
+    wanted : Output
         What to keep of their distances; its `targets` are those of the rows.
     """
-    (t, k), narrow = lengths.shape, Wanted(wanted.targets, wanted.nearest, wanted.measures, wanted.radii, narrow=True)
+    (t, k), narrow = lengths.shape, Output(wanted.targets, wanted.nearest, wanted.measures, wanted.radii, narrow=True)
     batch = min(k, COLUMNS)
     kept = keeper(narrow, devices.find("cpu"), "cpu", k, t, batch, lengths.dtype, False)
     for top in range(0, k, batch):

@@ -5,7 +5,7 @@ batch. The diameter of an undirected graph is bounded first, so that few vertice
 Grossi, Habib, Lanzi and Marino, "On computing the diameter of real-world undirected graphs", 2013).
 """
 
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,32 +13,24 @@ from ... import device as devices
 from ...arguments import checked_flag
 from ...docstrings import with_common_parts
 from ...dtypes import as_floats, infinity
-from ...errors import Given, InputError
+from ...errors import ArgumentValue, InputError
 from ...graph import Graph
 from ...graph.question import Question
 from ...hierarchy import Hierarchy
-from ...runtime.program import Progress
+from ...runtime.run import Run
 from ..components.call import connected_components
 from ..sssp.call import sssp
-from .call import DistancesResult, distances, given_graph, once_read, type_and_device
+from .call import DistancesResult, distances, given_graph, once_read, type_and_run
 
 #: Sources of the first batch of a bounded diameter. Each further batch has twice as many, as bounds get worse.
 FIRST = 64
 
 
-class Where(TypedDict, total=False):
-    """The common arguments of calls, which `mgraph.distances` explains."""
+class Where(Run, total=False):
+    """The options that measures pass on to `mgraph.distances`, which explains them."""
 
     method: str
     dtype: Any
-    device: str | None
-    client: Any
-    memory_limit: int | float | str | None
-    span: int | None
-    progress: Progress | None
-    worker_timeout: float | str | None
-    wait_for_workers: int | None
-    retries: int | None
 
 
 @with_common_parts
@@ -139,17 +131,18 @@ def diameter(
     graph, components = once_read(graph), checked_flag("components", components)
     given = given_graph(graph)
     if components and given.directed:
-        raise InputError(Given("components", True), " needs an undirected graph")
+        raise InputError(ArgumentValue("components", True), " needs an undirected graph")
     if components and e is not None:
-        raise InputError(Given("components", True), " needs those of each component: leave out ", Given("e"))
+        raise InputError(
+            ArgumentValue("components", True), " needs those of each component: leave out ", ArgumentValue("e")
+        )
     weighs = checked_flag("weight", weight) and where.get("method") != "bfs"
     if e is not None or not isinstance(given, Graph) or given.directed or not (given.nonnegative or not weighs):
         return float(_eccentricities(graph, e, weight, where).max())
     _check_vertices(given)
     if isinstance(graph, Hierarchy):
-        asked = where.get("dtype"), where.get("device"), where.get("client")
-        dtype, device = type_and_device(graph, *asked)
-        where = {"method": "hierarchy", **where, "dtype": dtype, "device": device}
+        dtype, where = type_and_run(graph, where.get("dtype"), where)
+        where = {"method": "hierarchy", **where, "dtype": dtype}
     searched = given if weighs else given.unweighted()
     labels = devices.to_host(connected_components(searched, **_without(where, "method", "dtype", "progress")).labels)
     order = np.argsort(labels, kind="stable")
@@ -296,7 +289,7 @@ def closeness(
 
     See Also
     --------
-    mgraph.distances : With ``reduce="closeness"``, by the distances from each vertex.
+    mgraph.distances : With ``reduce="out_closeness"``, by the distances from each vertex.
 
     Examples
     --------
@@ -399,6 +392,9 @@ def _measured(
     ids: bool = False,
 ) -> DistancesResult:
     """Return measures of the distances from some vertices, an argument of this name, or to them in `reverse`."""
+    unknown = where.keys() - Where.__optional_keys__
+    if unknown:
+        raise TypeError(f"a measure got an unexpected keyword argument {min(unknown)!r}: name vertices by {name!r}")
     graph = once_read(graph)
     given = given_graph(graph)
     question = _question(graph, ids)
@@ -407,7 +403,11 @@ def _measured(
         if isinstance(given, Graph):
             graph = given.unweighted()
         elif where.setdefault("method", "bfs") != "bfs":
-            raise InputError(Given("method", where["method"]), " measures weights: leave out ", Given("weight", weight))
+            raise InputError(
+                ArgumentValue("method", where["method"]),
+                " measures weights: leave out ",
+                ArgumentValue("weight", weight),
+            )
     return distances(graph, vertices, reduce=reduce, reverse=reverse, **where)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ... import device as devices
 from ...arguments import checked_choice, checked_reduce
 from ...dtypes import DISTANCE_TYPES, distance_dtype, name_of
-from ...errors import Given, InputError, MemoryLimitError
+from ...errors import ArgumentValue, InputError, MemoryLimitError
 from ...hierarchy.structure import Fill
 from ...planning.cut import Ranges, fitting_rows, sources_of, span_of
 from ...planning.devices import DeviceSpec, rates_of, spec_of, unheld, usable
@@ -19,8 +19,8 @@ from ...planning.plan import Alternative, Plan
 from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from ..apsp import plan as all_pairs
-from ..many_levels import counts_bytes, counts_seconds, levels_bytes, levels_seconds, words_for
-from ..many_sources import (
+from ..batched_bfs import counts_bytes, counts_seconds, levels_bytes, levels_seconds, words_for
+from ..batched_sssp import (
     CORE_SOURCES,
     SLICE,
     apart_seconds,
@@ -30,7 +30,7 @@ from ..many_sources import (
     relaxing_seconds,
     searches_bytes,
 )
-from ..many_sweeps import (
+from ..batched_sweeps import (
     BATCH,
     LANES,
     LEAST,
@@ -45,8 +45,8 @@ from ..many_sweeps import (
 )
 from .detail import DistancesDetail
 from .from_targets import COLUMNS
-from .keepers import keeper_bytes
-from .wanted import columns
+from .output import columns
+from .row_sinks import keeper_bytes
 
 #: The methods of `mgraph.distances`.
 METHODS = ("sssp", "johnson", "bfs", "blocked", "hierarchy")
@@ -259,10 +259,12 @@ def planned(
     checked_choice("method", method, ("auto", *METHODS))
     measures = sum(map(len, checked_reduce(reduce)))
     if measures and (nearest is not None or predecessors):
-        other = Given("predecessors", True) if nearest is None else Given("nearest", nearest)
-        raise InputError(Given("reduce", reduce), " keeps no distances: leave out ", other)
+        other = ArgumentValue("predecessors", True) if nearest is None else ArgumentValue("nearest", nearest)
+        raise InputError(ArgumentValue("reduce", reduce), " keeps no distances: leave out ", other)
     if method == "blocked" and predecessors:
-        raise InputError(Given("method", method), " finds no predecessors: leave out ", Given("predecessors", True))
+        raise InputError(
+            ArgumentValue("method", method), " finds no predecessors: leave out ", ArgumentValue("predecessors", True)
+        )
     request = _Request(
         n=n,
         m=m,
@@ -487,7 +489,9 @@ def _on_matrix(request: _Request) -> Plan:
     request = replace(request, specs=unheld(request.specs))
     n, k, limit = request.n, request.sources, request.memory_limit
     if not request.here:
-        raise InputError(Given("method", "blocked"), " is for one device without workers: call mgraph.apsp for these")
+        raise InputError(
+            ArgumentValue("method", "blocked"), " is for one device without workers: call mgraph.apsp for these"
+        )
     pairs = all_pairs.planned(
         n,
         request.m,

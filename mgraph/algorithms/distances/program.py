@@ -2,7 +2,7 @@
 
 A shard has the whole graph and a range of the sources; shards do not communicate. A superstep takes the next batch of
 them, searches from it (`Searches` or `LevelSearches`) or sweeps down a hierarchy (`Sweeps`), and keeps what the call
-wants of its rows (`keepers`). Sweeps make measures themselves, and searches without weights count levels
+wants of its rows (`row_sinks`). Sweeps make measures themselves, and searches without weights count levels
 (`LevelCounts`), so that there are no rows then.
 """
 
@@ -19,12 +19,12 @@ from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, vertices_in_short
 from ...runtime.communicator import Communicator
-from ..many_levels import LevelCounts, LevelSearches
-from ..many_sources import Network, Searches, batches_of, resumed_rows
-from ..many_sweeps import Sweeps
+from ..batched_bfs import LevelCounts, LevelSearches
+from ..batched_sssp import Network, Searches, batches_of, resumed_rows
+from ..batched_sweeps import Sweeps
 from .detail import DistancesDetail
-from .keepers import Keeper, combined, greatest_within, keeper, unmeasured
-from .wanted import Wanted, within
+from .output import Output, within
+from .row_sinks import RowSink, combined, greatest_within, keeper, unmeasured
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Searching:
 
     searches: Searches | LevelSearches | Sweeps
     sources: Array
-    keeper: Keeper
+    keeper: RowSink
 
     def take(self, top: int, bottom: int) -> None:
         """Search from sources number `top` to `bottom`."""
@@ -52,7 +52,7 @@ class Measuring:
 
     searches: Sweeps
     sources: np.ndarray
-    wanted: Wanted
+    wanted: Output
     found: dict[str, np.ndarray]
 
     def take(self, top: int, bottom: int) -> None:
@@ -75,7 +75,7 @@ class Counting:
 
     searches: LevelCounts
     sources: np.ndarray
-    wanted: Wanted
+    wanted: Output
     n: int
     dtype: np.dtype
     found: dict[str, np.ndarray]
@@ -116,13 +116,13 @@ class FromSources(Resumable):
         Its ranges are those of the list; each shard's device has the whole graph.
     sources : array of int32, shape (k,)
         The vertices to search from, in any order; vertices may be repeated.
-    wanted : Wanted
+    wanted : Output
         What to keep of each row of distances.
     limit : float
         The greatest distance to search to, a number of the result's type or infinity.
     """
 
-    def __init__(self, plan: Plan[DistancesDetail], sources: np.ndarray, wanted: Wanted, limit: float) -> None:
+    def __init__(self, plan: Plan[DistancesDetail], sources: np.ndarray, wanted: Output, limit: float) -> None:
         self.plan = plan
         self.sources = sources
         self.wanted = wanted

@@ -9,6 +9,9 @@ from ...graph import Graph
 from ..command import Summary, blocks_of_rows
 from .call import DistancesResult
 
+#: The most distances that are shown.
+SHOWN = 100
+
 
 def summary(graph: Graph, result: DistancesResult, options: dict[str, Any]) -> Summary:
     """Sum up the distances, some rows at a time, or the measures."""
@@ -26,7 +29,23 @@ def summary(graph: Graph, result: DistancesResult, options: dict[str, Any]) -> S
     pairs = k * result.distances.shape[1]
     facts |= {"pairs": pairs, "reached_pairs": reached, "largest_distance": largest}
     words = f"reached: {reached:,} of {pairs:,} pairs" + ("" if largest is None else f", the farthest at {largest}")
+    if pairs <= SHOWN and result.nearest is None and not hasattr(result.distances, "indptr"):
+        words += "\n" + _table(result, graph)
     return Summary(facts, words, "pairs")
+
+
+def _table(result: DistancesResult, graph: Graph) -> str:
+    """Return the distances as lines of text: a row for each source, a column for each target, - where there is none."""
+    ids = graph.ids if graph.ids is not None and len(graph.ids) and isinstance(graph.ids[0], str) else None
+    sources, targets = (
+        [end if ids is None or isinstance(end, str) else ids[end] for end in ends]
+        for ends in (result.sources.tolist(), range(graph.n) if result.targets is None else result.targets.tolist())
+    )
+    rows = [["from \\ to", *map(str, targets)]]
+    for source, row in zip(sources, np.concatenate([*blocks_of_rows(result.distances)]), strict=True):
+        rows.append([str(source), *("-" if d == infinity(row.dtype) else str(d) for d in row.tolist())])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in rows)
 
 
 def _of_measures(result: DistancesResult, facts: dict[str, Any]) -> Summary:

@@ -12,10 +12,9 @@ The kernels stop in bounded time on invalid input, such as a cycle or a successo
 Then one core goes through the input element by element, and the error names what is wrong.
 """
 
-import os
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -23,35 +22,24 @@ from ... import device as devices
 from ...arguments import as_array, checked_integer
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import InputError
-from ...results import Result
-from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
-from ...runtime.program import Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import checked_memory_limit, checked_span, placed_vector, runner_of_vector
+from ...errors import ArgumentValue, InputError, VerificationError
+from ...kernels import certificates as certificate_kernels
+from ...results import CallInput, Proofs, Result, check_arrays
+from ...runtime.call import call
+from ...runtime.run import ResumableRun
+from ...runtime.select import placed_vector, runner_of_vector
+from ...runtime.solving import Call
 from . import plan as ranking
 from .program import Checked, Jumping, OneByOne, Walking, check_range, gathered, one_by_one
 
 
-@recovering
-@memory_errors("list_rank")
-@with_common_parts
+@call
 def list_rank(
     succ: Any,
     *,
     method: str = "auto",
     splitters: int | None = None,
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | str | None = None,
-    resume: bool = False,
+    **run: Unpack[ResumableRun],
 ) -> "ListRankResult":
     """Return the distance from every element of linked lists to the last element of its list.
 
@@ -105,33 +93,27 @@ def list_rank(
     >>> mgraph.list_rank([1, 2, 2], device="cpu").ranks.tolist()
     [2, 1, 0]
     """
-    succ = _elements(succ)
-    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    if wanted is not None and splitters is None:
-        method = wanted.method("list_rank", method, ranking.METHODS)
-    runner = runner_of_vector("succ", succ, device, client, worker_timeout, wait_for_workers)
-    span = checked_span(span, progress)
-    splitters = None if splitters is None else checked_integer("splitters", splitters, 1)
-    most_memory = checked_memory_limit(memory_limit, runner)
+    given = succ = _elements(succ)
+    asked = Call(run, runner_of_vector("succ", succ, run))
+    if splitters is None:
+        method = asked.method("list_rank", method, ranking.METHODS)
     plan = ranking.planned(
         len(succ),
         None,
-        runner.specs,
+        asked.runner.specs,
         method=method,
-        splitters=splitters,
-        memory_limit=most_memory,
-        span=span,
+        splitters=None if splitters is None else checked_integer("splitters", splitters, 1),
+        memory_limit=asked.memory_limit,
+        span=asked.span,
     )
     programs: dict[str, type[OneByOne | Jumping | Walking]] = {"sequential": OneByOne, "wyllie": Jumping}
     program = programs.get(plan.method, Walking)(plan)
-    if wanted is not None:
-        plan = plan_with_copies(plan, program, most_memory)
     if placed_vector(succ):
         whole = partial(gathered, succ.ranges, np.dtype(plan.dtype))
-        outcome = runner.run(program, lambda shard: whole, plan, progress, wanted)
+        plan, outcome = asked.run(program, lambda shard: whole, plan)
         if outcome.arrays["failed"].any():
             alone = ranking.on_the_first(plan)
-            outcome = runner.run(Checked(alone), lambda shard: whole, alone, None)
+            outcome = asked.runner.run(Checked(alone), lambda shard: whole, alone, None)
         ranks = outcome.arrays["ranks"]
     else:
         home = devices.of(succ)
@@ -139,11 +121,11 @@ def list_rank(
             if not np.can_cast(succ.dtype, plan.dtype):
                 check_range(succ)  # narrowing could turn an invalid successor into a valid one
             succ = home.xp.ascontiguousarray(succ, dtype=plan.dtype)
-        outcome = runner.run(program, lambda shard: succ, plan, progress, wanted)
+        plan, outcome = asked.run(program, lambda shard: succ, plan)
         # A failure nearly always means that the input is not a list.
         failed = outcome.arrays["failed"].any()
         ranks = home.asarray(one_by_one(succ) if failed else outcome.arrays["ranks"])
-    return ListRankResult(ranks=ranks, plan=plan, timings=outcome.timings)
+    return ListRankResult(ranks=ranks, plan=plan, timings=outcome.timings, _solved=CallInput(given))
 
 
 @with_common_parts
@@ -167,6 +149,7 @@ class ListRankResult(Result):
 
     ARRAYS = ("ranks",)
     INDEX = "element"
+    PROOFS: ClassVar[Proofs] = {"ranks": ("rank",)}
 
     ranks: Array
 
@@ -175,6 +158,59 @@ class ListRankResult(Result):
 
     def __getitem__(self, key: Any) -> Any:
         return self.ranks[key]
+
+    def verify(self, succ: Any = None) -> None:
+        """Raise unless the ranks are right: 0 at the last element of a list, elsewhere one more than at the successor.
+
+        Verified in one pass over the elements where `succ` is, by a kernel that shares nothing with those that rank.
+        What lies on workers is copied to this process first.
+
+        Parameters
+        ----------
+        succ : array_like of int, or DistributedVector, shape (n,), optional
+            The successors that were ranked. By default the call's, if they still exist: the result does not keep them.
+
+        Raises
+        ------
+        VerificationError
+            If the rule ``"rank"`` is broken; `vertex` is the first element that breaks it.
+        InputError
+            If the successors have gone, are another number, or are no vector of integers.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.list_rank([1, 2, 2], device="cpu")
+        >>> result.verify([1, 2, 2])
+        >>> result.verify([1, 1, 2])
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: element 1 breaks the rule 'rank': it has rank 1
+        """
+        given = self.solved.graph() if succ is None else _elements(succ)
+        if given is None:
+            raise InputError(
+                "the list no longer exists, as a result does not keep it: pass it as ", ArgumentValue("succ")
+            )
+        check_arrays(self)
+        if len(given) != self.plan.n:
+            expected = f"the {self.plan.n} successors that were ranked"
+            raise InputError(argument="succ", value=f"{len(given)} elements", expected=expected)
+        given, ranks = (part.to_numpy() if placed_vector(part) else part for part in (given, self.ranks))
+        home, copied = (
+            devices.of(given),
+            0 if given.dtype in (np.dtype(np.int32), np.dtype(np.int64)) else 8 * len(given),
+        )
+        with home.active(), devices.allocating("verify()", copied + ranks.nbytes, home):
+            successors = given.astype(np.int64) if copied else home.xp.ascontiguousarray(given)
+            least = home.xp.full(1, len(ranks), np.int64)
+            certificate_kernels.on(home).check_ranks(successors, 0, home.asarray(ranks), least)
+            element = int(least[0])
+        if element < len(ranks):
+            message = f"element {element} breaks the rule 'rank': it has rank {int(ranks[element])}"
+            raise VerificationError(message, rule="rank", vertex=element)
 
 
 def _elements(succ: Any) -> Array:

@@ -10,7 +10,7 @@ from ...arrays import Array
 from ...generate import linked_list
 from ...planning.plan import Plan
 from ..command import Command, Option
-from ..entry import Algorithm, Sample, named
+from ..entry import Algorithm, Sample, declare, named
 from ..work import SECTOR, Work
 from . import verify
 from .call import list_rank
@@ -37,6 +37,12 @@ def samples(method: str) -> Iterator[Sample]:
     yield Sample(np.minimum((shares * np.arange(4000)).astype(int), np.arange(4000)), {})
 
 
+def further() -> Iterator[Sample]:
+    """Yield a list in the type that calls compute in, and one whose jumps all cores share."""
+    yield Sample(linked_list(20_000).astype(np.int32), {})
+    yield Sample(linked_list(100_000), {"method": "wyllie"})
+
+
 LIST_RANK = Algorithm(
     name="list_rank",
     call=list_rank,
@@ -50,6 +56,7 @@ LIST_RANK = Algorithm(
     work=work,
     rounds=rounds,
     samples=samples,
+    further=further,
     command=Command(
         name="rank",
         help="""Find every element's distance to the last of its list.
@@ -68,3 +75,5 @@ LIST_RANK = Algorithm(
         ),
     ),
 )
+
+declare(LIST_RANK)

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...arguments import checked_choice, checked_integer, warn_caller
+from ...arguments import checked_choice, checked_integer
 from ...dtypes import MAX_ELEMENTS, name_of
-from ...errors import Given, InputError, RenamedWarning, Words
+from ...errors import ArgumentValue, InputError, Words
 from ...kernels import list_rank as list_rank_kernels
 from ...planning.cut import even_ranges, fitting_rows, span_of
 from ...planning.devices import DeviceSpec, rates_of, speed_of
@@ -43,9 +43,6 @@ SPACING = 1024
 #: What `mgraph.list_rank` can do.
 METHODS = ("sequential", "wyllie", "splitter64", "splitter48")
 
-#: Former names of methods, accepted with a FutureWarning until the next release.
-FORMER_METHODS = {"wylie": "wyllie"}
-
 
 @dataclass(frozen=True)
 class ListDetail(Detail):
@@ -72,7 +69,7 @@ class ListDetail(Detail):
     def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
         """Yield the method that takes least."""
         if short:
-            yield Given("method", "splitter48"), " takes least (each device has the whole list)"
+            yield ArgumentValue("method", "splitter48"), " takes least (each device has the whole list)"
 
 
 def planned(
@@ -90,11 +87,6 @@ def planned(
     `m` is not used, since an element has one link.
     """
     checked_integer("n", n, 0, MAX_ELEMENTS)
-    if isinstance(method, str) and method in FORMER_METHODS:
-        former, method = method, FORMER_METHODS[method]
-        names = Given("method", former), " of list_rank is now ", Given("method", method)
-        message = RenamedWarning(*names, ": the former name ends with the next release")
-        warn_caller(message)
     return _planned(n, specs, method, span, splitters, memory_limit)
 
 
@@ -111,16 +103,16 @@ def _planned(
     checked_choice("method", method, ("auto", *METHODS))
     if method == "sequential" and kind == "cuda":
         raise InputError(
-            Given("method", "sequential"),
+            ArgumentValue("method", "sequential"),
             " goes along a list on one core of a CPU: give ",
-            Given("device", "cpu"),
+            ArgumentValue("device", "cpu"),
             " with it",
         )
     if splitters is not None and method in ("sequential", "wyllie"):
         raise InputError(
-            Given("method", method),
+            ArgumentValue("method", method),
             " has no splitters: give ",
-            Given("splitters"),
+            ArgumentValue("splitters"),
             " with 'splitter64' or 'splitter48'",
         )
     if method == "auto":

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -10,31 +10,22 @@ from ... import device as devices
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...graph import as_any_graph
-from ...planning.shape import shape_beside
-from ...results import Result, Solved, on_workers
-from ...runtime.program import Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ...results import INTEGERS, CallInput, Proofs, Result, on_host, on_workers
+from ...runtime.call import call
+from ...runtime.run import Run
+from ...runtime.solving import GraphCall
+from ..certificates import forest as certificate
 from . import plan as forest_plan
 from .keys import kept_names, needs_table, orders_of
 from .program import SpanningForest
 
 
-@recovering
-@memory_errors("minimum_spanning_forest")
-@with_common_parts
+@call
 def minimum_spanning_forest(
     graph: Any,
     *,
     method: str = "auto",
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
+    **run: Unpack[Run],
 ) -> "SpanningForestResult":
     """Return a spanning forest of least total weight: a tree for each connected component.
 
@@ -80,26 +71,20 @@ def minimum_spanning_forest(
     (8, 2)
     """
     graph = as_any_graph(graph)
-    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
+    asked = GraphCall(graph, run)
     dtype, extremes = graph.weights_dtype, graph.extremes()
-    plan = forest_plan.planned(
-        graph.n,
-        graph.m,
-        specs_holding(runner, graph, *kept_names(dtype, graph.directed), orders=orders_of(graph.directed)),
+    plan = asked.planned(
+        forest_plan.planned,
+        *kept_names(dtype, graph.directed),
+        orders=orders_of(graph.directed),
         method=method,
-        memory_limit=checked_memory_limit(memory_limit, runner),
-        span=checked_span(span, progress),
         directed=graph.directed,
-        indptr=cut_of(runner, graph),
-        shape=shape_beside(graph, runner.specs),
-        a_weight=0 if runner.place is not None or dtype is None or dtype == np.int32 else dtype.itemsize,
+        a_weight=0 if asked.place is not None or dtype is None or dtype == np.int32 else dtype.itemsize,
         converted=dtype is not None and dtype != np.int32,
         distinct=needs_table(dtype, extremes),
     )
-    program = SpanningForest(plan, graph.directed, extremes)
-    outcome = runner.run(program, parts(runner, graph, plan), plan, progress)
-    edges = at_home(graph, outcome.arrays)
-    return SpanningForestResult(**edges, plan=plan, timings=outcome.timings, _solved=Solved(graph))
+    found = asked.solved(SpanningForest(plan, graph.directed, extremes), plan)
+    return SpanningForestResult(**found, _solved=CallInput(graph))
 
 
 @with_common_parts
@@ -129,6 +114,11 @@ class SpanningForestResult(Result):
     FACTS = ("trees",)
     INDEX = "edge"
     PICTURES = ("distribution", "graph")
+    PROOFS: ClassVar[Proofs] = {
+        "src": tuple(certificate.RULES),
+        "dst": tuple(certificate.RULES),
+        "weights": ("lightest", "edge"),
+    }
 
     src: Array
     dst: Array
@@ -151,12 +141,63 @@ class SpanningForestResult(Result):
                 return float(sum(part.sum(dtype=np.float64) for part in parts))
         return sum(sum(part.tolist()) for part in parts)
 
+    def verify(self, graph: Any = None) -> None:
+        """Raise unless the edges are those of the lightest spanning forest; their `total` and `trees` follow from them.
+
+        Verified by a second algorithm on the host: the forest's edges unite trees in the order of their weights, on one
+        core; a pass over the graph's edges, on all cores, compares each with the last one on the forest's path between
+        its ends. A graph on workers is copied first.
+
+        Parameters
+        ----------
+        graph : Graph or DistributedGraph, optional
+            The graph that was solved. By default the call's, if it still exists: the result does not keep it.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` names the first one. Its `vertex` is the first vertex with such an
+            edge of the graph, or the place of the first such edge of the forest.
+        InputError
+            If the graph has gone or has another number of vertices.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Notes
+        -----
+        The rules, in this order: ``"ends"`` (edges of the forest lead from a lesser to a greater vertex, and are in the
+        order of their ends), ``"cycle"`` (they close none), ``"connected"`` (the ends of an edge of the graph are in
+        one tree), ``"lightest"`` (it does not precede the last edge on the path between them, by weight and then by
+        ends), ``"edge"`` (an edge of the forest is the graph's, with its weight).
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 2], [4, 3, 9])
+        >>> result = mgraph.minimum_spanning_forest(graph, device="cpu")
+        >>> result.verify()
+        >>> result.weights[0] = 5
+        >>> result.verify()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: vertex 0 breaks the rule 'lightest': ...
+        """
+        certificate.verify(self, graph)
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        return (len(self.src),)
+
+    def _types_of(self, name: str) -> tuple[str, ...]:
+        return INTEGERS if name in self.VERTICES else ("int32", "int64", "float32", "float64")
+
+    def _names_of_call(self) -> set[str]:
+        return set(self.ARRAYS)
+
     def _colours(self) -> tuple[np.ndarray, str]:
         return np.bincount(np.concatenate(self._tree()), minlength=self.plan.n), "degree in the forest"
 
     def _tree(self) -> tuple[np.ndarray, np.ndarray]:
-        src, dst = (end.to_numpy() if on_workers(end) else devices.to_host(end) for end in (self.src, self.dst))
-        return src, dst
+        return on_host(self.src), on_host(self.dst)
 
     @property
     def trees(self) -> int:

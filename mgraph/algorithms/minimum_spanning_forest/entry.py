@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from ...generate import weighted
 from ..command import Command
-from ..entry import Algorithm, Sample, named
-from ..samples import graphs
+from ..entry import Algorithm, Sample, declare, named
+from ..samples import WEIGHTS, graphs, with_weights
 from ..work import of_edges
 from . import verify
 from .call import minimum_spanning_forest
@@ -20,6 +20,12 @@ def samples(method: str) -> Iterator[Sample]:
         yield Sample(weighted(graph, (-2, 5), "int32"), {})
 
 
+def further() -> Iterator[Sample]:
+    """Yield a graph with weights of every type."""
+    for dtype in WEIGHTS:
+        yield Sample(with_weights(graphs()[0], dtype), {})
+
+
 MINIMUM_SPANNING_FOREST = Algorithm(
     name="minimum_spanning_forest",
     call=minimum_spanning_forest,
@@ -31,6 +37,7 @@ MINIMUM_SPANNING_FOREST = Algorithm(
     unique=("src", "dst", "weights"),
     work=of_edges,
     samples=samples,
+    further=further,
     command=Command(
         name="forest",
         help="Find the edges that connect each component of FILE's graph at the least total weight.",
@@ -39,3 +46,5 @@ MINIMUM_SPANNING_FOREST = Algorithm(
         together=True,
     ),
 )
+
+declare(MINIMUM_SPANNING_FOREST)

@@ -1,10 +1,9 @@
 """Shortest paths from one source: the public call and its result; `program` has the program."""
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -13,28 +12,25 @@ from ...arguments import checked_choice, checked_flag, checked_limit
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity, name_of
-from ...errors import Given, InputError
+from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.question import Question
 from ...paths import needed_for_paths
-from ...planning.shape import shape_beside
-from ...results import OfDistances, Solved, solved_graph
-from ...runtime.checkpoints import checked_checkpoints, plan_with_copies
-from ...runtime.program import Progress, memory_errors
-from ...runtime.recovery import recovering
-from ...runtime.select import at_home, checked_memory_limit, checked_span, cut_of, parts, runner_of, specs_holding
+from ...results import CallInput, OfDistances, Proofs, check_named, solved_graph
+from ...runtime.call import call
+from ...runtime.run import ResumableRun
+from ...runtime.solving import GraphCall
 from ...runtime.walking import walked_back
 from .. import negative_cycles
 from ..certificates import distances as certificate
-from ..one_source import alone_width, near_width
+from ..certificates.run import called
+from ..sssp_window import alone_width, near_width
 from . import plan as single_source_plan
 from .plan import METHODS, TYPES
 from .program import PATIENCE, FromOneSource, Request
 
 
-@recovering
-@memory_errors("sssp")
-@with_common_parts
+@call
 def sssp(
     graph: Any,
     source: Any = None,
@@ -46,17 +42,7 @@ def sssp(
     limit: float | None = None,
     target: Any = None,
     ids: bool = False,
-    device: str | None = None,
-    client: Any = None,
-    memory_limit: int | float | str | None = None,
-    span: int | None = None,
-    progress: Progress | None = None,
-    worker_timeout: float | str | None = None,
-    wait_for_workers: int | None = None,
-    retries: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float | str | None = None,
-    resume: bool = False,
+    **run: Unpack[ResumableRun],
 ) -> "SsspResult":
     """Return the length of the shortest path to every vertex from `source`, or from the nearest of several.
 
@@ -139,33 +125,25 @@ def sssp(
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
     checked_choice("method", method, ("auto", *METHODS))
-    wanted = checked_checkpoints(checkpoint, checkpoint_every, resume)
-    if wanted is not None:
-        method = wanted.method("sssp", method, METHODS)
+    asked = GraphCall(graph, run)
+    method = asked.method("sssp", method, METHODS)
     least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
         raise InputError(
             f"the weight {least} is negative, which ",
-            Given("method", method),
+            ArgumentValue("method", method),
             " does not support: use ",
-            Given("method", "bellman-ford"),
+            ArgumentValue("method", "bellman-ford"),
         )
     check_sums(graph, computed)
-    runner = runner_of(graph, device, client, worker_timeout, wait_for_workers)
-    most_memory = checked_memory_limit(memory_limit, runner)
-    plan = single_source_plan.planned(
-        graph.n,
-        graph.m,
-        specs_holding(runner, graph, f"lengths.{name_of(computed)}"),
+    plan = asked.planned(
+        single_source_plan.planned,
+        f"lengths.{name_of(computed)}",
         method=method,
         dtype=computed,
         predecessors=predecessors,
         sources=len(start) if sources is not None else 1,
         nonnegative=least >= 0,
-        memory_limit=most_memory,
-        span=checked_span(span, progress),
-        indptr=cut_of(runner, graph),
-        shape=shape_beside(graph, runner.specs),
     )
     width = float("inf")
     if plan.method == "nearfar":
@@ -177,24 +155,18 @@ def sssp(
     missed = negative_cycles.may_be_missed(graph, computed)
     if missed:
         negative_cycles.check(graph, plan, start)
-    pieces = parts(runner, graph, plan)
-    program = FromOneSource(plan, request, PATIENCE if request.negative and not missed else None)
-    if wanted is not None:
-        plan = plan_with_copies(plan, program, most_memory)
-    outcome = runner.run(program, pieces, plan, progress, wanted)
-    if outcome.arrays["doubt"][0]:
+    found = asked.solved(FromOneSource(plan, request, PATIENCE if request.negative and not missed else None), plan)
+    if found["doubt"][0]:
         negative_cycles.check(graph, plan, start)
-        further = None if wanted is None else replace(wanted, resume=True)
-        outcome = runner.run(FromOneSource(plan, request, None), pieces, plan, progress, further)
-    found = {name: array for name, array in outcome.arrays.items() if name not in FromOneSource.facts}
+        found = asked.solved(FromOneSource(plan, request, None), plan, resume=True)
+    del found["doubt"]
+    rounds = found.pop("rounds")
     return SsspResult(
-        **at_home(graph, found),
+        **found,
+        iterations=int(rounds[0]),
         sources=tuple(question.listed(start)),
-        iterations=int(outcome.arrays["rounds"][0]),
-        plan=plan,
-        timings=outcome.timings,
         _starts=start,
-        _solved=Solved(graph, most, end, question.ids),
+        _solved=CallInput(graph, most, end, question.ids),
     )
 
 
@@ -211,7 +183,7 @@ class SsspResult(OfDistances):
         The vertex before the last on such a path; -9999 where there is none and for the source. With negative weights,
         a vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
     iterations : int
-        Number of rounds that were run.
+        Number of rounds that were run; of CPUs that search together without negative weights, that of their exchanges.
     sources : tuple of int or of ids
         The sources of the distances, in the order of their numbers.
     nearest : array or DistributedVector of int32, shape (n,), or None
@@ -233,7 +205,15 @@ class SsspResult(OfDistances):
     ARRAYS = ("distances", "predecessors", "nearest")
     VERTICES = ("predecessors", "nearest")
     FACTS = ("sources",)
+    OPTIONAL = ("nearest",)
     PICTURES = ("distribution", "graph")
+    PROOFS: ClassVar[Proofs] = {
+        "distances": (*certificate.OF_DISTANCES, *certificate.OF_NEAREST),
+        "predecessors": certificate.OF_PREDECESSORS,
+        "nearest": certificate.OF_NEAREST,
+        "sources": ("source",),
+        "iterations": (),
+    }
 
     sources: tuple[Any, ...]
     distances: Array
@@ -317,12 +297,15 @@ class SsspResult(OfDistances):
 
         Notes
         -----
-        The rules, in this order: ``"source"`` (its distance is 0), ``"limit"`` (no distance exceeds the limit, or the
-        target's), ``"tree"``, ``"cycle"`` and ``"tree edge"`` (predecessors are reached, lead back to a source, and by
-        edges of the right length), ``"reached"`` (edges from reached vertices lead to reached ones), ``"edge"`` (no
-        edge shortens a distance). Without predecessors also ``"tight"`` (a reached vertex has an edge of the right
-        length) and ``"path"`` (such edges lead to it from a source). From several sources also ``"nearest"`` (such
-        edges lead to a vertex from its nearest source, and from no lesser one).
+        The rules, in this order: ``"source"`` (its distance is 0, or less by a path from another), ``"limit"`` (no
+        distance exceeds the limit, or the target's), ``"tree"``, ``"cycle"`` and ``"tree edge"`` (predecessors are
+        reached, lead back to a source, and by edges of the right length), ``"reached"`` (edges from reached vertices
+        lead to reached ones), ``"edge"`` (no edge shortens a distance). Without predecessors also ``"tight"`` (a
+        reached vertex has an edge of the right length) and ``"path"`` (such edges lead to it from a source). From
+        several sources also ``"nearest"`` (such edges lead to a vertex from its nearest source, and from no lesser
+        one).
+
+        Not proved are `iterations`, and that a predecessor is the least of several that are right.
 
         Examples
         --------
@@ -337,16 +320,28 @@ class SsspResult(OfDistances):
         mgraph.errors.VerificationError: vertex 2 breaks the rule 'tree edge': ...
         """
         known, solved = solved_graph(self, graph), self.solved
+        check_named(self, "sources", self._starts, "source")
         if not known.nonnegative and (solved.target >= 0 or solved.limit < float("inf")):
             raise InputError(
                 "with negative weights and a limit or a target the result lacks distances that prove it: solve without"
             )
         unreached = infinity(np.dtype(self.distances.dtype))
         limits = solved.limit, solved.target
-        # Negative weights may lead from one source to another: those at distance 0 prove the others' distances.
-        roots = tuple(source for source in self._starts if known.nonnegative or self.distances[source] == 0)
+        roots = self._starts if known.nonnegative else self._roots(known)
         question = certificate.Question(roots, *limits, False, unreached, known.nonnegative)
         certificate.verify(known, question, self.arrays, self.plan.devices)
+
+    def _roots(self, graph: Graph | PlacedGraph) -> tuple[int, ...]:
+        """Return the sources at distance 0; raise unless the others are nearer.
+
+        Negative weights may lead from one source to another. A path from those at distance 0 proves the others.
+        """
+        at = {source: self.distances[source] for source in self._starts}
+        for source, distance in at.items():
+            if not distance <= 0:
+                message = f"vertex {called(graph, source)} breaks the rule 'source': {certificate.RULES['source']}"
+                raise VerificationError(f"{message}; it has distances {distance}", rule="source", vertex=source)
+        return tuple(source for source, distance in at.items() if distance == 0)
 
 
 def _window(graph: Graph | PlacedGraph) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...graph import Graph
 from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
-from ..entry import Algorithm, Sample, named
-from ..samples import graphs
+from ..entry import Algorithm, Sample, declare, named
+from ..samples import WEIGHTS, falling, graphs, large, with_weights
 from ..work import of_search
 from . import verify
 from .call import sssp
@@ -26,6 +26,17 @@ def samples(method: str) -> Iterator[Sample]:
             yield Sample(weighted, {"sources": [1, 2], "predecessors": True})
 
 
+def further() -> Iterator[Sample]:
+    """Yield graphs with weights of other types, with negative ones, and large graphs."""
+    for dtype in WEIGHTS:
+        yield Sample(with_weights(graphs()[0], dtype), {"sources": [1, 2], "predecessors": True})
+        yield Sample(with_weights(graphs()[0], dtype, 1), {"source": 1, "predecessors": True})
+    for computed in TYPES:
+        yield Sample(with_weights(large(), computed.name), {"source": 1, "predecessors": True})
+    for graph in falling(100):
+        yield Sample(graph, {"source": 1, "predecessors": True})
+
+
 SSSP = Algorithm(
     name="sssp",
     call=sssp,
@@ -39,6 +50,7 @@ SSSP = Algorithm(
     work=of_search(bytes_an_edge=8),
     rounds=lambda result: int(result.iterations),
     samples=samples,
+    further=further,
     command=Command(
         name="sssp",
         help="Find the shortest paths from one vertex of FILE's graph.",
@@ -54,3 +66,5 @@ SSSP = Algorithm(
         ),
     ),
 )
+
+declare(SSSP)

@@ -12,11 +12,12 @@ from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
 from ...planning.network import Exchanged, gathered, traffic
-from ...planning.plan import Detail, Plan
+from ...planning.plan import Plan
 from ...planning.rates import DEFAULT, EXCHANGE
 from ...planning.remembered import remembered
 from ...planning.shape import Shape
-from ..one_source import reads
+from ..sssp_window import reads
+from .detail import OneSourceDetail
 from .lists import list_length
 from .nearest import A_VERTEX, AN_EDGE
 
@@ -36,6 +37,9 @@ _AN_EDGE, _CACHED, _SLOWER = 2.57e-11, 45e6, 0.3
 
 #: What a round of several GPUs takes besides: two or three exchanges of the host's, and for each vertex.
 _SHARED_ROUND, _A_VERTEX = 130e-6, 1.3e-12
+
+#: Assumed number of exchanges between shards that search apart.
+_SHARED_STEPS = 10
 
 #: Rounds in which so many distances fall that shards exchange all, and how often a distance falls in the others.
 _WIDE, _FALLS = 3, 2
@@ -68,9 +72,11 @@ def planned(
     if method == "auto":
         method = "nearfar" if nonnegative else "bellman-ford"
     kind, shards = specs[0].kind, len(specs)
+    # Between GPUs an exchange takes no longer than a few rounds.
+    apart = shards > 1 and kind == "cpu" and method == "nearfar" and nonnegative
 
     def peak(own: int, own_edges: int) -> int:
-        masked = shards > 1 or method == "mask"
+        masked = (shards > 1 and not apart) or method == "mask"
         several = sources > 1  # whose tree tells which of them is the nearest
         what = n, own_edges, own, dtype, predecessors or several
         found = AN_EDGE * own_edges + A_VERTEX * n if several else 0
@@ -83,7 +89,8 @@ def planned(
     # In a round every shard learns the distances of all vertices, and which of them fell, or lists of those.
     whole = n * dtype.itemsize + n / 8
     listed = list_length(n, shards, dtype.itemsize, kind) > 0
-    rounds = Exchanged(_ROUNDS, _WIDE * whole + _FALLS * n * (dtype.itemsize + 4) if listed else _ROUNDS * whole)
+    steps = _SHARED_STEPS if apart else _ROUNDS
+    rounds = Exchanged(steps, _WIDE * whole + _FALLS * n * (dtype.itemsize + 4) if listed else steps * whole)
     between = traffic(shards, kind, network, gpus_per_node, gathered(rounds), rounds)
     rate = rates_of(specs[0]).search * _speedup(n, m, specs[0], shape)
     made = Plan(
@@ -98,10 +105,10 @@ def planned(
         steps=None,
         span=span or span_of(per_round),
         peak_bytes=peaks,
-        seconds=_passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / (rate * shards)
-        + _ROUNDS * per_round
+        seconds=_passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / (rate * (1 if apart else shards))
+        + steps * per_round
         + (between.seconds if between else 0),
-        detail=Detail(traffic=between),
+        detail=OneSourceDetail(apart, traffic=between),
     )
     return fitted(made, memory_limit)
 
@@ -141,7 +148,8 @@ def device_bytes(
 
     def search(itemsize: int) -> int:
         lists = shards * (4 + (itemsize + 4) * list_length(n, shards, itemsize, kind))
-        state = own * itemsize + -(-own // 32) * 4 + words + 4 * n + lists if masked else 20 * n
+        between = own * itemsize + -(-own // 32) * 4 + words + lists if masked or shards > 1 else 0
+        state = between + (4 * n if masked else 20 * n)
         return n * itemsize + m * itemsize + state + words + pieces
 
     lists = 4 * m + (n + 1) * offset_type(m).itemsize

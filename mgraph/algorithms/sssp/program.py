@@ -11,28 +11,25 @@ Predecessors are computed from the finished distances, so they are the same for 
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array, bits_of, filled, members_of
+from ...arrays import Array, filled
 from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, name_of
 from ...graph import Compressed
 from ...graph.potentials import lengths_of
 from ...graph.vertex_range import Part
 from ...graph.weights import decode
-from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
-from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...planning.plan import Plan
 from ...runtime.checkpoints import Bits, NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
-from .lists import list_length
 from .nearest import nearest_sources
+from .relaxation import Apart, Relaxation
 
 #: Rounds after which a graph with negative weights is checked for a negative cycle, with which rounds would never end.
 PATIENCE = 1024
@@ -64,173 +61,6 @@ class Request:
     target: int
     window: float
     negative: bool
-
-
-class Relaxation:
-    """One search of a shard: its arrays and the kernels that run it; ``kernels/sssp.cu`` describes the arrays.
-
-    Parameters
-    ----------
-    device : Device
-        Where it runs.
-    edges : Compressed
-        The edges by source, only those into the shard's vertices, with encoded weights.
-    distances : array, shape (n,)
-        The kernels' infinity, except at vertices that have a distance from the start.
-    seeds : array of int32
-        The vertices to start from.
-    ranges : tuple of (int, int)
-        The vertices of each shard.
-    shard : int
-        This shard's number.
-    masked : bool
-        Whether to run over masks even if there is only one shard.
-    window, limit : float
-        As in `Request`.
-    target : int
-        As in `Request`.
-    """
-
-    #: Rounds launched between two checks of the host for the end, where each round needs an exchange.
-    BATCH = 16
-
-    def __init__(
-        self,
-        device: devices.Device,
-        edges: Compressed,
-        distances: Array,
-        seeds: Array,
-        ranges: tuple[tuple[int, int], ...],
-        shard: int,
-        *,
-        masked: bool,
-        window: float = float("inf"),
-        limit: float = float("inf"),
-        target: int = -1,
-    ) -> None:
-        xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
-        self.kernels = sssp_kernels.on(device)
-        self.edges = edges
-        self.distances = distances
-        self.ranges = ranges
-        self.rounds = 0
-        self.finished = False
-        self.masked = masked or len(ranges) > 1
-        most = kernel_infinity(dtype)
-        self.bounds = Bounds(min(window, most), min(limit, most), target)
-        first, last = ranges[shard]
-        words, own_words = -(-n // 32), -(-(last - first) // 32)
-        self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
-        if self.masked:
-            self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
-            self.mask, waits = xp.zeros((2, words), np.uint32)
-            distances[seeds] = 0
-            bfs_kernels.on(device).seed(seeds, 0, 0, distances, self.mask, self.mask)
-            updating, fell = distances[first:last].copy(), xp.zeros(own_words, np.uint32)
-            queue, bound = xp.empty(n, np.int32), xp.full(2, most, dtype)
-            bound[:1] = self.bounds.window
-            arrays = Masks(first, last, distances, updating, self.mask, waits, fell, queue, self.pieces, bound)
-            shape = len(ranges), list_length(n, len(ranges), dtype.itemsize, device.kind)
-            self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
-            self.listed = False
-            self.arrays: Masks | Piles = arrays
-            self.run = partial(self._masks, partial(self.kernels.masks, edges, arrays, self.lists), shard)
-        else:
-            self.control, stamps, waits = devices.zeroed(xp, self.kernels.CONTROL_WORDS, n, words)
-            near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
-            self.kernels.start(seeds, self.bounds[0], distances, near, bound, self.control)
-            piles = Piles(distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
-            self.arrays = piles
-            self.run = partial(self.kernels.piles, edges, piles, self.control, self.bounds)
-
-    def pending(self) -> Array:
-        """Return a bitmap of the vertices to relax; of those of other shards it may lack some."""
-        arrays = self.arrays
-        if isinstance(arrays, Masks):
-            return arrays.mask | arrays.waits
-        return arrays.waits | bits_of(
-            arrays.stamps == self.rounds, devices.of(arrays.stamps).xp
-        )  # in the piles of the next round, and beyond
-
-    @property
-    def bound(self) -> Array:
-        """The distance below which vertices are near, as an array."""
-        return self.arrays.bounds[:1] if isinstance(self.arrays, Masks) else self.arrays.bound
-
-    def begin(self, pending: Array, bound: Array, fill: Callable[[Array], None]) -> None:
-        """Begin with other vertices to relax and another bound; ``fill(distances)`` writes the distances."""
-        arrays = self.arrays
-        if isinstance(arrays, Masks):
-            fill(arrays.distances)
-            arrays.updating[:] = arrays.distances[arrays.first : arrays.last]
-            arrays.mask[:] = pending
-            arrays.bounds[:1] = bound
-            return
-        seeds = members_of(pending, devices.of(pending).xp)
-        # All of them are near at first: the far ones are relaxed once more if they fall.
-        self.kernels.start(seeds, bound.item(), arrays.distances, arrays.near, arrays.bound, self.control)
-        fill(arrays.distances)
-
-    def advance(self, limit: int, comm: Communicator) -> int:
-        """Run up to `limit` rounds, at least one if the search has not finished; return how many were run."""
-        if self.finished:
-            return 0
-        if self.masked and self.lists.vertices.size:
-            return self._advance_by_lists(limit, comm)
-        horizon = comm.horizon(limit)
-        launches = min(self.BATCH, -(-limit // horizon))
-        for _ in range(launches):
-            self.run(horizon)
-            if self.masked:
-                self._exchange_all(comm)
-        ran = int(devices.to_host(self.control)[self.kernels.ROUND]) - self.rounds
-        self.rounds += ran
-        # All shards know the same distances and masks, so they come to the same conclusion.
-        self.finished = ran < launches * horizon
-        return ran
-
-    def _advance_by_lists(self, limit: int, comm: Communicator) -> int:
-        """Run up to `limit` rounds, after each of which lists are exchanged, or all distances if a list is too short.
-
-        The choice depends only on the counts, which all shards have, so they agree.
-        """
-        vertices, values, counts = self.lists
-        places, length = tuple((shard, shard + 1) for shard in range(comm.size)), vertices.shape[1]
-        ran = 0
-        while ran < limit and not self.finished:
-            self.run(1)
-            comm.allgather(counts, places)
-            fell = devices.to_host(counts).tolist()
-            self.finished = fell[0] < 0
-            self.listed = max(fell) <= length
-            if self.finished:
-                break
-            ran += 1
-            if not self.listed:
-                self._exchange_all(comm)
-                continue
-            parts = tuple((shard * length, shard * length + count) for shard, count in enumerate(fell))
-            for lists in (vertices, values):
-                comm.allgather(lists.reshape(-1), parts)
-        self.rounds += ran
-        return ran
-
-    def tight(self, first: int, parent: Array) -> Compressed:
-        """Return the edges with the weight 1 for each tight one to a vertex without a predecessor, else infinity.
-
-        `parent` has the predecessors of the shard's vertices, which begin with `first`.
-        """
-        lengths = devices.of(self.distances).xp.empty(len(self.edges.indices), np.int32)
-        self.kernels.tight(self.edges, first, self.distances, parent, lengths, self.pieces, self.control)
-        return self.edges._replace(weights=lengths)
-
-    def _masks(self, masks: Callable[..., None], shard: int, rounds: int) -> None:
-        masks(self.control, self.bounds, shard, self.listed, rounds)
-
-    def _exchange_all(self, comm: Communicator) -> None:
-        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.ranges)
-        comm.allgather(self.mask, words)
-        comm.allgather(self.distances, self.ranges)
 
 
 @dataclass
@@ -280,13 +110,14 @@ class FromOneSource(Resumable):
     def load(self, shard: int, piece: Part, device: devices.Device) -> OneSourceShard:
         """Return the shard with only the sources reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
-        masked = self.plan.method == "mask"
+        apart = self.plan.detail.apart
+        masked = self.plan.method == "mask" or (len(self.plan.ranges) > 1 and not apart)
         indptr, indices = piece.layout("csr", device)
         sssp_kernels.on(device).compile_ahead(indptr, dtype, masked)
         make = lambda: lengths_of(piece.compressed("csr"), dtype, device)  # noqa: E731
         edges = Compressed(indptr, indices, piece.kept(f"lengths.{name_of(dtype)}", device, make, weights=True))
         distances = filled(self.plan.n, kernel_infinity(dtype), dtype, xp)
-        search = Relaxation(
+        search = (Apart if apart else Relaxation)(
             *(device, edges, distances, _seeds(request, device), self.plan.ranges, shard),
             masked=masked,
             window=request.window,
@@ -403,7 +234,7 @@ class FromOneSource(Resumable):
             comm.allgather(hops, ranges)
             tight = search.tight(first, parent)
             seeds = xp.flatnonzero(hops == 0).astype(np.int32)
-            second = Relaxation(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
+            second = type(search)(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
             while second.advance(len(hops) + 1, comm):
                 pass
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)

@@ -5,7 +5,7 @@ from typing import Any
 from ... import device as devices
 from ...dtypes import infinity
 from ...graph import Graph
-from ..command import Summary, isolation, route
+from ..command import Summary, isolation, route, started
 from .call import SsspResult
 
 
@@ -20,7 +20,8 @@ def summary(graph: Graph, result: SsspResult, options: dict[str, Any]) -> Summar
         "largest_distance": reached.max().item(),
         "rounds": result.iterations,
     }
-    words = f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+    words = f"{started(graph, result, result.source)}\n"
+    words += f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
     words += isolation([*result.sources], len(reached), options) if graph.n > 1 else ""
     if target is None:
         return Summary(facts, words)

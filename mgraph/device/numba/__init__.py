@@ -5,6 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from ... import limits
 from ...arguments import size_in_words
@@ -15,6 +16,8 @@ from ..clock import COMPILING, clock
 #: 300,000 times, takes milliseconds. With it, the threads of two processes on two cores kept each other from running
 #: while they polled, and both processes took 36 times as long as one alone.
 _SPINS = "3000"
+
+_PACKAGE = __name__.partition(".")[0]
 
 
 def _check_environment() -> None:
@@ -70,7 +73,7 @@ def _room() -> Iterator[None]:
 
 
 def _count_compiling() -> None:
-    """Run a thread's `clock` while Numba compiles or loads kernels for it, and notify `COMPILING` of compilations.
+    """Run a thread's `clock` while Numba compiles or loads kernels for it, and tell `COMPILING` of our compilations.
 
     Numba holds its compiler lock while it does either, and while it sets itself up for half a second before the first.
     """
@@ -84,11 +87,18 @@ def _count_compiling() -> None:
             clock().end()
 
     class Compiled(event.Listener):  # type: ignore[name-defined]
-        def on_start(self, event: object) -> None:
-            COMPILING.begin()
+        def on_start(self, event: Any) -> None:
+            if (family := _family(event)) is not None:
+                COMPILING.begin(family)
 
-        def on_end(self, event: object) -> None:
-            COMPILING.end()
+        def on_end(self, event: Any) -> None:
+            if _family(event) is not None:
+                COMPILING.end()
+
+    def _family(event: Any) -> str | None:
+        """Return the family of the kernel that is compiled; None if it is not of this package."""
+        package, *rooms = event.data["dispatcher"].py_func.__module__.split(".")
+        return rooms[1 if rooms[0] == "kernels" else 0] if package == _PACKAGE and rooms else None
 
     event.register("numba:compiler_lock", Locked())
     event.register("numba:compile", Compiled())

@@ -48,8 +48,8 @@ from numba.core.caching import (
 )
 
 from ... import limits
+from ...cache_folder import cache_folder
 from ...errors import printable
-from ...kept import cache_folder
 from .nesting import Kernel
 
 #: Age in seconds from which a file is removed if the index does not name it.

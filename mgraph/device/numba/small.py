@@ -5,6 +5,7 @@ for a whole search in a small graph (benchmarks/NOTES.md).
 """
 
 import functools
+from typing import Any
 
 from numba.extending import register_jitable
 
@@ -26,6 +27,10 @@ def is_few(D, indptr, *_):
     return indptr[-1] <= GRAPH
 
 
+#: Both forms of each kernel, for one core and for all.
+FORMS: list[tuple[Any, Any]] = []
+
+
 def unless(small):
     """Return a decorator for kernels that run on all cores unless `small`, called with the arguments, returns true.
 
@@ -41,6 +46,15 @@ def unless(small):
             return (alone if small(*arguments) else together)(*arguments)
 
         kernel.alone, kernel.together = alone, together
+        FORMS.append((alone, together))
         return kernel
 
     return compiled
+
+
+def compile_both_forms():
+    """Compile each kernel that has run in its other form, too, for arguments of the same types."""
+    for alone, together in FORMS:
+        for signature in {*alone.signatures, *together.signatures}:
+            alone.compile(signature)
+            together.compile(signature)

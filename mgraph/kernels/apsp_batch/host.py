@@ -29,6 +29,9 @@ _CHUNK = 1 << 14
 #: The most relaxations, of all graphs together, for which one core is as fast as all.
 _FEW = 1 << 20
 
+#: The most vertices of a graph whose rows are single words.
+_WORD = 64
+
 _ONE = np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -87,24 +90,30 @@ def lay(src, dst, batch, starts, weights, distances, bad):
 
 def hops(bits, order, lengths, longest, distances, predecessors, beyond):
     """Write the hop counts between vertices that are connected, and predecessors, if there are any."""
-    _hops(bits, order, lengths, distances, predecessors, beyond, np.iinfo(distances.dtype).max)
+    infinity, sizes = np.iinfo(distances.dtype).max, lengths[order]
+
+    def search(kernel, own):
+        if len(own):  # each kernel is compiled only where there are graphs for it
+            some = parts(len(own), int(lengths[own].max()) ** 2, _FEW)
+            on_all_cores(lambda part: kernel(bits, own[part], lengths, distances, predecessors, beyond, infinity), some)
+
+    search(_hops_in_words, order[sizes <= _WORD])
+    search(_hops, order[sizes > _WORD])
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@njit(nogil=True, cache=True)
+def _hops_in_words(bits, order, lengths, distances, predecessors, beyond, infinity):
+    for g in order:
+        before = None if predecessors is None else predecessors[g]
+        if not _search_in_words(bits[g], lengths[g], distances[g], before, infinity):
+            beyond[0] = 1
+
+
+@njit(nogil=True, cache=True)
 def _hops(bits, order, lengths, distances, predecessors, beyond, infinity):
-    for at in prange(len(order)):
-        g = order[at]
-        n = lengths[g]
-        if n <= 64:
-            if predecessors is None:
-                fits = _search_in_words(bits[g], n, distances[g], None, infinity)
-            else:
-                fits = _search_in_words(bits[g], n, distances[g], predecessors[g], infinity)
-        elif predecessors is None:
-            fits = _search(bits[g], n, distances[g], None, infinity)
-        else:
-            fits = _search(bits[g], n, distances[g], predecessors[g], infinity)
-        if not fits:
+    for g in order:
+        before = None if predecessors is None else predecessors[g]
+        if not _search(bits[g], lengths[g], distances[g], before, infinity):
             beyond[0] = 1
 
 
@@ -147,20 +156,23 @@ def _search_in_words(bits, n, distances, predecessors, infinity):
 def _search(bits, n, distances, predecessors, infinity):
     """Search from each vertex of a larger graph; return whether all distances fit their type."""
     words = (n + 31) >> 5
-    rows = bits[:n, :words].copy()
-    if n & 31:
-        for i in range(n):
+    rows = np.empty((n, words), np.uint32)
+    for i in range(n):
+        for w in range(words):
+            rows[i, w] = bits[i, w]
+        if n & 31:
             rows[i, words - 1] &= (np.uint32(1) << np.uint32(n & 31)) - np.uint32(1)
     seen, front, following = np.empty(words, np.uint32), np.empty(words, np.uint32), np.empty(words, np.uint32)
     for s in range(n):
-        seen[:] = 0
-        seen[s >> 5] = np.uint32(1) << np.uint32(s & 31)
-        front[:] = seen
+        for w in range(words):
+            seen[w] = front[w] = 0
+        seen[s >> 5] = front[s >> 5] = np.uint32(1) << np.uint32(s & 31)
         level, more = 0, True
         while more:
             if level >= infinity:
                 return False
-            following[:] = 0
+            for w in range(words):
+                following[w] = 0
             for w in range(words):
                 rest = front[w]
                 while rest:

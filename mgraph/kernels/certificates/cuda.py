@@ -36,12 +36,13 @@ INSTANCES = (
     ),
     *(
         f"{kernel}<{d}, {w}, {o}>"
-        for kernel in ("check_edges", "list_ties")
+        for kernel in ("check_edges", "check_nearest", "list_ties")
         for d, weights in _WEIGHTS.items()
         for w in weights
         for o in _OFFSETS
     ),
     *(f"{kernel}<{o}>" for kernel in ("join_first", "check_across") for o in _OFFSETS),
+    *(f"check_ranks<{s}, {r}>" for s in _OFFSETS for r in _OFFSETS),
     *_OF_VERTICES,
 )
 
@@ -106,7 +107,6 @@ def check_edges(
     by_source: bool,
     distances: Array,
     predecessors: Array | None,
-    nearest: Array | None,
     unreached: float,
     most: float,
     nonnegative: bool,
@@ -116,12 +116,31 @@ def check_edges(
     tight: Array,
     least: Array,
 ) -> None:
-    """Check the rules "reached" and "edge", or "nearest"."""
+    """Check the rules "reached" and "edge", and mark the vertices that an edge proves."""
     name, edges = _over_edges("check_edges", distances, indptr, indices, weights, first, by_source)
     asked = distances.dtype.type(unreached), _sum(distances, most), np.bool_(nonnegative)
     inexact = np.int32(ulps), _sum(distances, rounding)
-    marks = distances, _pointer(predecessors), _pointer(nearest), *asked, *inexact, proven, tight, least
+    marks = distances, _pointer(predecessors), *asked, *inexact, proven, tight, least
     _launch_over_edges(name, len(indices), *edges, *marks)
+
+
+def check_nearest(
+    indptr: Array,
+    indices: Array,
+    weights: Array | None,
+    first: int,
+    by_source: bool,
+    distances: Array,
+    nearest: Array,
+    unreached: float,
+    nonnegative: bool,
+    proven: Array,
+    least: Array,
+) -> None:
+    """Check the rule "nearest", and mark the vertices that an edge proves."""
+    name, edges = _over_edges("check_nearest", distances, indptr, indices, weights, first, by_source)
+    asked = distances.dtype.type(unreached), np.bool_(nonnegative), proven, least
+    _launch_over_edges(name, len(indices), *edges, distances, nearest, *asked)
 
 
 def check_marks(
@@ -154,6 +173,12 @@ def list_ties(
     vectors = distances, _pointer(nearest), distances.dtype.type(unreached)
     asked = np.bool_(nonnegative), np.int32(ulps), _sum(distances, rounding)
     _launch_over_edges(name, len(indices), *edges, *vectors, *asked, proven, count, src, dst, np.int64(len(src)))
+
+
+def check_ranks(succ: Array, first: int, ranks: Array, least: Array) -> None:
+    """Check that the last element of a list has rank 0, and any other one more than its successor."""
+    arguments = succ, np.int64(len(succ)), np.int64(first), ranks, np.int64(len(ranks)), least
+    _launch(f"check_ranks<{_name(succ)}, {_name(ranks)}>", len(succ), *arguments)
 
 
 def check_labels(labels: Array, first: int, last: int, least: Array, roots: Array) -> None:

@@ -189,7 +189,6 @@ def check_edges(
     by_source,
     distances,
     predecessors,
-    nearest,
     unreached,
     most,
     nonnegative,
@@ -199,9 +198,9 @@ def check_edges(
     tight,
     least,
 ):
-    """Check the rules "reached" and "edge", or "nearest", and mark the vertices that an edge proves."""
+    """Check the rules "reached" and "edge", and mark the vertices that an edge proves."""
     edges, asked = (indptr, indices, weights), (unreached, most, nonnegative, ulps)
-    vectors = distances, predecessors, nearest
+    vectors = distances, predecessors
     _check_edges(*edges, first, by_source, *vectors, *asked, _margin(distances, rounding), proven, tight, least)
 
 
@@ -219,7 +218,6 @@ def _check_edges(
     by_source,
     distances,
     predecessors,
-    nearest,
     unreached,
     most,
     nonnegative,
@@ -253,10 +251,6 @@ def _check_edges(
                     if after > total:
                         longer = min(longer, np.int64(v))
                 elif before <= after or not nonnegative:
-                    if nearest is not None and nearest[u] != nearest[v]:
-                        if nearest[u] < nearest[v]:
-                            lost = min(lost, np.int64(v))
-                        continue
                     place = v if by_source else np.uint32(row)
                     if predecessors is None:
                         tight[place] = 1
@@ -268,6 +262,42 @@ def _check_edges(
             row += 1
         _lower(least, 0, lost)
         _lower(least, 1, longer)
+
+
+def check_nearest(
+    indptr, indices, weights, first, by_source, distances, nearest, unreached, nonnegative, proven, least
+):
+    """Check the rule "nearest", and mark the vertices that an edge proves."""
+    edges, asked = (indptr, indices, weights), (unreached, nonnegative, _margin(distances, 0), proven, least)
+    _check_nearest(*edges, first, by_source, distances, nearest, *asked)
+
+
+@unless(is_small)
+def _check_nearest(
+    indptr, indices, weights, first, by_source, distances, nearest, unreached, nonnegative, exact, proven, least
+):
+    n, m = len(distances), indptr[-1]
+    for part in prange((m + _EDGES - 1) // _EDGES):
+        e = part * _EDGES
+        end, row = min(m, e + _EDGES), _row_of(indptr, e)
+        wrong = n
+        while e < end:
+            own, stop = np.uint32(first + row), min(end, indptr[row + 1])
+            for k in range(np.uint64(e), np.uint64(stop)):
+                other = np.uint32(indices[k])
+                u, v = (own, other) if by_source else (other, own)
+                before, after = distances[u], distances[v]
+                if before == unreached or after == unreached or (nonnegative and after < before):
+                    continue
+                if after != _sum(before, weights, k, exact):
+                    continue
+                if nearest[u] < nearest[v]:
+                    wrong = min(wrong, np.int64(v))
+                elif nearest[u] == nearest[v] and nonnegative and before < after:
+                    proven[v if by_source else np.uint32(row)] = 1
+            e = stop
+            row += 1
+        _lower(least, 0, wrong)
 
 
 @unless(lambda distances, *_: len(distances) <= VERTICES)
@@ -368,6 +398,21 @@ def spread(src, dst, marks):
                 count += 1
             e = before[e]
     return new
+
+
+@unless(lambda succ, *_: len(succ) <= VERTICES)
+def check_ranks(succ, first, ranks, least):
+    """Check that the last element of a list has rank 0, and any other one more than its successor."""
+    n = len(ranks)
+    for part in prange((len(succ) + _CHUNK - 1) // _CHUNK):
+        for i in range(part * _CHUNK, min(len(succ), (part + 1) * _CHUNK)):
+            v, after = np.int64(first + i), np.int64(succ[i])
+            expected = np.int64(0) if after == v else np.int64(-1)
+            if after != v and 0 <= after and after < n:
+                expected = np.int64(ranks[after]) + 1
+            if ranks[v] != expected or after < 0 or after >= n:
+                fetch_and_min(least, 0, v)
+                break
 
 
 @unless(lambda labels, *_: len(labels) <= VERTICES)
@@ -632,3 +677,60 @@ def _take_away(label, times, members, starts, found, left, waiting, ends):
     if times and fetch_and_add(left, label, -times) == times:
         found[label] = 1
         _list(members[starts[label] :], starts[label + 1] - starts[label], waiting, ends)
+
+
+@njit(nogil=True, cache=True)
+def join_in_order(src, dst, above, joined):
+    """Unite trees of vertices by edges, one after the other; return the first that closes a cycle, or -1."""
+    sizes = np.ones(len(above), np.int32)
+    for e in range(len(src)):
+        low, high = src[e], dst[e]
+        while above[low] != low:
+            low = above[low]
+        while above[high] != high:
+            high = above[high]
+        if low == high:
+            return e
+        if sizes[low] > sizes[high]:
+            low, high = high, low
+        above[low] = high
+        joined[low] = e
+        sizes[high] += sizes[low]
+    return -1
+
+
+@unless(is_small)
+def check_lightest(indptr, indices, weights, src, dst, forest_weights, above, joined, proven, least):
+    """Check the rules "connected" and "lightest" at all edges, and mark the forest's edges that are the graph's."""
+    n, m = len(above), indptr[-1]
+    for part in prange((m + _EDGES - 1) // _EDGES):
+        e = part * _EDGES
+        end, row = min(m, e + _EDGES), _row_of(indptr, e)
+        apart = lighter = n
+        while e < end:
+            stop = min(end, indptr[row + 1])
+            for k in range(e, stop):
+                low, high = min(np.int32(row), indices[k]), max(np.int32(row), indices[k])
+                a, b, last = low, high, -1
+                while a != b:
+                    if joined[a] > joined[b]:
+                        a, b = b, a
+                    if above[a] == a:
+                        break
+                    last = joined[a]
+                    a = above[a]
+                if a != b:
+                    apart = min(apart, np.int64(low))
+                elif low != high:
+                    length = 1 if weights is None else weights[k]
+                    if length == forest_weights[last]:
+                        if low == src[last] and high == dst[last]:
+                            proven[last] = 1
+                        elif low < src[last] or (low == src[last] and high < dst[last]):
+                            lighter = min(lighter, np.int64(low))
+                    elif length < forest_weights[last]:
+                        lighter = min(lighter, np.int64(low))
+            e = stop
+            row += 1
+        _lower(least, 0, apart)
+        _lower(least, 1, lighter)

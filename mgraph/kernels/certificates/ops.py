@@ -5,7 +5,7 @@ from typing import Protocol
 from ...arrays import Array
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"peel", "reach_within", "spread"})
+HOST_ONLY = frozenset({"check_lightest", "join_in_order", "peel", "reach_within", "spread"})
 
 
 class Operations(Protocol):
@@ -87,7 +87,6 @@ class Operations(Protocol):
         by_source: bool,
         distances: Array,
         predecessors: Array | None,
-        nearest: Array | None,
         unreached: float,
         most: float,
         nonnegative: bool,
@@ -97,14 +96,31 @@ class Operations(Protocol):
         tight: Array,
         least: Array,
     ) -> None:
-        """Check the rules "reached" and "edge"; if `nearest` is given, "nearest" instead.
-
-        That is, no tight edge leads from a vertex of a lesser nearest source. Marks are then only of edges between
-        vertices of the same nearest source.
+        """Check the rules "reached" and "edge".
 
         Mark in `proven` vertices with a tight edge from their predecessor; without predecessors, those with one from a
         nearer vertex, and in `tight`, which nothing else needs, those with any. Floats may differ by `ulps` units in
         the last place of a sum, 0 or 1, and by the relative error `rounding`.
+        """
+        ...
+
+    def check_nearest(
+        self,
+        indptr: Array,
+        indices: Array,
+        weights: Array | None,
+        first: int,
+        by_source: bool,
+        distances: Array,
+        nearest: Array,
+        unreached: float,
+        nonnegative: bool,
+        proven: Array,
+        least: Array,
+    ) -> None:
+        """Check the rule "nearest": that no tight edge leads from a vertex of a lesser nearest source.
+
+        Mark in `proven` vertices with a tight edge from a nearer vertex of the same nearest source. Sums are exact.
         """
         ...
 
@@ -148,6 +164,14 @@ class Operations(Protocol):
 
     def spread(self, src: Array, dst: Array, marks: Array) -> int:
         """Mark in `marks`, int32 of shape (n,), what edges lead to from marked vertices; return how many are new."""
+        ...
+
+    def check_ranks(self, succ: Array, first: int, ranks: Array, least: Array) -> None:
+        """Check that the last element of a list has rank 0, and any other one more than its successor.
+
+        `succ` are the successors of the elements from `first` on, `ranks` those of all, int32 or int64 each, which may
+        hold anything. ``least[0]``, int64, is lowered to the least element that breaks it.
+        """
         ...
 
     def check_labels(self, labels: Array, first: int, last: int, least: Array, roots: Array) -> None:
@@ -195,4 +219,32 @@ class Operations(Protocol):
 
     def peel(self, indptr: Array, indices: Array, labels: Array, found: Array) -> None:
         """Mark in `found` the labels that no cycle of labels reaches, each at its own vertex."""
+        ...
+
+    def join_in_order(self, src: Array, dst: Array, above: Array, joined: Array) -> int:
+        """Unite trees of vertices by edges, one after the other; return the first that closes a cycle, or -1.
+
+        `above`, int32 of shape (n,), has each vertex itself at first, and afterwards the one above it. ``joined[v]``,
+        int32, becomes the edge that put v below another.
+        """
+        ...
+
+    def check_lightest(
+        self,
+        indptr: Array,
+        indices: Array,
+        weights: Array | None,
+        src: Array,
+        dst: Array,
+        forest_weights: Array,
+        above: Array,
+        joined: Array,
+        proven: Array,
+        least: Array,
+    ) -> None:
+        """Check the rules "connected" and "lightest" of a forest at all edges of a graph, given by source.
+
+        The forest's edges, `src`, `dst` and `forest_weights`, are in the order in which `join_in_order` took them; mark
+        in `proven`, uint8, those that are the graph's. Weights are of any type of numbers.
+        """
         ...

@@ -8,7 +8,7 @@ import numpy as np
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity, kernel_infinity
-from ...errors import DeviceError, Given
+from ...errors import ArgumentValue, DeviceError
 from .columns import MOST_UPPER, Columns, columns_of, with_labels
 from .ops import LABELS, Entries, Lower, Measures, Placed, Schedule, Tree
 from .pieces import GROUP, STACKS, Division, Stage, division
@@ -63,7 +63,8 @@ _BLOCKS, _REGISTERS, _RESERVED = 32, 65536, 1024
 
 def _too_large(entries: Entries) -> DeviceError:
     return DeviceError(
-        f"a hierarchy of {len(entries.upper):,} entries is too large for a GPU's kernels: use ", Given("device", "cpu")
+        f"a hierarchy of {len(entries.upper):,} entries is too large for a GPU's kernels: use ",
+        ArgumentValue("device", "cpu"),
     )
 
 
@@ -135,7 +136,9 @@ def schedule(tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarr
     if targets is None:
         return Schedule(vertices, stages, tuple(parts))
     if len(targets) * MOST_UPPER > _MOST_ENTRIES:
-        raise DeviceError(f"{len(targets):,} targets are too many for a GPU's kernels: use ", Given("device", "cpu"))
+        raise DeviceError(
+            f"{len(targets):,} targets are too many for a GPU's kernels: use ", ArgumentValue("device", "cpu")
+        )
     return Schedule(vertices, stages, (*parts, *columns_of(vertices, entries, targets)))
 
 

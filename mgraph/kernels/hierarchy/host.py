@@ -33,9 +33,9 @@ import numpy as np
 
 from ...device.numba import numba, prange
 from ...device.numba.caching import njit
-from ...device.numba.least import nothing_of
+from ...device.numba.least import opaque_zero
 from ...device.numba.sharing import on_all_cores
-from ...device.numba.turning import BLOCK, write_turned
+from ...device.numba.transpose import BLOCK, write_transposed
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 from ...dtypes import infinity as result_infinity
 from .ops import Schedule
@@ -58,12 +58,15 @@ _TILE = 64
 _COLUMNS = 256
 
 
-@njit(nogil=True, cache=True)
 def parents(indptr, indices, parent):
     """Write the elimination tree's parent of each vertex; -1 for a root."""
-    n = len(parent)
-    above = np.empty(n, np.int32)
-    for v in range(n):
+    _parents(indptr, indices, parent, np.empty_like(parent))
+
+
+# Work arrays are arguments of kernels: to compile NumPy's functions would take longer than some of these.
+@njit(nogil=True, cache=True)
+def _parents(indptr, indices, parent, above):
+    for v in range(len(parent)):
         parent[v] = -1
         above[v] = -1
         for e in range(indptr[v], indptr[v + 1]):
@@ -76,16 +79,19 @@ def parents(indptr, indices, parent):
                 u = following
 
 
-@njit(nogil=True, cache=True)
 def postorder(parent, order):
     """Write the vertices in postorder; the children of a vertex in their order."""
     n = len(parent)
-    first, following = np.full(n + 1, -1, np.int32), np.empty(n, np.int32)  # those of n are the roots
+    _postorder(parent, order, np.full(n + 1, -1, np.int32), *np.empty((2, n + 1), np.int32))
+
+
+@njit(nogil=True, cache=True)
+def _postorder(parent, order, first, following, stack):
+    n = len(parent)  # its children are the roots
     for v in range(n - 1, -1, -1):
         above = parent[v] if parent[v] >= 0 else n
         following[v] = first[above]
         first[above] = v
-    stack = np.empty(n + 1, np.int32)
     stack[0] = n
     depth, placed = 1, 0
     while depth > 0:
@@ -113,12 +119,15 @@ def extents(parent, depth, size):
             size[parent[v]] += size[v]
 
 
-@njit(nogil=True, cache=True)
 def counts(indptr, indices, parent, count):
     """Write how many upper neighbours each vertex will have with the fill; ranks are a postorder."""
     n = len(parent)
-    first, greatest = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    leaf, ancestor = np.full(n, -1, np.int32), np.arange(n).astype(np.int32)
+    _counts(indptr, indices, parent, count, *np.full((3, n), -1, np.int32), np.arange(n, dtype=np.int32))
+
+
+@njit(nogil=True, cache=True)
+def _counts(indptr, indices, parent, count, first, greatest, leaf, ancestor):
+    n = len(parent)
     for v in range(n):
         count[v] = 1 if first[v] == -1 else 0
         u = v
@@ -154,34 +163,25 @@ def counts(indptr, indices, parent, count):
         count[v] -= 1
 
 
-@njit(nogil=True, cache=True)
 def fill(indptr, indices, parent, begin, upper):
     """Write the upper neighbours of each vertex, ascending: its own, and those of its children."""
-    n = len(parent)
-    met = np.full(n, -1, np.int32)
-    child, following = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    for v in range(n):
-        free = begin[v]
-        met[v] = v
+    _fill(indptr, indices, parent, begin[:-1].copy(), upper, np.full(len(parent), -1, np.int32))
+
+
+@njit(nogil=True, cache=True)
+def _fill(indptr, indices, parent, free, upper, met):
+    """Write each vertex to the rows that have it: those on the ways up the tree from its lower neighbours to it.
+
+    Vertices are written in ascending order, so rows are ascending. No vertex is met twice on the ways to another.
+    """
+    for v in range(len(parent)):
         for e in range(indptr[v], indptr[v + 1]):
             u = indices[e]
-            if u > v and met[u] != v:
+            while u < v and met[u] != v:
                 met[u] = v
-                upper[free] = u
-                free += 1
-        c = child[v]
-        while c != -1:
-            for e in range(begin[c], begin[c + 1]):
-                u = upper[e]
-                if met[u] != v:
-                    met[u] = v
-                    upper[free] = u
-                    free += 1
-            c = following[c]
-        upper[begin[v] : free].sort()
-        if parent[v] != -1:
-            following[v] = child[parent[v]]
-            child[parent[v]] = v
+                upper[free[u]] = v
+                free[u] += 1
+                u = parent[u]
 
 
 @njit(nogil=True, cache=True)
@@ -230,27 +230,19 @@ def customize(entries, lower, upward, downward, lengths, up, down, stages):
     ranges, top = stages
 
     def eliminate(some):
-        _eliminate_ranges(*arguments, some)
+        _eliminate_ranges(*arguments, np.ascontiguousarray(some), np.empty(len(entries.begin), np.int64))
 
     # Each of these has subtrees of all sizes.
     parts = max(1, min(len(ranges), _PARTS * numba.get_num_threads()))
     on_all_cores(eliminate, [ranges[part::parts] for part in range(parts)])
-    _eliminate_all(*arguments, top)
+    eliminate(np.stack([top, top + 1], axis=1))
 
 
 @njit(nogil=True, cache=True)
-def _eliminate_ranges(entries, lower, upward, downward, lengths, up, down, both, infinity, ranges):
-    table = np.empty(len(entries.begin), np.int64)
+def _eliminate_ranges(entries, lower, upward, downward, lengths, up, down, both, infinity, ranges, table):
     for r in range(len(ranges)):
         for v in range(ranges[r, 0], ranges[r, 1]):
             _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, infinity, table)
-
-
-@njit(nogil=True, cache=True)
-def _eliminate_all(entries, lower, upward, downward, lengths, up, down, both, infinity, vertices):
-    table = np.empty(len(entries.begin), np.int64)
-    for v in vertices:
-        _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, infinity, table)
 
 
 @njit(nogil=True, cache=True)
@@ -330,7 +322,8 @@ def _last_vertices(entries, lower, upward, downward, lengths, up, down, last_up,
 def _climb(source, tree, entries, lengths, label, bound, infinity):
     """Write the lengths of upward paths from `source` to its ancestors, by depth; beyond `bound` some are missing."""
     d = tree.depth[source]
-    label[:d] = infinity
+    for above in range(d):
+        label[above] = infinity
     label[d] = 0
     v = source
     while v >= 0:
@@ -357,8 +350,10 @@ def between(source, target, tree, entries, up, down, nonnegative, there, back):
 @njit(nogil=True, cache=True)
 def _between(source, target, tree, entries, up, down, nonnegative, there, back, infinity):
     s, t = source, target
-    there[: tree.depth[s]] = infinity
-    back[: tree.depth[t]] = infinity
+    for d in range(tree.depth[s]):
+        there[d] = infinity
+    for d in range(tree.depth[t]):
+        back[d] = infinity
     there[tree.depth[s]] = 0
     back[tree.depth[t]] = 0
     while s != t:  # up to their lowest common ancestor; an ancestor has a greater rank
@@ -404,18 +399,29 @@ def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengt
     rising = _ascent(source, turn, tree, entries, up, there)
     falling = _ascent(target, turn, tree, entries, down, back)
     chain = np.concatenate([rising[::-1], falling[1:]])
-    return _unpacked(chain, entries, lower, upward, downward, lengths, up, down)
+    path, waiting = np.empty((2, len(chain) + 64), np.int32)
+    path[0], waiting[: len(chain) - 1] = chain[0], chain[:0:-1]  # the vertices to come, the next one last
+    length, waits = 1, len(chain) - 1
+    while True:
+        length, waits = _unpack(path, waiting, length, waits, entries, lower, upward, downward, lengths, up, down)
+        if not waits:
+            return path[:length]
+        path, waiting = (np.concatenate([part, np.empty_like(part)]) for part in (path, waiting))
+
+
+def _ascent(start, turn, tree, entries, lengths, label):
+    """Return the vertices of a shortest path down to `start` from its ancestor at depth `turn`."""
+    line, path = np.empty((2, tree.depth[start] + 1), np.int32)
+    return path[: _ascend(start, turn, tree, entries, lengths, label, line, path)]
 
 
 @njit(nogil=True, cache=True)
-def _ascent(start, turn, tree, entries, lengths, label):
-    """Return the vertices of a shortest path down to `start` from its ancestor at depth `turn`."""
-    line = np.empty(tree.depth[start] + 1, np.int32)  # the ancestor at each depth
+def _ascend(start, turn, tree, entries, lengths, label, line, path):
+    """Write the ancestor at each depth to `line`, and the path; return its length."""
     v = start
     while v >= 0:
         line[tree.depth[v]] = v
         v = tree.parent[v]
-    path = np.empty(len(line), np.int32)
     path[0] = line[turn]
     length, d = 1, turn
     while d < len(line) - 1:
@@ -429,42 +435,23 @@ def _ascent(start, turn, tree, entries, lengths, label):
         d = below
         path[length] = line[d]
         length += 1
-    return path[:length]
+    return length
 
 
 @njit(nogil=True, cache=True)
-def _unpacked(chain, entries, lower, upward, downward, lengths, up, down):
-    """Return the vertices of a path over edges, from one over entries."""
-    path, length = np.empty(64, np.int32), 1
-    path[0] = chain[0]
-    waiting = np.empty(len(chain) + 64, np.int32)  # the vertices to come, the next one last
-    waits = len(chain) - 1
-    for k in range(waits):
-        waiting[k] = chain[waits - k]
-    while waits > 0:
+def _unpack(path, waiting, length, waits, entries, lower, upward, downward, lengths, up, down):
+    """Turn a path over entries into one over edges, while there is room for one vertex more; return both lengths."""
+    while 0 < waits < len(waiting) and length < len(path):
         a, b = path[length - 1], waiting[waits - 1]
         x = _middle(a, b, entries, lower, upward, downward, lengths, up, down)
         if x >= 0:
-            if waits == len(waiting):
-                waiting = _doubled(waiting)
             waiting[waits] = x
             waits += 1
-            continue
-        if length == len(path):
-            path = _doubled(path)
-        path[length] = b
-        length += 1
-        waits -= 1
-    return path[:length]
-
-
-@njit(nogil=True, cache=True)
-def _doubled(array):
-    """Return a copy with as much room again."""
-    longer = np.empty(2 * len(array), array.dtype)
-    for k in range(len(array)):
-        longer[k] = array[k]
-    return longer
+        else:
+            path[length] = b
+            length += 1
+            waits -= 1
+    return length, waits
 
 
 @njit(nogil=True, cache=True)
@@ -750,7 +737,7 @@ def _sweep(tree, entries, down, sources, climbs, schedule, pruning, infinity, un
     one again where there are fewer.
     """
     lanes, number = _LANES * len(units), stack.dtype.type  # Numba's sums of int32 are int64, which takes twice as long
-    nothing = nothing_of(stack)
+    nothing = opaque_zero(stack)
     begin, depth, depth_of = entries.begin, entries.depth, tree.depth
     active, beyond, skipped, below = len(pruning.active) > 0, pruning.far, pruning.skipped, pruning.below
     reached = 0  # sources[reached] is the first one that is not above v
@@ -774,7 +761,8 @@ def _sweep(tree, entries, down, sources, climbs, schedule, pruning, infinity, un
             skipped[p] = far
             if far:
                 after = _after(schedule, p, below[0])
-                skipped[p:after] = True
+                for k in range(p, after):
+                    skipped[k] = True
                 p = after - 1
                 continue
         if e > end:
@@ -846,7 +834,7 @@ def _gather(rows, places, limit, unreached, order, D):
         turned = first + (last - first) // side * side  # where the columns of whole blocks end
         for lane in range(0, whole, side):
             for j in range(first, turned, side):
-                write_turned(rows, places, j, lane, limit, unreached, D, order)
+                write_transposed(rows, places, j, lane, limit, unreached, D, order)
         for lane in range(len(order)):
             target = D[order[lane]]
             for j in range(turned if lane < whole else first, last):

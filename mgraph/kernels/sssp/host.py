@@ -58,11 +58,30 @@ def masks(edges, arrays, lists, control, bounds, shard, listed, rounds):
         for other, count in enumerate(counts):
             if other != shard:
                 _take_list(vertices[other, :count], values[other, :count], distances, mask)
-    window, limit, target = bounds
-    scalar = distances.dtype.type
-    own = vertices[shard], values[shard], counts[shard : shard + 1]
-    sizes = scalar(window), scalar(limit), target, rounds, *extremes(distances.dtype)
-    _masks(*edges, first, last, distances, updating, mask, bound, *own, control, *sizes, _cores(edges[0]))
+    infinity, floor = extremes(distances.dtype)
+    scalar, target = distances.dtype.type, bounds.target
+    near, window, limit = bound[0], scalar(bounds.window), scalar(bounds.limit)
+    taken = np.zeros(1, np.int64)
+    counts[shard] = -1
+    done = 0
+    while done < rounds:
+        most = min(limit, distances[target]) if target >= 0 else limit
+        count, least = _count(distances, mask, near, most, infinity)
+        if not count:
+            if least >= infinity:
+                break
+            near = min(scalar(least) + window, infinity)
+            if near <= least:  # still nothing near: take larger steps
+                window = min(window + window, infinity)
+            continue
+        taken[0] = 0
+        _push(*edges, first, distances, updating, mask, near, most, floor, taken, _cores(edges[0]))
+        if len(vertices[shard]):
+            counts[shard] = _listed(first, last, distances, updating, vertices[shard], values[shard])
+        _take_over(first, last, distances, updating, mask)
+        done += 1
+    control[ROUND] += done
+    bound[0] = near
 
 
 @njit(nogil=True, cache=True)
@@ -72,53 +91,6 @@ def _take_list(vertices, values, distances, mask):
         v = vertices[i]
         distances[v] = values[i]
         mask[v >> 5] |= _ONE << np.uint32(v & 31)
-
-
-@njit(nogil=True, cache=True)
-def _masks(
-    indptr,
-    indices,
-    weights,
-    first,
-    last,
-    distances,
-    updating,
-    mask,
-    bounds,
-    vertices,
-    values,
-    fallen,
-    control,
-    window,
-    limit,
-    target,
-    rounds,
-    infinity,
-    floor,
-    cores,
-):
-    bound = bounds[0]
-    taken = np.zeros(1, np.int64)
-    done = 0
-    fallen[0] = -1
-    while done < rounds:
-        most = min(limit, distances[target]) if target >= 0 else limit
-        near, least = _count(distances, mask, bound, most, infinity)
-        if near == 0:
-            if least >= infinity:
-                break
-            bound = min(least + window, infinity)
-            if bound <= least:  # still nothing near: take larger steps
-                window = min(window + window, infinity)
-            continue
-        taken[0] = 0
-        _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor, taken, cores)
-        if len(vertices):
-            fallen[0] = _listed(first, last, distances, updating, vertices, values)
-        _take_over(first, last, distances, updating, mask)
-        done += 1
-    control[ROUND] += done
-    bounds[0] = bound
 
 
 @njit(nogil=True, cache=True)
@@ -141,7 +113,7 @@ def _count(distances, mask, bound, most, infinity):
     return near, least
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(is_small)
 def _push(indptr, indices, weights, first, distances, updating, mask, bound, most, floor, taken, cores):
     """Relax the edges out of the vertices of the mask that are within the bound; remove these from the mask."""
     for _ in prange(cores):
@@ -181,7 +153,7 @@ def _listed(first, last, distances, updating, vertices, values):
     return found
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@unless(lambda first, last, *_: last - first <= VERTICES)
 def _take_over(first, last, distances, updating, mask):
     """Take over the distances that fell, and set the bits of their vertices in the next mask."""
     for w in prange((last - first + 31) // 32):

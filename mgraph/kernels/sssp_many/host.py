@@ -18,7 +18,7 @@ import numpy as np
 
 from ...device.numba import numba, prange
 from ...device.numba.caching import njit
-from ...device.numba.least import nothing_of
+from ...device.numba.least import opaque_zero
 from ...device.numba.sharing import on_all_cores, parts
 from ...dtypes import kernel_infinity, offset_type
 from ..sssp import host as single_source
@@ -50,7 +50,7 @@ class Layout(NamedTuple):
 
 def layout(by_source, by_target):
     """Return the edges as `distances` takes them: vertices that are near each other have numbers that are, too."""
-    order = _clusters(*by_source)
+    order = _clustered(*by_source)
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=order.dtype)
     indptr, indices, edges = _renumbered(*by_target[:2], order, places)
@@ -66,13 +66,19 @@ def layout_bytes(n, m, itemsize, directed):
     return (2 if directed else 1) * ((n + 1) * offset + 4 * m) + (itemsize + 8) * m + 8 * n
 
 
-@njit(nogil=True, cache=True)
-def _clusters(indptr, indices):
+def _clustered(indptr, indices):
     """Return the vertices cluster by cluster: each is grown by a breadth-first search from the rim of those before."""
     n = len(indptr) - 1
-    order, queue, rim = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    placed, met = np.zeros(n, np.bool_), np.full(n, -1, np.int32)
-    on_rim = np.zeros(n, np.bool_)
+    order, queue, rim = (np.empty(n, np.int32) for _ in range(3))
+    placed, on_rim = np.zeros((2, n), np.bool_)
+    _write_clusters(indptr, indices, order, queue, rim, placed, on_rim, np.full(n, -1, np.int32))
+    return order
+
+
+# Work arrays are arguments of kernels: to compile NumPy's functions would take longer than some of these.
+@njit(nogil=True, cache=True)
+def _write_clusters(indptr, indices, order, queue, rim, placed, on_rim, met):
+    n = len(order)
     count, first, last, unseen, cluster = 0, 0, 0, 0, 0
     while count < n:
         while first < last and placed[rim[first]]:
@@ -105,14 +111,17 @@ def _clusters(indptr, indices):
                 rim[last] = v
                 last += 1
         cluster += 1
-    return order
+
+
+def _renumbered(indptr, indices, order, places):
+    """Return the rows in another order, with the columns' new numbers, and the former number of each edge."""
+    moved, columns, edges = np.empty_like(indptr), np.empty_like(indices), np.empty(len(indices), np.int64)
+    _renumber(indptr, indices, order, places, moved, columns, edges)
+    return moved, columns, edges
 
 
 @njit(nogil=True, cache=True)
-def _renumbered(indptr, indices, order, places):
-    """Return the rows in another order, with the columns' new numbers, and the former number of each edge."""
-    moved, columns = np.empty_like(indptr), np.empty_like(indices)
-    edges = np.empty(len(indices), np.int64)
+def _renumber(indptr, indices, order, places, moved, columns, edges):
     moved[0] = 0
     for row in range(len(order)):
         at = moved[row]
@@ -121,7 +130,6 @@ def _renumbered(indptr, indices, order, places):
             edges[at] = e
             at += 1
         moved[row + 1] = at
-    return moved, columns, edges
 
 
 class Workspace(NamedTuple):
@@ -246,7 +254,7 @@ def _search(
         stamps[v] = 0
         size = _ask(out_indptr, out_indices, v, coming, size, is_asked)
     best = np.empty(_LANES, labels.dtype)
-    nothing = nothing_of(weights)  # the compiler does not know its length, but that of `best`
+    nothing = opaque_zero(weights)  # the compiler does not know its length, but that of `best`
     bound = window
     turn = 0
     while size > 0 or waiting > 0:
@@ -344,18 +352,22 @@ def predecessors(D, sources, by_target, P):
     infinity = _infinity(D.dtype)
 
     def share(rows):
-        _predecessors(D[rows], sources[rows], *by_target, P[rows], infinity)
+        opened = np.empty(len(D[rows]), np.bool_)
+        _predecessors(D[rows], sources[rows], *by_target, P[rows], opened, infinity)
+        for r in rows.start + np.flatnonzero(opened):
+            _settle_plateaus(D[r], sources[r], *by_target, P[r])
 
     on_all_cores(share, parts(len(D), D.shape[1]))
 
 
 @njit(nogil=True, cache=True)
-def _predecessors(D, sources, in_indptr, in_indices, weights, P, infinity):
+def _predecessors(D, sources, in_indptr, in_indices, weights, P, opened, infinity):
+    """Write the predecessors but those on plateaus, and which rows have such vertices."""
     rows, n = D.shape
     for r in range(rows):
         d = D[r]
         p = P[r]
-        opened = False
+        has_open = False
         for v in range(n):
             p[v] = _NONE
             if v == sources[r] or not d[v] < infinity:
@@ -366,9 +378,8 @@ def _predecessors(D, sources, in_indptr, in_indices, weights, P, infinity):
                 if d[u] < d[v] and d[u] + weights[e] == d[v]:
                     p[v] = u
                     break
-            opened |= p[v] == _OPEN
-        if opened:
-            _settle_plateaus(d, sources[r], in_indptr, in_indices, weights, p)
+            has_open |= p[v] == _OPEN
+        opened[r] = has_open
 
 
 @njit(nogil=True, cache=True)

@@ -7,7 +7,7 @@
 - `keeping`: when a call writes a checkpoint, and which one it goes on from.
 """
 
-from .keeping import Checkpoints, Keeping, Written, checked_checkpoints, checked_resumable, held, plan_with_copies
+from .keeping import CheckpointRun, Checkpoints, Written, checked_checkpoints, checked_resumable, held, plan_with_copies
 from .pieces import Bits, Crossing, NumberRange, Piece, fingerprint_of, fingerprint_of_edges
 from .resumable import Resumable, vertices_in_short
 from .store import Saved, Store
@@ -15,9 +15,9 @@ from .writing import Order, Report, Writer, filled
 
 __all__ = [
     "Bits",
+    "CheckpointRun",
     "Checkpoints",
     "Crossing",
-    "Keeping",
     "NumberRange",
     "Order",
     "Piece",

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ... import lazy
 from ...arguments import checked_flag, checked_seconds, warn_caller
-from ...errors import Argument, CheckpointError, Given, InputError, OutputExistsError, printable, shown
+from ...errors import Argument, ArgumentValue, CheckpointError, InputError, OutputExistsError, printable, shown
 from ...io.files import absolute
 from ...planning.devices import usable
 from ...planning.plan import Plan
@@ -74,7 +74,9 @@ class Checkpoints:
     def refusal(self) -> OutputExistsError:
         """Return the error of a call that is to begin anew where there are checkpoints."""
         there = f"{self.store} holds checkpoints: "
-        return OutputExistsError(there, Given("resume", True), " goes on from the last one; or give another folder")
+        return OutputExistsError(
+            there, ArgumentValue("resume", True), " goes on from the last one; or give another folder"
+        )
 
     def anew(self) -> "Checkpoints":
         """Remove the checkpoints of an attempt that has failed; return what the next attempt is to write."""
@@ -115,7 +117,7 @@ class OtherCallError(CheckpointError):
     """The checkpoints are of another call or another input."""
 
 
-class Keeping:
+class CheckpointRun:
     """The checkpoints of one run of a program.
 
     Parameters
@@ -364,7 +366,8 @@ def checked_resumable(program: Any, plan: Plan[Any]) -> Resumable:
     if isinstance(program, Resumable):
         return program
     raise InputError(
-        Given("checkpoint"), f" does not go with method {plan.method!r} as it is planned here: {plan.explain()}"
+        ArgumentValue("checkpoint"),
+        f" does not go with method {plan.method!r} as it is planned here: {plan.explain(verbose=True)}",
     )
 
 
@@ -406,7 +409,7 @@ def checked_checkpoints(checkpoint: Any, every: Any, resume: Any) -> Checkpoints
     if checkpoint is None:
         for name, value in (("checkpoint_every", every), ("resume", resume or None)):
             if value is not None:
-                raise InputError(Argument(name), " goes with ", Given("checkpoint"))
+                raise InputError(Argument(name), " goes with ", ArgumentValue("checkpoint"))
         return None
     place = _checked_place(checkpoint)
     seconds = configured_every() if every is None else checked_seconds("checkpoint_every", every, 0)

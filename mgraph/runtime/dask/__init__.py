@@ -8,7 +8,7 @@ from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
 from .network import Network, check_network
 from .reading import read
-from .remade import leave_out, restorable, restore
+from .remade import groups_of, leave_out, restorable, restore
 from .resident import beside
 from .stored import near_workers
 from .vector import DistributedVector
@@ -27,6 +27,7 @@ __all__ = [
     "computed",
     "configured_retries",
     "connect",
+    "groups_of",
     "leave_out",
     "local_client",
     "near_workers",

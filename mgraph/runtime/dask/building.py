@@ -15,6 +15,7 @@ from ...arguments import as_array
 from ...dtypes import weight_dtype
 from ...errors import InputError
 from ...graph.checks import check_one_per_edge
+from ...graph.question import check_distinct
 from ...graph.source import Chunks, EdgeSource
 from ...planning.cut import Placed
 from ...planning.devices import DeviceSpec
@@ -23,7 +24,7 @@ from ..placing import Placing
 from ..program import Program
 from . import residents, tasks
 from .driver import Cluster
-from .group import Group, Kept
+from .group import Group, RemotePin
 from .placement import Facts, Placement
 from .remade import first_made
 from .resident import Resident
@@ -124,7 +125,7 @@ def placed(group: Group, keep: Callable[..., Any], sources: list[tuple[Any, ...]
     """
     group.ready()
     name = uuid.uuid4().hex
-    there = Kept(group, name)
+    there = RemotePin(group, name)
     try:
         group.each(keep, sources, name)
         sources.clear()
@@ -196,6 +197,22 @@ def reweighed(old: Placement, given: Any, line: Callable[[str], str]) -> Placeme
     facts = Facts(old.n, sum(cut.edges), old.directed, kind, extremes, total, old.ids)
     graph = Placement(old.group, facts, cut, name, [each.sizes for each in known])
     graph.made = line(old.made) if old.made else ""
+    return graph
+
+
+def identified(old: Placement, ids: np.ndarray) -> Placement:
+    """Return the graph of the same edges with other ids for its vertices; the edges are shared.
+
+    `ids` has shape (n,), and is checked but for an id of two vertices.
+    """
+    old.check()
+    old.group.ready()
+    name = uuid.uuid4().hex
+    with old.group.making(name):
+        held = old.group.each(residents.renamed, [()] * len(old.cut.ranges), old.name, name)
+    graph = Placement(old.group, replace(old.facts, ids=ids), old.cut, name, held)
+    graph.made = f"{old.made}.with_ids(ids)" if old.made else ""
+    check_distinct(graph)
     return graph
 
 

@@ -22,7 +22,7 @@ from distributed.comm.addressing import get_address_host_port
 from ... import device as devices
 from ... import limits
 from ...arguments import checked_integer, checked_seconds
-from ...errors import DeviceError, Given, InputError, SchedulerError
+from ...errors import ArgumentValue, DeviceError, InputError, SchedulerError
 
 #: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
 LEAST, MOST = 0.01, 1e9
@@ -127,14 +127,14 @@ def _encrypts(security: Security | None) -> bool:
     try:
         return (security or Security()).get_connection_args("client")["ssl_context"] is not None
     except OSError as error:  # a file that is missing, or none of TLS
-        raise InputError("the TLS files of ", Given("security"), f" cannot be used: {error}") from error
+        raise InputError("the TLS files of ", ArgumentValue("security"), f" cannot be used: {error}") from error
 
 
 def _open(opening: Future[Client], address: str, timeout: float, security: Security | None) -> None:
     """In a thread: make the client; if `opening` was cancelled in the meantime, close it."""
     try:
         # A client that cannot connect would leave its thread behind.
-        asyncio.run(asyncio.wait_for(knock(address, timeout, security or Security()), timeout))
+        asyncio.run(asyncio.wait_for(check_reachable(address, timeout, security or Security()), timeout))
         client = Client(address, timeout=timeout, set_as_default=False, security=security)
     except Exception as error:
         if opening.set_running_or_notify_cancel():
@@ -146,7 +146,7 @@ def _open(opening: Future[Client], address: str, timeout: float, security: Secur
         client.close()
 
 
-async def knock(address: str, timeout: float, security: Security) -> None:
+async def check_reachable(address: str, timeout: float, security: Security) -> None:
     """Raise an exception, OSError if nothing answers, unless a Dask server answers at `address`."""
     comm = await comms.connect(address, timeout=timeout, **security.get_connection_args("client"))
     await comm.close()
@@ -165,7 +165,7 @@ def _problem(error: Exception, address: str, timeout: float) -> str:
     )
 
 
-def _mismatch(address: str, encrypted: bool) -> tuple[str | Given, ...]:
+def _mismatch(address: str, encrypted: bool) -> tuple[str | ArgumentValue, ...]:
     """Return, as text, how the two ends of a failed connection differ in their use of TLS; empty if they do not.
 
     `encrypted`: whether this end has what TLS needs.
@@ -176,19 +176,19 @@ def _mismatch(address: str, encrypted: bool) -> tuple[str | Given, ...]:
     answer = _answers_to_tls(address)
     if answer and not encrypted:
         words = f"the scheduler at {address} uses TLS: give its CA file, a certificate and the key to it by "
-        return words, Given("security")
+        return words, ArgumentValue("security")
     if answer and scheme == "tcp":
         return (f"the scheduler at {address} uses TLS: write its address with tls:// in place of tcp://",)
     if answer:
         return (
             f"the scheduler at {address} and this client do not trust each other's certificates: do the CA file, the "
             "certificate and the key given by ",
-            Given("security"),
+            ArgumentValue("security"),
             " belong to its cluster?",
         )
     if answer is False and (encrypted or scheme == "tls"):
         words = f"what answers at {address} does not use TLS: leave "
-        return words, Given("security"), " out, and write its address with tcp://"
+        return words, ArgumentValue("security"), " out, and write its address with tcp://"
     return ()
 
 
@@ -283,7 +283,7 @@ def _cuda_cluster(workers: int) -> LocalCluster:
     there = devices.gpu_count()
     if workers > there:
         raise DeviceError(
-            Given("workers", workers), f" need a GPU each, and this machine has {there}: use fewer workers"
+            ArgumentValue("workers", workers), f" need a GPU each, and this machine has {there}: use fewer workers"
         )
     try:
         from dask_cuda import LocalCUDACluster

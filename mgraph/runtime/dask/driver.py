@@ -28,8 +28,8 @@ from ... import device as devices
 from ...arguments import checked_integer
 from ...errors import (
     Argument,
+    ArgumentValue,
     DeviceError,
-    Given,
     InputError,
     MgraphError,
     SchedulerError,
@@ -696,7 +696,7 @@ def await_workers(client: Client, count: int, worker_timeout: float | str | None
             there = f"{len(addresses)} worker{'s' * (len(addresses) != 1)}"
             raise SchedulerError(
                 f"the scheduler at {client.scheduler.address} has {there} after {seconds:g} s{_named(silent)}, not ",
-                Given("wait_for_workers", count),
+                ArgumentValue("wait_for_workers", count),
                 ": start more, wait for fewer, or raise mgraph.wait-timeout of Dask's configuration; an adaptive "
                 f"cluster keeps so many by adapt(minimum={count})",
             )
@@ -747,15 +747,15 @@ def _named(silent: Sequence[str]) -> str:
     return f" (silent ones: {', '.join(silent)})" if silent else ""
 
 
-def devices_of(found: Mapping[str, worker.Sight], device: str | None) -> dict[str, DeviceSpec]:
+def devices_of(found: Mapping[str, worker.WorkerInfo], device: str | None) -> dict[str, DeviceSpec]:
     """Return the device that each worker will use, by address: GPUs if all have one, unless `device` says otherwise."""
     gpus = {address: sight.gpu for address, sight in found.items() if sight.gpu is not None}
     without = sorted(found.keys() - gpus.keys())
     if device == "cuda" and without:
         raise DeviceError(
-            Given("device", "cuda"),
+            ArgumentValue("device", "cuda"),
             f", but the worker {', '.join(without)} has no usable GPU: use ",
-            Given("device", "cpu"),
+            ArgumentValue("device", "cpu"),
         )
     if device == "cpu" or without:
         crowd = Counter(sight.host for sight in found.values())
@@ -797,11 +797,11 @@ def _spare(specs: dict[str, DeviceSpec]) -> dict[str, DeviceSpec]:
     return spare
 
 
-def _acquainted(answers: dict[str, worker.Sight | tuple[str, str]]) -> dict[str, worker.Sight]:
+def _acquainted(answers: dict[str, worker.WorkerInfo | tuple[str, str]]) -> dict[str, worker.WorkerInfo]:
     """Return what `worker.meet` answered, by address, or raise VersionError if a worker has another mgraph or none."""
-    strangers = {address: answer for address, answer in answers.items() if not isinstance(answer, worker.Sight)}
+    strangers = {address: answer for address, answer in answers.items() if not isinstance(answer, worker.WorkerInfo)}
     if not strangers:
-        return cast(dict[str, worker.Sight], answers)
+        return cast(dict[str, worker.WorkerInfo], answers)
     here = platform.python_version()
     problems = [
         f"the worker {address} {problem}" + (f", under Python {python}" if python != here else "")

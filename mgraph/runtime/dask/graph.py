@@ -13,12 +13,13 @@ from ...arguments import checked_flag, checked_integer, size_in_words
 from ...dtypes import MAX_VERTICES
 from ...errors import InputError, MemoryLimitError
 from ...graph import Graph
+from ...graph.ids import checked_ids
 from ...graph.vertex_range import Weigh, incoming, range_of
-from ...graph.views import Kept as Derived
+from ...graph.views import CachedArray
 from ...planning.cut import Placed, range_in_words, shares
 from ...planning.devices import neighbours_in_words, usable
 from . import residents
-from .building import collected, reweighed
+from .building import collected, identified, reweighed
 from .driver import Cluster
 from .group import Group
 from .placement import Facts, Placement
@@ -48,8 +49,9 @@ class DistributedGraph(Handle):
         False if each edge is stored in both directions.
     weights_dtype : dtype or None
         The type of the weights; None for an unweighted graph.
-    ids : array of int64, DistributedVector or None
-        The vertices' original ids where the graph was relabelled; on the workers if they have numbered them.
+    ids : array of int64 or of objects, DistributedVector or None
+        The id of each vertex, if they have any; on the workers if they have numbered the vertices. It is read-only:
+        `with_ids` returns a graph with others.
     ranges : tuple of (int, int)
         The vertices of each worker.
     plan : Plan or None
@@ -268,6 +270,49 @@ class DistributedGraph(Handle):
         """
         return weighed(self, weights)
 
+    def with_ids(self, ids: Any) -> "DistributedGraph":
+        """Return the same graph with ids for its vertices.
+
+        Both graphs share their edges, and what calls derive from them. Calls then take ids in place of vertices, and
+        answer with them.
+
+        Parameters
+        ----------
+        ids : sequence or array, shape (n,)
+            An id for each vertex, which no other has: integers of up to 64 bits, strings, or other values that can be
+            hashed. They stay in this process.
+
+        Returns
+        -------
+        DistributedGraph
+
+        Raises
+        ------
+        InputError
+            For another number of ids, one that is missing or of two vertices, and for floating-point numbers; and if
+            the graph has been closed.
+        MemoryLimitError
+            If their index does not fit the free memory of this process.
+        WorkerLostError
+            If a worker with a part of the graph has been lost, and the graph cannot be made again.
+
+        Examples
+        --------
+        >>> from distributed import Client
+        >>> import mgraph
+        >>> with Client(processes=False, dashboard_address=":0") as client:
+        ...     path = mgraph.generate.grid(1, 3, client=client, device="cpu")
+        ...     named = path.with_ids(["Rome", "Pisa", "Genoa"])
+        ...     mgraph.bfs(named, "Rome", predecessors=True).path("Genoa")
+        ['Rome', 'Pisa', 'Genoa']
+        """
+        checked = checked_ids(ids, self.n)
+        named = partial(identified, ids=checked)
+        made = kept_up(self, lambda: named(self.placement))
+        sources = {"a graph of its edges": _edges(self)}
+        made.origin = Origin(lambda edges: named(_placement(edges)), sources, _recipe(self, named))
+        return DistributedGraph(made)
+
     @property
     def ids(self) -> Any:
         """The id of each vertex: an array, or a DistributedVector if the workers have numbered them; None without ids.
@@ -343,14 +388,14 @@ class DistributedGraph(Handle):
         """
         return kept_up(self, lambda: self._placement.to_graph())
 
-    def cached(self) -> list[Derived]:
+    def cached(self) -> list[CachedArray]:
         """Return the arrays that calls have derived from the graph and keep with it: names, devices and bytes.
 
         The graph's own edges are not listed.
 
         Returns
         -------
-        list of Kept
+        list of CachedArray
             By worker; sizes in bytes.
 
         Raises
@@ -486,20 +531,34 @@ def weighed(graph: DistributedGraph, given: Any, line: Callable[[str], str] = la
     made = kept_up(graph, lambda: reweighed(graph.placement, given, line))
     weights = (lambda: given) if callable(given) else weakly(given)
     sources = {"a graph of its edges": _edges(graph), "the array of its weights": weights}
-    edges = graph.placement.origin
-    recipe = None
-    if edges is not None and edges.recipe is not None and callable(given) and hasattr(given, "dtype"):
-        recipe = Recipe(partial(_weighed_on, edges.recipe.build, given, made.made), edges.recipe.names)
-    made.origin = Origin(partial(_weighed_again, line), sources, recipe)
+    sent = callable(given) and hasattr(given, "dtype")
+    recipe = _recipe(graph, partial(_weighed_as, given, made.made)) if sent else None
+    made.origin = Origin(lambda edges, given: reweighed(_placement(edges), given, line), sources, recipe)
     return DistributedGraph(made)
 
 
-def _weighed_on(build: Callable[[Group], Placement], weights_of: Weigh, line: str, group: Group) -> Placement:
-    return reweighed(build(group), weights_of, lambda made: line)
+def _weighed_as(weights_of: Weigh, line: str, edges: Placement) -> Placement:
+    """Return the graph of some edges with weights by a function, made by this line of Python."""
+    return reweighed(edges, weights_of, lambda made: line)
 
 
-def _weighed_again(line: Callable[[str], str], graph: DistributedGraph | Origin[Placement], given: Any) -> Placement:
-    return reweighed(graph.again() if isinstance(graph, Origin) else graph.placement, given, line)
+def _placement(edges: DistributedGraph | Origin[Placement]) -> Placement:
+    """Return what `_edges` refers to as a placement; if only its origin is there, made again."""
+    return edges.again() if isinstance(edges, Origin) else edges.placement
+
+
+def _recipe(graph: DistributedGraph, derive: Callable[[Placement], Placement]) -> Recipe[Placement] | None:
+    """Return how other clients make what is derived from a graph's edges; None if they cannot make these."""
+    origin = graph.placement.origin
+    if origin is None or origin.recipe is None:
+        return None
+    return Recipe(partial(_derived_on, origin.recipe.build, derive), origin.recipe.names)
+
+
+def _derived_on(
+    build: Callable[[Group], Placement], derive: Callable[[Placement], Placement], group: Group
+) -> Placement:
+    return derive(build(group))
 
 
 def _edges(graph: DistributedGraph) -> Reference:

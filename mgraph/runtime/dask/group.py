@@ -127,7 +127,7 @@ class Group:
             if silent is not None:
                 self.lose(silent)
 
-    def saw(self, sights: Mapping[str, worker.Sight]) -> None:
+    def saw(self, sights: Mapping[str, worker.WorkerInfo]) -> None:
         """Record what the workers have answered about their devices."""
         ordered = {address: sights[address] for address in self.addresses}
         self.specs, self.asked = tuple(devices_of(ordered, self.kind).values()), time.monotonic()
@@ -286,7 +286,7 @@ def group_of(cluster: Cluster) -> Group:
         return found
 
 
-class Kept:
+class RemotePin:
     """What keeps a graph, or the vectors of a call, on the workers: it is dropped there when this object goes."""
 
     def __init__(self, group: Group, name: str) -> None:

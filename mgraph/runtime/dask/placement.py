@@ -10,11 +10,11 @@ import numpy as np
 from ... import device as devices
 from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
-from ...graph.views import Kept as Derived
+from ...graph.views import CachedArray
 from ...planning.cut import Placed
 from ...planning.plan import Plan
 from . import residents
-from .group import Group, Kept, lying
+from .group import Group, RemotePin, lying
 from .remade import Origin
 from .resident import Resident
 from .vector import DistributedVector
@@ -54,7 +54,7 @@ class Placement(PlacedGraph):
         super().__init__(facts.n, facts.m, facts.directed, facts.weights_dtype, facts.extremes, facts.total)
         self.facts, self.ids = facts, facts.ids
         self.group, self.cut, self.name, self.sizes = group, cut, name, held
-        self.kept_there = Kept(group, name)
+        self.kept_there = RemotePin(group, name)
         group.asked = -math.inf  # the next call plans with the memory that is left
         #: The plan of building the graph, if the workers have built it.
         self.plan: Plan | None = None
@@ -96,11 +96,11 @@ class Placement(PlacedGraph):
         """Return the bytes that each worker's device keeps of the graph under some names."""
         return tuple(sum(sizes.get(name, 0) for name in names) for sizes in self.sizes)
 
-    def cached(self) -> list[Derived]:
+    def cached(self) -> list[CachedArray]:
         """Return the arrays that calls have derived from the graph, with the worker's device and the bytes of each."""
         named = zip(self.group.specs, self._asked(False), strict=True)
         return [
-            Derived(name, spec.name, size)
+            CachedArray(name, spec.name, size)
             for spec, sizes in named
             for name, size in sorted(sizes.items())
             if size and name not in ("csc", "weights")

@@ -29,7 +29,7 @@ from . import residents, tasks
 from .driver import Cluster, checked_client
 from .events import again as made_again
 from .events import tell
-from .group import Group, Kept, group_of, leased, lying
+from .group import Group, RemotePin, group_of, leased, lying
 from .placement import Facts, Placement
 from .remade import Origin, Recipe, first_made
 from .turns import alone
@@ -122,13 +122,13 @@ def _published(
     leases = leased(client, group.addresses, session, group.timeout)
     group.wait_for(lambda watch: tasks.settle(watch, leases))
     ids, facts = placement.ids, placement.facts
-    place = residents.Here(*ids.place) if isinstance(ids, DistributedVector) else None
+    place = residents.RemoteVector(*ids.place) if isinstance(ids, DistributedVector) else None
     sent = dumps(replace(facts, ids=ids if place is None else None))
     given = [
         (session, f"the published graph {shown(name)}", sent if rank == 0 else None)
         for rank in range(len(group.addresses))
     ]
-    group.each(residents.lend, given, placement.name, place)
+    group.each(residents.publish_part, given, placement.name, place)
     about = Published(
         session,
         group.addresses,
@@ -196,7 +196,7 @@ def _borrowed(name: str, about: Published, client: Client, worker_timeout: float
     own, vectors = uuid.uuid4().hex, uuid.uuid4().hex
     with group.making(own), group.making(vectors):
         cuts = [((about.facts.n, *ends),) for ends in about.cut.ranges]
-        borrowed = group.each(residents.borrow, cuts, own, vectors, about.session)
+        borrowed = group.each(residents.attach_part, cuts, own, vectors, about.session)
         empty = [address for address, part in zip(group.addresses, borrowed, strict=True) if part is None]
         if empty:
             if name not in published(client):
@@ -209,7 +209,7 @@ def _borrowed(name: str, about: Published, client: Client, worker_timeout: float
         if borrowed[0].ids is not None:
             lengths, (_, dtype) = [part.ids[0] for part in borrowed], borrowed[0].ids
             ids = DistributedVector(group, vectors, residents.IDS, lengths, dtype)
-            ids.owner = Kept(group, vectors)
+            ids.owner = RemotePin(group, vectors)
             facts = replace(facts, ids=ids)
         graph = Placement(group, facts, about.cut, own, [part.sizes for part in borrowed])
         graph.made, graph.origin = about.made, _origin(name, about, group)

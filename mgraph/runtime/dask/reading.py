@@ -7,13 +7,13 @@ from functools import partial
 
 from distributed import get_worker
 
-from ...errors import FormatError, Given, MissingFileError, parts_of
+from ...errors import ArgumentValue, FormatError, MissingFileError, parts_of
 from ...io import EdgeFiles, Found, Request
 from ..numbering import Moving, Numbering
 from . import residents
 from .building import placed, plan_of_building
 from .driver import Cluster
-from .group import Group, Kept
+from .group import Group, RemotePin
 from .placement import Placement
 from .remade import first_made
 from .resident import Resident
@@ -45,7 +45,7 @@ def _read(request: Request, line: str, group: Group) -> Placement:
 def _relabelled(files: EdgeFiles, request: Request, group: Group, line: str) -> Placement:
     """Return the graph of edges whose ids are numbered from 0, ascending; the ids lie beside its vertices."""
     shards, plan, name = len(group.specs), plan_of_building(group), uuid.uuid4().hex
-    there = Kept(group, name)
+    there = RemotePin(group, name)
     try:
         group.each(residents.keep, [(files,)] * shards, name)
         numbered = Resident(group, name, []).run(Numbering(), lambda shard: None, plan, None).arrays
@@ -54,7 +54,7 @@ def _relabelled(files: EdgeFiles, request: Request, group: Group, line: str) -> 
     ids, n = numbered["ids"], int(numbered["n"][0])
     try:
         if request.options.n not in (None, n):
-            given = Given("n", request.options.n)
+            given = ArgumentValue("n", request.options.n)
             raise FormatError(f"{request.paths[0][0]} holds {n} distinct vertex ids, not ", given)
         call, _ = ids.place
         graph = placed(group, residents.keep_numbered, [(files, call, n)] * shards, line)

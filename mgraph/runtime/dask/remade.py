@@ -161,7 +161,7 @@ def _nothing() -> None:
 
 def at_hand(handle: Handle | None) -> Handle | None:
     """Return a handle, or None if what it refers to is lost for ever."""
-    return handle if handle is not None and (not lost(handle) or restorable([handle])) else None
+    return handle if handle is not None and (not lost(handle) or restorable([handle], groups_of([handle]))) else None
 
 
 def lost(handle: Handle) -> bool:
@@ -169,10 +169,19 @@ def lost(handle: Handle) -> bool:
     return handle._lies[0].gone is not None
 
 
-def restorable(handles: Sequence[Handle]) -> bool:
-    """Return whether some handles refer to what is lost, and all of that can be made again."""
+def groups_of(handles: Sequence[Handle]) -> list[Group]:
+    """Return the group of workers on which each handle's graph or vector lies now."""
+    return [handle._lies[0] for handle in handles]
+
+
+def restorable(handles: Sequence[Handle], before: Sequence[Group]) -> bool:
+    """Return whether what some handles refer to is lost, or another thread has made it again since it lay on `before`.
+
+    All that is lost must be such that it can be made again.
+    """
+    made = any(now is not then for now, then in zip(groups_of(handles), before, strict=True))
     origins = [handle._lies[1] for handle in handles if lost(handle)]
-    return bool(origins) and all(origin is not None and origin.missing is None for origin in origins)
+    return (made or bool(origins)) and all(origin is not None and origin.missing is None for origin in origins)
 
 
 def leave_out(handle: Handle) -> None:
@@ -206,9 +215,11 @@ def restore(handle: Handle) -> None:
 
 def kept_up(handle: Handle, call: Callable[[], T]) -> T:
     """Return what a call with a handle returns; after a loss the handle's graph is made again, and the call too."""
+    before: list[Group] = []
 
     def attempt() -> T:
+        before[:] = groups_of([handle])
         leave_out(handle)
         return call()
 
-    return attempted(attempt, lambda loss: restore(handle), configured_retries, lambda: restorable([handle]))
+    return attempted(attempt, lambda loss: restore(handle), configured_retries, lambda: restorable([handle], before))

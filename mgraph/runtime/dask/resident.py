@@ -27,7 +27,7 @@ from . import residents, tasks, worker
 from .comm import Unreachable
 from .driver import follows
 from .events import Event, between, failure, planned, tell
-from .group import FRESH, Group, Kept, with_loss
+from .group import FRESH, Group, RemotePin, with_loss
 from .turns import PARTING, dropped, left, turn, withdrawn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, lost, opened
@@ -184,7 +184,7 @@ class Resident:
             arrays[name] = DistributedVector(self._group, call, name, lengths, dtype)
         if answers[0].vectors:
             kept = [array for array in arrays.values() if isinstance(array, DistributedVector)]
-            owner = Kept(self._group, call)
+            owner = RemotePin(self._group, call)
             for vector in kept:
                 vector.owner = owner
         for name, dtype in answers[0].matrices.items():

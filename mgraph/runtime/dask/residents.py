@@ -29,7 +29,7 @@ from ...errors import InputError
 from ...graph import Compressed
 from ...graph.checks import checked_weights, imbalance
 from ...graph.source import Chunks, EdgeSource, checked_edges
-from ...graph.vertex_range import Beside, VertexRange, Weigh, edges_of
+from ...graph.vertex_range import PartWithVectors, VertexRange, Weigh, edges_of
 from ...planning.cut import range_in_words
 from ..checkpoints import Order, filled
 from ..communicator import Communicator, Solo
@@ -42,7 +42,7 @@ from .pulse import ANSWERED, PLACE
 from .tasks import Failure, reported
 from .turns import forget_call, turns_on
 from .watch import lost
-from .worker import Session, Sight, Spanned, at_work, lease, lease_key, new_nccl, on_loop, sessions, sight_of
+from .worker import Session, Spanned, WorkerInfo, at_work, lease, lease_key, new_nccl, on_loop, sessions, sight_of
 
 NAME = "mgraph-residents"
 
@@ -141,7 +141,7 @@ class Answer(NamedTuple):
         Seconds of each part of the call, and of compiling and loading kernels.
     held : mapping
         Bytes of what the worker keeps of the graph, by name.
-    sight : Sight or None
+    sight : WorkerInfo or None
         The worker's devices and memory.
     """
 
@@ -151,7 +151,7 @@ class Answer(NamedTuple):
     matrices: Mapping[str, np.dtype]
     timings: Mapping[str, float]
     held: Mapping[str, int]
-    sight: Sight | None
+    sight: WorkerInfo | None
 
     @property
     def finished(self) -> bool:
@@ -242,7 +242,7 @@ def _piece(s: Session, part: VertexRange | None, asked: Request) -> Any:
     if asked.beside is not None:
         vectors = {name: s.kept[call][vector] for name, (call, vector) in asked.beside.items()}
         vectors |= {name: s.device.asarray(vector) for name, vector in asked.sent.items()}
-        own = vectors if part is None else Beside(part, vectors)
+        own = vectors if part is None else PartWithVectors(part, vectors)
     return own if asked.gather is None else asked.gather(own, s.device, s.connected())
 
 
@@ -424,12 +424,23 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
         made = part.with_weights(weights).finite()
         indices, weights = made.compressed("csc").indices, made.compressed("csc").weights
         assert weights is not None
-        twist = 0 if part.directed else sum(imbalance(edges) for edges in edges_of(made, s.device)) % 2**64
+        asymmetry = 0 if part.directed else sum(imbalance(edges) for edges in edges_of(made, s.device)) % 2**64
         least, most = (weights.min().item(), weights.max().item()) if len(weights) else (None, None)
         whole = weights.dtype.kind in "iu" or bool((weights % 1 == 0).all())
         s.device.synchronize()
     s.kept[name] = made
-    return Known(made.sizes(), len(indices), np.dtype(weights.dtype), least, most, whole, float(weights.sum()), twist)
+    return Known(
+        made.sizes(), len(indices), np.dtype(weights.dtype), least, most, whole, float(weights.sum()), asymmetry
+    )
+
+
+@reported
+def renamed(session: str, graph: str, name: str) -> Mapping[str, int]:
+    """Task: keep a part of a graph under a second name; return the bytes of its arrays."""
+    s = own(session)
+    part: VertexRange = s.kept[graph]
+    s.kept[name] = part
+    return part.sizes()
 
 
 @reported
@@ -475,7 +486,7 @@ def _checked(weights: Any, m: int, part: VertexRange, device: devices.Device) ->
     return found
 
 
-class Here(NamedTuple):
+class RemoteVector(NamedTuple):
     """A vector that lies on a worker: the call that has made it, and its name there."""
 
     call: str
@@ -486,7 +497,7 @@ class Here(NamedTuple):
 PART, FACTS, IDS = "part", "facts", "ids"
 
 
-class Borrowed(NamedTuple):
+class PublishedPart(NamedTuple):
     """What a published graph has on a worker.
 
     Attributes
@@ -508,7 +519,9 @@ class Borrowed(NamedTuple):
 
 
 @reported
-def lend(session: str, name: str, ids: Here | None, publication: str, title: str, facts: bytes | None) -> None:
+def publish_part(
+    session: str, name: str, ids: RemoteVector | None, publication: str, title: str, facts: bytes | None
+) -> None:
     """Task: keep a part of a graph, and its ids if they lie here, in the session of a published graph, too."""
     kept, lent = own(session).kept, sessions(get_worker()).find(publication)
     lent.title = title
@@ -518,7 +531,7 @@ def lend(session: str, name: str, ids: Here | None, publication: str, title: str
 
 
 @reported
-def borrow(session: str, name: str, ids: str, publication: str, cut: tuple[int, int, int]) -> Borrowed | None:
+def attach_part(session: str, name: str, ids: str, publication: str, cut: tuple[int, int, int]) -> PublishedPart | None:
     """Task: keep the part of a published graph, and its ids under another name, in another session, too.
 
     `cut` is the part that it must be. Returns None if the worker has lost it.
@@ -535,7 +548,7 @@ def borrow(session: str, name: str, ids: str, publication: str, cut: tuple[int, 
         kept[ids] = lent[IDS]
         known = len(lent[IDS][IDS]), np.dtype(lent[IDS][IDS].dtype)
     with s.device.active():
-        return Borrowed(part.fault(cut), part.sizes(), lent[FACTS], known)
+        return PublishedPart(part.fault(cut), part.sizes(), lent[FACTS], known)
 
 
 @reported
@@ -566,13 +579,13 @@ def reduced(session: str, name: str, vector: str, function: Callable[[Array], An
 
 @reported
 def applied(session: str, call: str | None, function: Callable[..., Any], size: int, *operands: Any) -> Any:
-    """Task: return what a function makes of vectors that lie `Here`, arrays and numbers, in `size` bytes an element.
+    """Task: return what a function makes of vectors on this worker, arrays and numbers, in `size` bytes an element.
 
     With `call` the result, an array, is kept under that name, and its length and type are returned.
     """
     s = own(session)
     with s.device.active():
-        here = [s.kept[each.call][each.vector] if isinstance(each, Here) else each for each in operands]
+        here = [s.kept[each.call][each.vector] if isinstance(each, RemoteVector) else each for each in operands]
         # Arrays that come from elsewhere, and the result.
         needed = size * len(here[0]) + sum(each.nbytes for each in here[1:] if isinstance(each, np.ndarray))
         with devices.allocating(f"{function.__name__} of {len(here[0]):,} elements", needed, s.device):
@@ -600,7 +613,7 @@ def edges(session: str, name: str) -> Compressed:
     return Compressed(*(None if part is None else devices.to_host(part) for part in csc))
 
 
-def sight(kind: str, dask_worker: Worker) -> Sight:
+def sight(kind: str, dask_worker: Worker) -> WorkerInfo:
     """Return the devices of a worker and the memory that they have now; for `tasks.asked`."""
     return sight_of(dask_worker, kind)
 

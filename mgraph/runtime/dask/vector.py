@@ -16,7 +16,7 @@ from ...arrays import Array, position
 from ...errors import InputError, shown
 from ...planning.cut import Ranges
 from . import residents, tasks
-from .group import Group, Kept, lying
+from .group import Group, RemotePin, lying
 from .remade import Handle, Origin
 from .saving import save_parts
 
@@ -576,7 +576,7 @@ class DistributedVector(Handle):
             raise InputError(argument=name, value=other.shape, expected=f"of shape {self.shape}, as {self!r}")
         if isinstance(other, DistributedVector) and other._lies_on(self._group, self.ranges):
             other._group.check()
-            return [residents.Here(*other.place)] * len(self.ranges)
+            return [residents.RemoteVector(*other.place)] * len(self.ranges)
         group = self._group
         group.ready(self._loss)
         return [group.sent(rank, other[first:last]) for rank, (first, last) in enumerate(self.ranges)]
@@ -584,7 +584,7 @@ class DistributedVector(Handle):
     def _made(self, function: Callable[..., Any], operands: Sequence[Sequence[Any]]) -> "DistributedVector":
         """Return the vector that a function makes of the parts and of some operands, where they lie."""
         call = uuid.uuid4().hex
-        owner = Kept(self._group, call)
+        owner = RemotePin(self._group, call)
         try:
             made = self._applied(call, function, operands)
         except BaseException:
@@ -603,7 +603,7 @@ class DistributedVector(Handle):
         """
         self._group.ready(self._loss)
         own = [tuple(each[rank] for each in operands) for rank in range(len(self.ranges))]
-        return self._group.each(residents.applied, own, call, function, size, residents.Here(*self.place))
+        return self._group.each(residents.applied, own, call, function, size, residents.RemoteVector(*self.place))
 
 
 def _check_room(what: str, needed: int) -> None:

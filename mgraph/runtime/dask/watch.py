@@ -2,7 +2,8 @@
 
 A `Watch` has three sources. The scheduler's list of workers shows which are gone. Before a call has a session, and
 while it waits for its turn, the heartbeats that Dask's workers send the scheduler show which are silent. During a call
-the beats of its session (`mgraph.runtime.dask.pulse`) show that, and what each shard does. The verdicts are five:
+the beats of its session (`mgraph.runtime.dask.pulse`) show that, and what each shard does. What they compile is passed
+on to the user. The verdicts are five:
 
 - *A worker is gone*: the scheduler does not list it.
 - *The scheduler is silent*: it does not answer a look.
@@ -34,6 +35,7 @@ from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
 from ...arguments import checked_integer, checked_seconds, size_in_words
+from ...device.clock import COMPILING
 from ...errors import InputError, MgraphError, SchedulerError, WorkerLostError
 from .pulse import ANSWERED, PLACE
 
@@ -196,6 +198,7 @@ class Watch:
                 raise SchedulerError(why) from error
         finally:
             working.cancel()
+            COMPILING.hear("")
 
     def attempt(self, work: Coroutine[Any, Any, Any], seconds: float) -> bool:
         """Run a coroutine on the client's event loop for at most `seconds`; return whether it succeeded."""
@@ -292,6 +295,8 @@ class Watch:
         if ANSWERED in beats:
             self.ended = set(beats[ANSWERED])
         self.beats = {address: beat for address, beat in beats.items() if address != ANSWERED}
+        compiled = next((what for beat in self.beats.values() if (what := beat["compiling"])), "")
+        COMPILING.hear(f"{compiled}, on a worker" if compiled else "")
         self._note(signs, passed)
         return True
 

@@ -36,7 +36,7 @@ from distributed.worker import Worker
 
 from ... import device as devices
 from ... import limits
-from ...device.clock import clock
+from ...device.clock import COMPILING, clock
 from ...errors import DeviceError, InputError
 from ...graph.vertex_range import VertexRange
 from ...planning.devices import USABLE, DeviceSpec, spec_of
@@ -81,7 +81,7 @@ class Spanned(NamedTuple):
     report: Report | None
 
 
-class KeptHere(dict[str, Any]):
+class SessionStore(dict[str, Any]):
     """What calls have left on a worker for later ones, by name. What was released meanwhile raises InputError."""
 
     def __missing__(self, name: str) -> NoReturn:
@@ -96,7 +96,7 @@ class Session:
         #: What the session is for, if not for a client: "the published graph 'roads'".
         self.title = ""
         #: Parts of graphs, and of each call its vectors by their own names.
-        self.kept = KeptHere()
+        self.kept = SessionStore()
         self.rank = 0
         self.superstep: int | None = None
         self.working_since: float | None = None
@@ -131,6 +131,7 @@ class Session:
             "rank": self.rank,
             "device": getattr(self.device, "kind", None),
             "superstep": self.superstep,
+            "compiling": COMPILING.own,
             "sent": comm.sent if isinstance(comm, DaskComm) else None,
             **doing._asdict(),
             "since": now - doing.since,
@@ -336,7 +337,7 @@ def drop_session(session: str, dask_worker: Worker) -> None:
         sessions(dask_worker).drop(session)
 
 
-class Sight(NamedTuple):
+class WorkerInfo(NamedTuple):
     """The devices and memory of a worker.
 
     Attributes
@@ -370,7 +371,7 @@ class Sight(NamedTuple):
 
 
 def meet(version: str, device: str | None, token: object) -> object:
-    """Task: return the worker's `Sight`, or what is wrong with its installation of mgraph.
+    """Task: return the worker's `WorkerInfo`, or what is wrong with its installation of mgraph.
 
     It is sent as source code (see `meeting`), so it uses no name of this module and runs on a worker without mgraph.
 
@@ -383,14 +384,14 @@ def meet(version: str, device: str | None, token: object) -> object:
 
     Returns
     -------
-    Sight or tuple of (str, str)
+    WorkerInfo or tuple of (str, str)
         A pair has the problem, in words, and the worker's version of Python.
     """
     import importlib
     import platform
 
     try:
-        found = getattr(importlib.import_module("mgraph"), "__version__", "of no version")
+        found = getattr(importlib.import_module("mgraph.version"), "__version__", "of no version")
         if found == version:
             return importlib.import_module("mgraph.runtime.dask.worker").look(device, token)
         problem = f"has mgraph {found}"
@@ -409,7 +410,7 @@ def meeting(device: str | None, token: Token | None) -> tuple[Any, ...]:
     return eval, "exec(source, names) or names['meet'](*given)", names
 
 
-def look(device: str | None, token: Token | None) -> Sight:
+def look(device: str | None, token: Token | None) -> WorkerInfo:
     """Return this worker's devices and prepare it for sessions.
 
     Parameters
@@ -424,7 +425,7 @@ def look(device: str | None, token: Token | None) -> Sight:
     return sight_of(worker, device)._replace(reads=token is not None and readable(token))
 
 
-def sight_of(worker: Worker, device: str | None) -> Sight:
+def sight_of(worker: Worker, device: str | None) -> WorkerInfo:
     """Return a worker's devices, GPUs only if `device` is not the CPU, and the memory that they have now."""
     limit = limits.own_memory()
     most = _most(worker)
@@ -438,7 +439,9 @@ def sight_of(worker: Worker, device: str | None) -> Sight:
         found = devices.find("cuda")
         gpu = spec_of(found)
         identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
-    return Sight(platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity, kept_on(worker))
+    return WorkerInfo(
+        platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity, kept_on(worker)
+    )
 
 
 def _most(worker: Worker) -> int | None:

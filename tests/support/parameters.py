@@ -1,6 +1,11 @@
-"""Parameters of tests that only ``python -m pytest -m exhaustive`` runs."""
+"""Parameters of tests: devices, types, and cases that only ``python -m pytest -m exhaustive`` runs."""
 
 import pytest
+
+#: The types in which shortest paths are computed.
+DTYPES = ["float32", "float64", "int32"]
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
 def exhaustive(*cases):

@@ -20,7 +20,7 @@ import numpy as np
 from .. import device as devices
 from .. import lazy
 from ..arrays import Array
-from ..dtypes import infinity, kernel_infinity, offset_type
+from ..dtypes import NO_PREDECESSOR, infinity, kernel_infinity, offset_type
 from ..graph import Compressed, Graph
 from ..graph.potentials import edge_lengths, kept_lengths, potentials, reached_part
 from ..graph.vertex_range import VertexRange
@@ -32,7 +32,7 @@ from ..planning.shape import Shape
 from ..runtime.checkpoints import Piece, Saved, fingerprint_of, fingerprint_of_edges
 from ..runtime.communicator import Communicator
 from ..runtime.gathering import Whole
-from .one_source import near_width, reads
+from .sssp_window import near_width, reads
 
 #: Width of the window of distances that are settled together, in average weights; measured (benchmarks/NOTES.md).
 _WINDOW = 20
@@ -223,6 +223,8 @@ class Searches:
         if found is not D:
             with np.errstate(over="ignore"):
                 D[...] = found
+            if P is not None:  # a distance that the narrower type cannot hold is that of no path
+                P[D == np.inf] = NO_PREDECESSOR
         decode(D, P, self.device, self.h is None, lowered=False)
         if self.h is not None and self.limit < float("inf"):  # a path within the limit may pass vertices beyond it
             D[D > self.limit] = infinity(np.dtype(D.dtype))

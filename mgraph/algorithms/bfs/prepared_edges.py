@@ -7,7 +7,7 @@ from ...arrays import Array
 from ...kernels import bfs as bfs_kernels
 
 
-def walking_aids(
+def prepared_edges(
     what: str | None, device: devices.Device, by_target: tuple[Array, Array], by_source: tuple[Array, Array]
 ) -> tuple[Array, Array]:
     """Return the heads and the quads; only the one named by `what` is not empty."""

@@ -17,7 +17,7 @@ BLOCK = 32
 
 
 @intrinsic
-def write_turned(typing, rows, at, j, lane, limit, instead, D, order):
+def write_transposed(typing, rows, at, j, lane, limit, instead, D, order):
     """Set ``D[order[lane + b], j + a]`` to ``rows[at[j + a], lane + b]`` for all a and b of a block.
 
     What is beyond `limit` becomes `instead`. Both matrices are of one type, or `rows` of float64 and D of float32, and

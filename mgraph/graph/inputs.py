@@ -11,7 +11,7 @@ from .graph import Graph
 from .placed import PlacedGraph
 
 
-def outline(value: Any) -> tuple[int, str, int]:
+def size_and_device(value: Any) -> tuple[int, str, int]:
     """Return the vertices, the device and the stored edges of a graph or sparse matrix, without reading these.
 
     A graph that was made of a distance matrix counts no edges.
@@ -50,6 +50,8 @@ def as_graph(value: Any, *, copy: bool = False) -> Graph:
         advice = ": mgraph.Graph.from_networkx(graph) makes one of NetworkX's"
     elif hasattr(value, "get_edgelist"):
         advice = ": mgraph.Graph.from_igraph(graph) makes one of igraph's"
+    elif hasattr(value, "iloc") and value.shape[0] != value.shape[-1]:
+        advice = ": mgraph.Graph.from_pandas(frame, source, target, weight) makes one of a table of edges"
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
         return Graph.from_dense(value, copy=False)
     raise InputError(f"expected a mgraph.Graph, a sparse or dense matrix, got {type_name(value)}{advice}")
@@ -57,5 +59,10 @@ def as_graph(value: Any, *, copy: bool = False) -> Graph:
 
 def as_any_graph(value: Any) -> Graph | PlacedGraph:
     """Return `value` as `as_graph` does; of a `mgraph.DistributedGraph` its placement."""
-    placed: PlacedGraph | None = getattr(value, "placement", None)
+    placed: PlacedGraph | None = value if isinstance(value, PlacedGraph) else getattr(value, "placement", None)
     return as_graph(value) if placed is None else placed
+
+
+def in_this_process(graph: Graph | PlacedGraph) -> Graph:
+    """Return a graph; one on workers is copied to this process."""
+    return graph.to_graph() if isinstance(graph, PlacedGraph) else graph

@@ -79,7 +79,7 @@ SUITES = {
 
 #: The suites themselves, and the rows that are kept of them.
 INSTALLED = suite.SUITES
-KEPT = Path(__file__).parents[1] / "benchmarks" / "results" / "suites"
+KEPT = Path(__file__).parents[2] / "benchmarks" / "results" / "suites"
 
 GPU = {"name": "cuda:0", "kind": "cuda", "model": "NVIDIA H200", "count": 1, "cores": 1}
 CPU = {"name": "cpu", "kind": "cpu", "model": "AMD EPYC 9654 96-Core Processor", "count": 1, "cores": 2}
@@ -227,15 +227,9 @@ class Page(HTMLParser):
             self.sections[self.section] = self.sections.get(self.section, "") + data + " "
 
 
-# Claims of studies
-
-
 def texts(table):
     """The cells of a table, line by line."""
     return [tuple(cell for cell, _ in line) for line in table.lines()]
-
-
-# The baseline
 
 
 def small_suites(folder, monkeypatch):

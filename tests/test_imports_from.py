@@ -314,7 +314,36 @@ def test_tables_with_a_header(text, monkeypatch):
         assert edges_by_id(graph) == ROADS and graph.ids.tolist() == ["Bonn", "Kiel", "Ulm"]
         assert graph.weights_dtype == np.int64 and graph.directed
     assert table(text, **NAMED, directed=False).m == 4
-    assert not table(text, source="from", target="to").weighted
+    assert not table(text, **NAMED, weighted=False).weighted and table(text, **NAMED, weighted=True).weighted
+
+
+@pytest.mark.parametrize(
+    ("text", "further"),
+    [
+        ("from,to,km,name\nUlm,Bonn,420,A1\nBonn,Kiel,,\n", "'km'"),
+        ("from,to,km,min\nUlm,Bonn,nan,90.5\n", "'km' or 'min'"),
+        ("Ulm\tBonn\t420\n", "2"),
+    ],
+)
+def test_weights_that_are_not_named(text, further, tmp_path):
+    """Read without them, the distances would be numbers of edges."""
+    header = text.startswith("from")
+    ends = {"source": "from", "target": "to"} if header else {"source": 0, "target": 1}
+    says = f"has numbers in the column {further}, which may be weights: name .* by weight=.*, or say weighted=False for"
+    with pytest.raises(mgraph.FormatError, match=says):
+        table(text, **ends)
+    assert not table(text, **ends, weighted=False).weighted
+    with pytest.raises(InputError, match="weight must be the name of a column, got None: weighted=True"):
+        table(text, **ends, weighted=True)
+    assert not table("from,to,road\nUlm,Bonn,A1\n", source="from", target="to").weighted
+
+
+def test_a_header_that_is_read_as_an_edge():
+    for text in ("src,dst\n0,1\n", "from,to,km\nUlm,Bonn,420\n"):
+        with pytest.raises(mgraph.FormatError, match=r"line 1: '.*' looks like a header: name .* by source="):
+            table(text, source=0, target=1)
+        assert table(f"#{text}", source=0, target=1, weighted=False).m == 1
+    assert table("Ulm,Bonn,\nBonn,Kiel,7\n", source=0, target=1, weighted=False).m == 2
 
 
 def test_tables_without_a_header():
@@ -378,11 +407,13 @@ def test_tables_in_parquet(tmp_path):
     parquet.write_table(arrow.table(columns), path)
     assert edges_by_id(mgraph.read(path, **NAMED)) == ROADS
     assert edges_by_id(table(path.read_bytes(), format="parquet", **NAMED)) == ROADS
-    assert mgraph.read(path, source="from", target="from").m == 2
+    assert mgraph.read(path, source="from", target="from", weighted=False).m == 2
+    with pytest.raises(mgraph.FormatError, match=r"in the column 'km', which may be weights: .* by weight='km'"):
+        mgraph.read(path, source="from", target="to")
     with pytest.raises(mgraph.FormatError, match="has no column 'miles': it has from, to, km, name"):
         mgraph.read(path, source="from", target="to", weight="miles")
     with pytest.raises(mgraph.FormatError, match=r"roads.parquet: the column 'name' has 1 nulls"):
-        mgraph.read(path, source="from", target="name")
+        mgraph.read(path, source="from", target="name", weighted=False)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(mgraph.FormatError, match="is not a Parquet file that can be read"):
         mgraph.read(path, **NAMED)

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_limit
+from ...arguments import MEASURES, checked_limit
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, as_floats, infinity
 from ...kernels.bfs_many.ops import Counts
-from .wanted import COUNTS, DATA, INDICES, Wanted, within
+from .output import COUNTS, DATA, INDICES, Output, within
 
 #: The most targets that are found by a pass each.
 PASSES = 16
@@ -22,7 +22,7 @@ PASSES = 16
 AT_A_TIME = {"cpu": 1 << 17, "cuda": 1 << 24}
 
 
-class Keeper(Protocol):
+class RowSink(Protocol):
     """What is kept of the rows of a shard's sources."""
 
     def rows(self, top: int, bottom: int) -> tuple[Array, Array | None]:
@@ -42,19 +42,19 @@ class Keeper(Protocol):
 
 
 def keeper(
-    wanted: Wanted, device: devices.Device, home: str, rows: int, n: int, batch: int, dtype: np.dtype, parents: bool
-) -> Keeper:
+    wanted: Output, device: devices.Device, home: str, rows: int, n: int, batch: int, dtype: np.dtype, parents: bool
+) -> RowSink:
     """Return the keeper of what is wanted of the rows of `rows` sources, which come in batches.
 
     A row has n distances: to all vertices or, if `wanted` is `narrow`, to the targets alone.
     """
     if wanted.sparse:
-        return Sparse(wanted, device, n, batch, dtype)
+        return SparseRows(wanted, device, n, batch, dtype)
     if wanted.vectors:
         return Measuring(wanted, device, rows, n, batch, dtype)
     if (wanted.targets is None or wanted.narrow) and wanted.nearest is None:
-        return Everything(device, home, rows, n, batch, dtype, parents)
-    return Choosing(wanted, device, home, rows, n, batch, dtype, parents)
+        return AllColumns(device, home, rows, n, batch, dtype, parents)
+    return SelectedColumns(wanted, device, home, rows, n, batch, dtype, parents)
 
 
 def keeper_bytes(
@@ -86,7 +86,7 @@ def _streams(
     }
 
 
-class Everything:
+class AllColumns:
     """All columns: the rows are written to where they are kept."""
 
     def __init__(
@@ -111,9 +111,9 @@ class Everything:
 
 
 class _Batched:
-    """The base of keepers that have the rows of one batch at a time, of the columns that count."""
+    """The base of sinks that have the rows of one batch at a time, of the columns that count."""
 
-    def __init__(self, wanted: Wanted, device: devices.Device, n: int, batch: int, dtype: np.dtype, parents: bool):
+    def __init__(self, wanted: Output, device: devices.Device, n: int, batch: int, dtype: np.dtype, parents: bool):
         self.wanted, self.device = wanted, device
         self.D = device.xp.empty((batch, n), dtype)
         self.P = device.xp.empty((batch, n), np.int32) if parents else None
@@ -134,12 +134,12 @@ class _Batched:
         return max(1, AT_A_TIME[self.device.kind] // max(1, t))
 
 
-class Choosing(_Batched):
+class SelectedColumns(_Batched):
     """The columns of some targets, or the nearest of the targets."""
 
     def __init__(
         self,
-        wanted: Wanted,
+        wanted: Output,
         device: devices.Device,
         home: str,
         rows: int,
@@ -195,13 +195,13 @@ def nearest_of(D: Array, count: int, xp: Any) -> tuple[Array, Array]:
     return found, places
 
 
-class Sparse(_Batched):
+class SparseRows(_Batched):
     """The columns of some targets within reach, as rows of a sparse matrix; of a row some bytes for each of these.
 
     The arrays grow in place with each batch: parts that are joined at the end would be there twice.
     """
 
-    def __init__(self, wanted: Wanted, device: devices.Device, n: int, batch: int, dtype: np.dtype) -> None:
+    def __init__(self, wanted: Output, device: devices.Device, n: int, batch: int, dtype: np.dtype) -> None:
         super().__init__(wanted, device, n, batch, dtype, False)
         self.counts: list[np.ndarray] = []
         self.indices, self.data = np.empty(0, np.int32), np.empty(0, dtype)
@@ -237,7 +237,7 @@ class Sparse(_Batched):
 class Measuring(_Batched):
     """Measures of each row, whose distances are not kept."""
 
-    def __init__(self, wanted: Wanted, device: devices.Device, rows: int, n: int, batch: int, dtype: np.dtype) -> None:
+    def __init__(self, wanted: Output, device: devices.Device, rows: int, n: int, batch: int, dtype: np.dtype) -> None:
         super().__init__(wanted, device, n, batch, dtype, False)
         self.found = unmeasured(wanted, rows)
 
@@ -256,13 +256,13 @@ class Measuring(_Batched):
         return dict(self.found)
 
 
-def unmeasured(wanted: Wanted, rows: int) -> dict[str, np.ndarray]:
+def unmeasured(wanted: Output, rows: int) -> dict[str, np.ndarray]:
     """Return arrays for the measures of some rows, by name: counts are integers, the others floats."""
-    floats = {"eccentricity", "mean", "closeness", "harmonic"}
+    floats = {*MEASURES} - {"reached"}
     return {name: np.empty(rows, np.float64 if name in floats else np.int64) for name in wanted.vectors}
 
 
-def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Array]:
+def measures(D: Array, itself: Array, wanted: Output, xp: Any) -> dict[str, Array]:
     """Return the measures of rows of distances by name.
 
     Parameters
@@ -271,7 +271,7 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
         The distances to each of the targets once.
     itself : array of bool, shape (rows,)
         Whether the row's source is one of the targets, at distance 0.
-    wanted : Wanted
+    wanted : Output
         Its `measures` and `radii`.
     xp : module
         NumPy or CuPy.
@@ -279,10 +279,10 @@ def measures(D: Array, itself: Array, wanted: Wanted, xp: Any) -> dict[str, Arra
     dtype, (_, t) = np.dtype(D.dtype), D.shape
     reached = D != infinity(dtype)
     count, total, harmonic, farthest = reached.sum(axis=1), None, None, None
-    if {"mean", "closeness"} & {*wanted.measures}:
+    if {"mean", "closeness"} & wanted.kinds:
         with np.errstate(over="ignore"):
             total = xp.where(reached, D, dtype.type(0)).sum(axis=1, dtype=np.float64 if dtype.kind == "f" else np.int64)
-    if "harmonic" in wanted.measures:
+    if "harmonic" in wanted.kinds:
         with np.errstate(divide="ignore", over="ignore"):
             harmonic = xp.where(reached & (D != 0), 1 / D.astype(np.float64), 0.0).sum(axis=1)
     if "eccentricity" in wanted.measures:
@@ -296,12 +296,12 @@ def greatest_within(radii: tuple[float, ...], dtype: np.dtype) -> list[float]:
     return [min(checked_limit(radius, dtype), infinity(dtype)) for radius in radii]
 
 
-def combined(wanted: Wanted, counts: Counts, itself: Array, t: int, xp: Any) -> dict[str, Array]:
+def combined(wanted: Output, counts: Counts, itself: Array, t: int, xp: Any) -> dict[str, Array]:
     """Return the measures by name, of what was counted and summed up of each row.
 
     Parameters
     ----------
-    wanted : Wanted
+    wanted : Output
         Its `measures` and `radii`.
     counts : Counts
         Of each row; what no measure needs may be None. `farthest` is infinite where a target is out of reach, and
@@ -321,10 +321,10 @@ def combined(wanted: Wanted, counts: Counts, itself: Array, t: int, xp: Any) -> 
                 found[name] = farthest
             elif name == "mean":
                 found[name] = total / others  # 0 / 0 is not a number
-            elif name == "closeness":
+            elif name in ("closeness", "out_closeness"):
                 share = others / xp.maximum(t - itself, 1)
                 found[name] = xp.where(total > 0, others / total * share, 0.0)
-            elif name == "harmonic":
+            elif name in ("harmonic", "out_harmonic"):
                 found[name] = harmonic
             else:
                 found[name] = count

@@ -21,7 +21,7 @@ from ..planning.devices import DeviceSpec, rates_of
 from ..planning.rates import EXCHANGE
 from ..planning.shape import Shape
 from ..runtime.checkpoints import fingerprint_of_edges
-from .many_sources import Network
+from .batched_sssp import Network
 
 #: Pull if more than one in `PULL_SHARE` vertices is in a frontier.
 PULL_SHARE = 16

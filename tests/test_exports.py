@@ -75,12 +75,6 @@ def test_distances(graph, by_id):
     assert called(every, "predecessors").count(a) == 1 and set(called(every, "target")) == {a, b, c, d}
 
 
-def test_the_former_name_warns():
-    found = mgraph.bfs(mgraph.generate.grid(1, 3), 0, device="cpu")
-    with pytest.warns(FutureWarning, match=r"to_dataframe\(\) is the former name of to_pandas\(\)"):
-        assert found.to_dataframe().equals(found.to_pandas())
-
-
 def test_an_empty_graph_with_ids():
     empty = mgraph.Graph.from_edges([], [], ids=[])
     assert len(mgraph.connected_components(empty, device="cpu").to_pandas()) == 0

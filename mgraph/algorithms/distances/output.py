@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arguments import WITHIN
+from ...arguments import OUT, WITHIN
 
 #: The parts of sparse rows: how many elements each has, their columns and their values.
 COUNTS, INDICES, DATA = "counts", "indices", "data"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Output:
     """What to keep of a row.
 
     Attributes
@@ -36,6 +36,11 @@ class Wanted:
     radii: tuple[float, ...] = ()
     sparse: bool = False
     narrow: bool = False
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The measures by the names that they have where distances to each source are measured."""
+        return frozenset(name.removeprefix(OUT) for name in self.measures)
 
     @property
     def vectors(self) -> tuple[str, ...]:

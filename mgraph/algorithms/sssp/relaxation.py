@@ -1,0 +1,290 @@
+"""One search of a shard: rounds by piles on one shard, and rounds by masks or searches apart on several.
+
+By masks, shards exchange after each round what fell. Apart, each goes on by piles among the edges into its own vertices
+until none of them falls, and only then tells the others, which go on from there: as often as a shortest path changes
+shards, instead of once a round. An exchange between workers takes as long as some hundred thin rounds. For that,
+distances may fall more often: those that a shard finds before it knows of a shorter path through another one. It is the
+model of partial and incremental evaluation: W. Fan et al., "Parallelizing sequential graph computations", 2017.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array, bits_of, members_of
+from ...dtypes import kernel_infinity
+from ...graph import Compressed
+from ...kernels import bfs as bfs_kernels
+from ...kernels import sssp as sssp_kernels
+from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
+from ...runtime.communicator import Communicator
+from .lists import list_length
+
+#: Rounds of a shard that searches apart, between two looks of the host for the end.
+ALONE = 1 << 12
+
+
+class Relaxation:
+    """One search of a shard: its arrays and the kernels that run it; ``kernels/sssp.cu`` describes the arrays.
+
+    Parameters
+    ----------
+    device : Device
+        Where it runs.
+    edges : Compressed
+        The edges by source, only those into the shard's vertices, with encoded weights.
+    distances : array, shape (n,)
+        The kernels' infinity, except at vertices that have a distance from the start.
+    seeds : array of int32
+        The vertices to start from.
+    ranges : tuple of (int, int)
+        The vertices of each shard.
+    shard : int
+        This shard's number.
+    masked : bool
+        Whether to run over masks, as several shards must.
+    window, limit : float
+        As in `Request`.
+    target : int
+        As in `Request`.
+    """
+
+    #: Rounds launched between two checks of the host for the end, where each round needs an exchange.
+    BATCH = 16
+
+    def __init__(
+        self,
+        device: devices.Device,
+        edges: Compressed,
+        distances: Array,
+        seeds: Array,
+        ranges: tuple[tuple[int, int], ...],
+        shard: int,
+        *,
+        masked: bool,
+        window: float = float("inf"),
+        limit: float = float("inf"),
+        target: int = -1,
+    ) -> None:
+        xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
+        self.kernels = sssp_kernels.on(device)
+        self.edges = edges
+        self.distances = distances
+        self.ranges = ranges
+        self.rounds = 0
+        self.finished = False
+        self.masked = masked
+        most = kernel_infinity(dtype)
+        self.bounds = Bounds(min(window, most), min(limit, most), target)
+        first, last = ranges[shard]
+        words, own_words = -(-n // 32), -(-(last - first) // 32)
+        self.pieces = xp.empty((self.kernels.piece_capacity(len(edges.indices)), 2), np.int32)
+        if self.masked:
+            self.control = xp.zeros(self.kernels.CONTROL_WORDS, np.int32)
+            self.mask, waits = xp.zeros((2, words), np.uint32)
+            distances[seeds] = 0
+            bfs_kernels.on(device).seed(seeds, 0, 0, distances, self.mask, self.mask)
+            updating, fell = distances[first:last].copy(), xp.zeros(own_words, np.uint32)
+            queue, bound = xp.empty(n, np.int32), xp.full(2, most, dtype)
+            bound[:1] = self.bounds.window
+            arrays = Masks(first, last, distances, updating, self.mask, waits, fell, queue, self.pieces, bound)
+            shape = len(ranges), list_length(n, len(ranges), dtype.itemsize, device.kind)
+            self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
+            self.listed = False
+            self.arrays: Masks | Piles = arrays
+            self.run = partial(self._masks, partial(self.kernels.masks, edges, arrays, self.lists), shard)
+        else:
+            self.control, stamps, waits = devices.zeroed(xp, self.kernels.CONTROL_WORDS, n, words)
+            near, far, bound = xp.empty(2 * n, np.int32), xp.empty(2 * n, np.int32), xp.empty(1, dtype)
+            self.kernels.start(seeds, self.bounds[0], distances, near, bound, self.control)
+            piles = Piles(distances, near, far, stamps, waits.view(np.uint32), self.pieces, bound)
+            self.arrays = piles
+            self.run = partial(self.kernels.piles, edges, piles, self.control, self.bounds)
+
+    def pending(self) -> Array:
+        """Return a bitmap of the vertices to relax; of those of other shards it may lack some."""
+        arrays = self.arrays
+        if isinstance(arrays, Masks):
+            return arrays.mask | arrays.waits
+        return arrays.waits | bits_of(
+            arrays.stamps == self.rounds, devices.of(arrays.stamps).xp
+        )  # in the piles of the next round, and beyond
+
+    @property
+    def bound(self) -> Array:
+        """The distance below which vertices are near, as an array."""
+        return self.arrays.bounds[:1] if isinstance(self.arrays, Masks) else self.arrays.bound
+
+    def begin(self, pending: Array, bound: Array, fill: Callable[[Array], None]) -> None:
+        """Begin with other vertices to relax and another bound; ``fill(distances)`` writes the distances."""
+        arrays = self.arrays
+        if isinstance(arrays, Masks):
+            fill(arrays.distances)
+            arrays.updating[:] = arrays.distances[arrays.first : arrays.last]
+            arrays.mask[:] = pending
+            arrays.bounds[:1] = bound
+            return
+        seeds = members_of(pending, devices.of(pending).xp)
+        # All of them are near at first: the far ones are relaxed once more if they fall.
+        self.kernels.start(seeds, bound.item(), arrays.distances, arrays.near, arrays.bound, self.control)
+        fill(arrays.distances)
+
+    def advance(self, limit: int, comm: Communicator) -> int:
+        """Run up to `limit` rounds, at least one if the search has not finished; return how many were run."""
+        if self.finished:
+            return 0
+        if self.masked and self.lists.vertices.size:
+            return self._advance_by_lists(limit, comm)
+        horizon = comm.horizon(limit)
+        launches = min(self.BATCH, -(-limit // horizon))
+        for _ in range(launches):
+            self.run(horizon)
+            if self.masked:
+                self._exchange_all(comm)
+        ran = int(devices.to_host(self.control)[self.kernels.ROUND]) - self.rounds
+        self.rounds += ran
+        # All shards know the same distances and masks, so they come to the same conclusion.
+        self.finished = ran < launches * horizon
+        return ran
+
+    def _advance_by_lists(self, limit: int, comm: Communicator) -> int:
+        """Run up to `limit` rounds, after each of which lists are exchanged, or all distances if a list is too short.
+
+        The choice depends only on the counts, which all shards have, so they agree.
+        """
+        vertices, values, counts = self.lists
+        places, length = tuple((shard, shard + 1) for shard in range(comm.size)), vertices.shape[1]
+        ran = 0
+        while ran < limit and not self.finished:
+            self.run(1)
+            comm.allgather(counts, places)
+            fell = devices.to_host(counts).tolist()
+            self.finished = fell[0] < 0
+            self.listed = max(fell) <= length
+            if self.finished:
+                break
+            ran += 1
+            if not self.listed:
+                self._exchange_all(comm)
+                continue
+            parts = tuple((shard * length, shard * length + count) for shard, count in enumerate(fell))
+            for lists in (vertices, values):
+                comm.allgather(lists.reshape(-1), parts)
+        self.rounds += ran
+        return ran
+
+    def tight(self, first: int, parent: Array) -> Compressed:
+        """Return the edges with the weight 1 for each tight one to a vertex without a predecessor, else infinity.
+
+        `parent` has the predecessors of the shard's vertices, which begin with `first`.
+        """
+        lengths = devices.of(self.distances).xp.empty(len(self.edges.indices), np.int32)
+        self.kernels.tight(self.edges, first, self.distances, parent, lengths, self.pieces, self.control)
+        return self.edges._replace(weights=lengths)
+
+    def _masks(self, masks: Callable[..., None], shard: int, rounds: int) -> None:
+        masks(self.control, self.bounds, shard, self.listed, rounds)
+
+    def _exchange_all(self, comm: Communicator) -> None:
+        words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in self.ranges)
+        comm.allgather(self.mask, words)
+        comm.allgather(self.distances, self.ranges)
+
+
+class Apart(Relaxation):
+    """The search of a shard that goes on by piles until none of its own vertices falls, before it tells the others.
+
+    No length may be negative, as a negative cycle would keep a shard from ending. Parameters are those of `Relaxation`.
+    """
+
+    def __init__(
+        self,
+        device: devices.Device,
+        edges: Compressed,
+        distances: Array,
+        seeds: Array,
+        ranges: tuple[tuple[int, int], ...],
+        shard: int,
+        **bounds: Any,
+    ) -> None:
+        super().__init__(device, edges, distances, seeds, ranges, shard, **bounds)
+        xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
+        self.shard, self.own = shard, slice(*ranges[shard])
+        #: What the other shards know of this shard's distances, and a bitmap of those that fell in the last superstep.
+        self.known = distances[self.own].copy()
+        self.mask = xp.zeros(-(-n // 32), np.uint32)
+        bfs_kernels.on(device).seed(seeds, 0, 0, distances, self.mask, self.mask)
+        shape = len(ranges), list_length(n, len(ranges), dtype.itemsize, device.kind)
+        self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
+
+    def pending(self) -> Array:
+        """Return a bitmap of the vertices that shards have not gone on from; of those of other shards it lacks some."""
+        return self.mask
+
+    def begin(self, pending: Array, bound: Array, fill: Callable[[Array], None]) -> None:
+        """Begin with other vertices to go on from; ``fill(distances)`` writes the distances."""
+        fill(self.distances)
+        self.known[:] = self.distances[self.own]
+        self.mask[:] = pending
+        self._go_on_from(members_of(pending, devices.of(pending).xp))
+
+    def advance(self, limit: int, comm: Communicator) -> int:
+        """Search and exchange up to `limit` times; return how often distances were exchanged."""
+        ran = 0
+        while ran < limit and not self.finished:
+            while self._ran(ALONE) == ALONE:
+                pass
+            seeds = self._exchanged(comm)
+            self.finished = seeds is None
+            if seeds is not None:
+                self._go_on_from(seeds)
+                ran += 1
+        self.rounds += ran
+        return ran
+
+    def _ran(self, rounds: int) -> int:
+        """Run up to some rounds; return how many were run."""
+        before = int(devices.to_host(self.control)[self.kernels.ROUND])
+        self.run(rounds)
+        return int(devices.to_host(self.control)[self.kernels.ROUND]) - before
+
+    def _exchanged(self, comm: Communicator) -> Array | None:
+        """Exchange the distances that fell; return the vertices of other shards, or None if none fell anywhere."""
+        (vertices, values, counts), xp, shard = self.lists, devices.of(self.distances).xp, self.shard
+        fell = self.distances[self.own] < self.known
+        counts[shard] = xp.count_nonzero(fell)
+        comm.allgather(counts, tuple((each, each + 1) for each in range(comm.size)))
+        found, length = devices.to_host(counts).tolist(), vertices.shape[1]
+        if not any(found):
+            return None
+        self.known[:] = self.distances[self.own]
+        words = slice(self.own.start // 32, -(-self.own.stop // 32)) if len(fell) else slice(0)
+        self.mask[words] = bits_of(fell, xp)
+        if max(found) > length:
+            self._exchange_all(comm)
+            others = self.mask.copy()
+            others[words] = 0
+            return members_of(others, xp)
+        vertices[shard, : found[shard]] = xp.flatnonzero(fell) + self.own.start
+        values[shard, : found[shard]] = self.distances[self.own][fell]
+        for lists in (vertices, values):
+            places = tuple((each * length, each * length + count) for each, count in enumerate(found))
+            comm.allgather(lists.reshape(-1), places)
+        others = [each for each in range(comm.size) if each != shard]
+        seeds = xp.concatenate([vertices[each, : found[each]] for each in others])
+        self.distances[seeds] = xp.concatenate([values[each, : found[each]] for each in others])
+        return seeds
+
+    def _go_on_from(self, seeds: Array) -> None:
+        """Put vertices that have distances on an empty near pile."""
+        assert isinstance(self.arrays, Piles)
+        for array in (self.arrays.stamps, self.arrays.waits, self.control):
+            array.fill(0)
+        if len(seeds):
+            distances, most = self.distances[seeds], kernel_infinity(np.dtype(self.distances.dtype))
+            bound = min(distances.min().item() + self.bounds.window, most)
+            self.kernels.start(seeds, bound, self.distances, self.arrays.near, self.arrays.bound, self.control)
+            self.distances[seeds] = distances

@@ -1,0 +1,1 @@
+"""What tests share: parameters, devices, clusters, commands, graphs and references. No test stands here."""
