@@ -177,7 +177,8 @@ def _supersteps(n: int, shards: int, kind: str, shape: Shape, alone: int) -> _Su
     rounds = max(_ROUNDS, _A_LEVEL * shape.levels)
     if not alone:
         return _Supersteps(rounds, _SHARED_ROUND + _A_VERTEX * n if kind == "cuda" else EXCHANGE[kind])
-    number = _CROSSED + rounds / alone
+    # Of edges between vertices far apart, half change shards.
+    number = _CROSSED + rounds / alone + shape.far * shape.levels / 2
     return _Supersteps(number, EXCHANGE[kind] + rounds / number * _THIN_ROUND[kind])
 
 
