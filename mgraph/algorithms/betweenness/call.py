@@ -19,7 +19,7 @@ from ...graph.question import Question
 from ...kernels.betweenness.ops import LOST, TOO_MANY
 from ...planning.plan import warn_of_minutes
 from ...planning.shape import shape_beside
-from ...results import CallInput, Proofs, Result, on_host, solved_graph
+from ...results import CallInput, Proofs, Result, check_named, on_host, solved_graph
 from ...runtime.call import call
 from ...runtime.gathering import Whole
 from ...runtime.run import Run
@@ -141,16 +141,28 @@ def betweenness(
                 )
         count = checked_integer("samples", samples, 1, n)
         starts = np.array(_drawing(seed).sample(range(n), count), np.int32)
+    most = checked_limit(limit, _computed(graph, weight))
+    pairs = Pairs(starts, ends, samples is not None, most, edges, normalized, endpoints)
+    return of_pairs(graph, pairs, weight, run, question)
+
+
+def of_pairs(
+    graph: Graph | PlacedGraph, pairs: Pairs, weight: bool, run: Run, question: Question | None = None
+) -> "BetweennessResult":
+    """Return the betweenness by some pairs; `question` is the form of the answer."""
+    question = question or Question(graph, graph.n)
     weighted = weight and graph.weighted
     if weighted:
         _check_positive(graph)
-    computed = _computed(graph) if weighted else np.dtype(np.int32)
-    most = checked_limit(limit, computed)
-    pairs = Pairs(starts, ends, samples is not None, most, edges, normalized, endpoints)
-    found = _solved(graph, pairs, weighted, computed, run)
-    kind = EdgeBetweennessResult if edges else BetweennessResult
-    solved = CallInput(graph, most, by_ids=question.ids)
-    return kind(**found, _pairs=pairs, _weighted=weighted, _solved=solved)
+    found = _solved(graph, pairs, weighted, _computed(graph, weight), run)
+    kind = EdgeBetweennessResult if pairs.edges else BetweennessResult
+    return kind(
+        **found,
+        sources=question.answer(pairs.sources),
+        _pairs=pairs,
+        _weighted=weighted,
+        _solved=CallInput(graph, pairs.limit, by_ids=question.ids),
+    )
 
 
 def _drawing(seed: Any) -> random.Random:
@@ -160,11 +172,13 @@ def _drawing(seed: Any) -> random.Random:
     return random.Random(None if seed is None else checked_integer("seed", seed, 0))
 
 
-def _computed(graph: Graph | PlacedGraph) -> np.dtype:
-    """Return the type of distances: integers if all sums of the weights along paths are integers that fit."""
-    dtype, (_, most, _) = graph.weights_dtype, graph.extremes()
-    whole = dtype is not None and dtype.kind == "i" and most * max(1, graph.n - 1) <= band(np.dtype(np.int32))
-    return np.dtype(np.int32 if whole else np.float64)
+def _computed(graph: Graph | PlacedGraph, weight: bool) -> np.dtype:
+    """Return the type of distances: int32 if the sums of the weights along all paths are integers that fit."""
+    dtype, integers = graph.weights_dtype, np.dtype(np.int32)
+    if not weight or dtype is None:
+        return integers
+    fit = dtype.kind == "i" and graph.extremes()[1] * max(1, graph.n - 1) <= band(integers)
+    return integers if fit else np.dtype(np.float64)
 
 
 def _check_positive(graph: Graph | PlacedGraph) -> None:
@@ -243,6 +257,8 @@ class BetweennessResult(Result):
     ----------
     betweenness : array of float64, shape (n,)
         The betweenness of each vertex. With a single sample and without `endpoints`, NaN for that vertex.
+    sources : array of int32 or of ids, shape (k,)
+        The sources, as they were given or drawn; as ids if a vertex was asked for by its id.
     {common attributes}
 
     Examples
@@ -255,9 +271,10 @@ class BetweennessResult(Result):
     ARRAYS: ClassVar[tuple[str, ...]] = ("betweenness",)
     VERTICES: ClassVar[tuple[str, ...]] = ()
     PICTURES: ClassVar[tuple[str, ...]] = ("distribution", "graph")
-    PROOFS: ClassVar[Proofs] = {"betweenness": ("value",)}
+    PROOFS: ClassVar[Proofs] = {"betweenness": ("value",), "sources": ("source",)}
 
     betweenness: Array
+    sources: np.ndarray
     _pairs: Pairs = field(default_factory=lambda: Pairs(np.empty(0, np.int32)))
     _weighted: bool = False
 
@@ -282,7 +299,8 @@ class BetweennessResult(Result):
 
         Notes
         -----
-        The rules, in this order: of edges ``"ends"`` (they are those of `Graph.coo`), and ``"value"``.
+        The rules, in this order: ``"source"`` (the sources are the call's), of edges ``"ends"`` (they are those of
+        `Graph.coo`), and ``"value"``.
 
         Examples
         --------
@@ -297,6 +315,7 @@ class BetweennessResult(Result):
         mgraph.errors.VerificationError: vertex 4 breaks the rule 'value': it is 1.0, and 0.3571428571428... expected
         """
         known = solved_graph(self, graph)
+        check_named(self, "sources", self._pairs.sources, "source")
         arrays = {name: on_host(array) for name, array in self.arrays.items()}
         broken = first_difference(known, arrays, self._pairs, self._weighted)
         if broken is not None:
@@ -325,6 +344,8 @@ class EdgeBetweennessResult(BetweennessResult):
         The betweenness of each edge.
     src, dst : array of int32, shape (m,)
         The ends of each edge.
+    sources : array of int32 or of ids, shape (k,)
+        As of `BetweennessResult`.
     {common attributes}
 
     Examples
@@ -339,7 +360,7 @@ class EdgeBetweennessResult(BetweennessResult):
     VERTICES = ("src", "dst")
     INDEX = "edge"
     PICTURES = ("distribution",)
-    PROOFS: ClassVar[Proofs] = {"betweenness": ("value",), "src": ("ends",), "dst": ("ends",)}
+    PROOFS: ClassVar[Proofs] = {**BetweennessResult.PROOFS, "src": ("ends",), "dst": ("ends",)}
 
     src: Array
     dst: Array

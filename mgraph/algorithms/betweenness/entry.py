@@ -1,7 +1,6 @@
 """The registry entry of betweenness."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import Any
 
 from ...graph import Graph
@@ -19,7 +18,7 @@ from .summary import summary
 
 def work(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
     """Return the work of betweenness: the edges, as often as there are sources."""
-    return Work((graph.n if made is None else made.detail.sources) * graph.m, "TEPS")
+    return Work(len(arrays["sources"]) * graph.m, "TEPS")
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -47,7 +46,7 @@ BETWEENNESS = Algorithm(
     methods=(),
     start="sources",
     checks={"values": verify.values},
-    arrays=attrgetter("arrays"),
+    arrays=lambda result: {**result.arrays, "sources": result.sources},
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...arguments import checked_choice
 from ...dtypes import name_of, offset_type
 from ...kernels import betweenness as betweenness_kernels
 from ...planning.cut import fitting_rows, span_of
@@ -27,6 +28,7 @@ def planned(
     m: int,
     specs: tuple[DeviceSpec, ...],
     *,
+    method: str = "auto",
     sources: int | None = None,
     weighted: bool = True,
     edges: bool = False,
@@ -50,6 +52,7 @@ def planned(
     wide : bool
         Whether numbers of paths are scaled.
     """
+    checked_choice("method", method, ("auto", "brandes"))
     kind, shape, sources = specs[0].kind, shape or Shape(), n if sources is None else sources
     kernels, able = betweenness_kernels.of_kind(kind), rates_of(specs[0])
     dtype = np.dtype(computed if weighted else np.int32)
