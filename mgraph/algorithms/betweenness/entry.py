@@ -54,7 +54,7 @@ BETWEENNESS = Algorithm(
     command=Command(
         name="betweenness",
         help="Find how many shortest paths of FILE's graph pass each vertex, or each edge.",
-        example="mgraph betweenness roads.gr --samples 1000 --seed 1 --out betweenness.npy",
+        example="mgraph betweenness roads.gr --samples 50 --seed 1 --out betweenness.npy",
         summary=summary,
         options=(
             Option(

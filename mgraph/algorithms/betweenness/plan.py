@@ -5,7 +5,7 @@ import numpy as np
 from ...arguments import checked_choice
 from ...dtypes import name_of, offset_type
 from ...kernels import betweenness as betweenness_kernels
-from ...planning.cut import fitting_rows, span_of
+from ...planning.cut import even_ranges, span_of
 from ...planning.devices import DeviceSpec, rates_of, usable
 from ...planning.fit import fitted
 from ...planning.plan import Plan
@@ -73,14 +73,13 @@ def planned(
         taken = batch * int(kernels.row_bytes(n, dtype.itemsize, wide))
         return held + found + 5 * n + 4 * rows + (8 * m + max(taken, AN_EDGE * m) if edges else 8 * n + taken)
 
-    batch = int(kernels.best_batch(share))
-    if weighted and not apart:  # searches that share reads of edges
-        batch = min(share, max(batch, SLICE[kind] * specs[0].cores if kind == "cpu" else SLICE[kind]))
+    sharing = SLICE[kind] if weighted and not apart else 1  # sources that share reads of edges
+    batch = min(share, max(kernels.SOURCES, sharing) * specs[0].cores)
     most = min(usable(spec, memory_limit) for spec in specs)
     while batch > 1 and peak(share, batch) > most:
         batch = -(-batch // 2)
-    ranges = fitting_rows(sources, 1, specs, memory_limit, lambda rows: peak(rows, batch))
-    steps = -(-max(last - first for first, last in ranges) // batch)
+    ranges = even_ranges(sources, len(specs), 1)
+    steps = -(-share // batch) if sources else 0
     reads = (READS[kind] + weighted + edges) * max(m, n) * batch
     seconds = reads / (able.search * specs[0].cores) if kind == "cpu" else reads / able.search
     seconds += min(alone, together) * batch / share + able.launch

@@ -27,8 +27,8 @@ INSTANCES = (
 
 _THREADS = 1024
 
-#: Blocks that a multiprocessor of 2,048 threads holds, each of which takes a source; those of an H100.
-_BLOCKS, _MULTIPROCESSORS = 2, 132
+#: Sources of a batch: a block takes one, and each of an H100's 132 multiprocessors has the threads of two blocks.
+SOURCES = 264
 
 
 def rows(xp: Any, k: int, n: int, dtype: Any, wide: bool) -> Rows:
@@ -47,11 +47,6 @@ def rows(xp: Any, k: int, n: int, dtype: Any, wide: bool) -> Rows:
 def row_bytes(n: int, itemsize: int, wide: bool) -> int:
     """Return the bytes of a row of `rows`."""
     return n * (itemsize + 36 + 4 * wide) + 8
-
-
-def best_batch(sources: int) -> int:
-    """Return the number of sources of a batch that keeps an H100 busy; a plan is also made without a GPU."""
-    return max(1, min(sources, _BLOCKS * _MULTIPROCESSORS))
 
 
 def levels(

@@ -9,14 +9,13 @@ import math
 
 import numpy as np
 
-from ... import limits
 from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...dtypes import infinity
 from .ops import LARGE, LOST, TOO_MANY, Rows
 
-#: Sources of a batch for each core, so that cores that are done sooner than others wait little.
-_SOURCES = 8
+#: Sources of a batch for each core, several so that cores that are done sooner than others wait little.
+SOURCES = 8
 
 _LARGE, _TOO_MANY, _LOST = LARGE, TOO_MANY, LOST
 _FAR = np.iinfo(np.int32).max
@@ -39,11 +38,6 @@ def rows(xp, k, n, dtype, wide):
 def row_bytes(n, itemsize, wide):
     """Return the bytes of a row of `rows`."""
     return n * (itemsize + 32 + 4 * wide)
-
-
-def best_batch(sources):
-    """Return the number of sources of a batch that keeps all cores busy."""
-    return max(1, min(sources, _SOURCES * limits.cores()))
 
 
 @njit(parallel=True, nogil=True, cache=True)

@@ -46,16 +46,15 @@ class Rows(NamedTuple):
 class Operations(Protocol):
     """The operations of both twins. Edges are those of the whole graph, no two of them between the same vertices."""
 
+    #: Sources of a batch that keep a GPU, or a core of a CPU, busy.
+    SOURCES: int
+
     def rows(self, xp: Any, k: int, n: int, dtype: Any, wide: bool) -> Rows:
         """Return rows for k sources; `wide` for scaled numbers of paths. Nothing is written to them."""
         ...
 
     def row_bytes(self, n: int, itemsize: int, wide: bool) -> int:
         """Return the bytes of a row of `rows`."""
-        ...
-
-    def best_batch(self, sources: int) -> int:
-        """Return the number of sources of a batch that keeps the device busy."""
         ...
 
     def levels(
