@@ -100,10 +100,10 @@ def betweenness(
 
     Notes
     -----
-    Brandes' algorithm [1]_: for each source the number of shortest paths to every vertex, then the dependencies, the
-    farthest vertices first. Distances by weights are those of `mgraph.distances`: exact for integers, and for floats
-    the sums of float64 along a path, compared for equality. Numbers of paths are float64, exact up to 2**53; beyond
-    2**1000 the call begins again with scaled ones, so that they are never infinite.
+    Brandes' algorithm [1]_ [2]_: for each source the number of shortest paths to every vertex, then the dependencies,
+    the farthest vertices first. Distances by weights are those of `mgraph.distances`: exact for integers, and for
+    floats the sums of float64 along a path, compared for equality. Numbers of paths are float64, exact up to 2**53;
+    beyond 2**1000 the call begins again with scaled ones, so that they are never infinite.
 
     Memory is that of a batch of sources, 40 bytes a vertex for each, whatever their number.
 

@@ -29,7 +29,10 @@ def values(graph: Graph, arrays: dict[str, Any], source: Any) -> str:
     """Raise unless betweenness by the weights, normalized, is what a second algorithm finds from the sources."""
     starts = np.arange(graph.n) if source is None else np.asarray(source)
     pairs = Pairs(starts.astype(np.int32), edges="src" in arrays)
-    found = {name: devices.to_host(array) for name, array in arrays.items()}
+    if not np.array_equal(arrays["sources"], starts):
+        raise WrongResultError("the sources are not those of the call")
+    names = ("betweenness", "src", "dst") if pairs.edges else ("betweenness",)
+    found = {name: devices.to_host(arrays[name]) for name in names}
     broken = first_difference(graph, found, pairs, graph.weighted)
     if broken is not None:
         raise WrongResultError(f"place {broken.place} has {broken.found}, and SciPy's paths {broken.expected}")
