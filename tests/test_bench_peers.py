@@ -125,7 +125,10 @@ def test_betweenness(peer, directed, weights):
         try:
             solve, arrays, _ = solver(peer, "betweenness", graph, sources=sources)
         except PeerError as error:
-            pytest.skip(str(error))
+            if len(sources) == graph.n:
+                pytest.skip(str(error))
+            assert peer == "networkit" and "takes all sources" in str(error)
+            continue
         found = arrays(solve())
         expected = mgraph.betweenness(graph, sources, device="cpu").betweenness
         assert found["betweenness"] == pytest.approx(expected, rel=1e-9, abs=1e-15)
