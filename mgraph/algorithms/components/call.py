@@ -160,7 +160,8 @@ class ComponentsResult(Result):
         "count": ("count",),
         "iterations": (),
     }
-    PICTURES = ("sizes", "graph")
+    PICTURES = ("sizes", "graph", "map")
+    KINDS = True
 
     count: int
     labels: Array
