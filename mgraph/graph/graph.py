@@ -771,7 +771,7 @@ class Graph(ArrayCache):
         ----------
         vertices : sequence of int or of ids
             Vertices of this graph, none of them twice. Their order is that of the new numbers, from 0 on.
-        {ids argument}
+        {ids of vertices}
 
         Returns
         -------

@@ -361,7 +361,7 @@ def _written(
         for block in distance_blocks(searched, *named, ids=ids, **options):
             timings.update(block.timings)
             done.append(replace(block, distances=None))
-            yield block if isinstance(block.distances, np.ndarray) else block.at_home()
+            yield block if isinstance(block.distances, np.ndarray) else block._at_home()
 
     def frames() -> Iterator[Any]:
         ids = None if given.ids is None else as_text(ids_of(CallInput(given)), "a table")
@@ -753,15 +753,8 @@ class DistancesResult(OfDistances, MatrixResult):
             return Result._frames(self, ids)
         return super()._frames(ids)
 
-    def at_home(self) -> "DistancesResult":
-        """Return the same result with matrices on workers brought to this process.
-
-        Examples
-        --------
-        >>> import mgraph
-        >>> mgraph.distances(mgraph.generate.grid(1, 4, weights=None), [0], device="cpu").at_home().distances.tolist()
-        [[0.0, 1.0, 2.0, 3.0]]
-        """
+    def _at_home(self) -> "DistancesResult":
+        """Return the same result with matrices on workers brought to this process."""
         here = {name: array.to_numpy() for name, array in self.arrays.items() if on_workers(array)}
         return replace(self, **here)
 
