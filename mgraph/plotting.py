@@ -159,7 +159,7 @@ def draw_map(
             add((src[own], dst[own]), edgecolors=[colour], zorder=1.5)
             axes.plot([], [], color=colour, linewidth=2.5, label=f"{sizes[place]:,} vertices")
         grey = ~np.isin(values.data[src], names[largest]) | (values.data[src] != values.data[dst])
-        axes.legend(title=label, loc="best", fontsize="small")
+        axes.legend(title=f"largest {label}", loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", frameon=False)
     elif not grey.all():
         src_shown, dst_shown = src[~grey], dst[~grey]
         shown = np.maximum(values.data[src_shown], values.data[dst_shown]).astype(np.float64)

@@ -172,6 +172,9 @@ class ComponentsResult(Result):
         yield self.count
         yield self.labels
 
+    def _colours(self) -> tuple[np.ndarray, str]:
+        return np.asarray(self), "components"
+
     def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
         if kind != "sizes":
             return super()._drawing(kind, given)
