@@ -120,7 +120,7 @@ def watch_networkx() -> None:
         return
     original = kind.__call__
     if _unedited:  # whose author does not know of graphs that are kept converted
-        sys.modules["networkx"].config.warnings_to_ignore.add("cache")  # type: ignore[attr-defined]
+        sys.modules["networkx"].config.warnings_to_ignore.add("cache")
 
     @functools.wraps(original)
     def called(self: Any, /, *args: Any, **kwargs: Any) -> Any:

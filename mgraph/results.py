@@ -342,9 +342,7 @@ class Result:
         why = self._not_in().get(".graphml")
         if why:
             raise InputError(f"a {type(self).__name__} is not a graph's attribute: {why}")
-        solved = solved_graph(self, graph)
-        if not isinstance(solved, Graph):
-            raise InputError("the graph lies on workers: give its to_graph() as ", ArgumentValue("graph"))
+        solved = graph_for_networkx(self, graph)
         made = solved.to_networkx()
         needed = 250 * solved.n * len(self.arrays)  # a number, and its place in the node's dictionary
         with devices.allocating(f"to_networkx() of {solved.n:,} vertices", needed, devices.find("cpu")):
@@ -866,6 +864,14 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
             argument="graph", value=graph, expected=f"the graph of the result, of {result.plan.n} vertices"
         )
     return graph
+
+
+def graph_for_networkx(result: Result, given: Any) -> Graph:
+    """Return the graph that a result is of, as `solved_graph` does, in this process."""
+    solved = solved_graph(result, given)
+    if not isinstance(solved, Graph):
+        raise InputError("the graph lies on workers: give its to_graph() as ", ArgumentValue("graph"))
+    return solved
 
 
 def check_named(result: Result, name: str, numbers: Sequence[int] | np.ndarray, rule: str) -> None:

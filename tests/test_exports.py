@@ -322,6 +322,8 @@ SMALL = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [4, 5, 6], ids=["Ulm", "Bo
 RESULTS = {
     "apsp": lambda: mgraph.apsp(SMALL, predecessors=True, device="cpu"),
     "apsp_batch": lambda: mgraph.apsp_batch([SMALL], device="cpu"),
+    "betweenness": lambda: mgraph.betweenness(SMALL, device="cpu"),
+    "betweenness(edges=True)": lambda: mgraph.betweenness(SMALL, edges=True, device="cpu"),
     "bfs": lambda: mgraph.bfs(SMALL, 0, device="cpu"),
     "bfs_many": lambda: mgraph.bfs_many(SMALL, [0], device="cpu"),
     "transitive_closure": lambda: mgraph.transitive_closure(SMALL, device="cpu"),
@@ -380,11 +382,13 @@ def test_the_commands_write_what_the_calls_do(suffix, tmp_path):
         cell = dict(zip(formats.COLUMNS, formats.cells(result, command), strict=True))[
             next(column for column in formats.COLUMNS if suffix in column)
         ]
-        path = tmp_path / f"{command.name}{suffix}"
+        path = tmp_path / f"{call.strip(chr(96))}{suffix}"
         given = [lists] if command.name == "rank" else [edges, "--undirected"]
-        given += ["--closeness"] if command.name == "measures" else []
+        given += ["--closeness"] if command.name == "measures" else ["--edges"] if "edges" in call else []
         line = command.name, *given, "--device", "cpu", "--out", path, "--quiet"
-        if cell.startswith("no: "):
+        if suffix == ".npy" and "edges" in call:
+            assert "with --edges, give a .npz file" in misused(invoke(*line))
+        elif cell.startswith("no: "):
             assert cell.removeprefix("no: ") in misused(invoke(*line)), call
         else:
             ok(*line)
@@ -456,3 +460,10 @@ def test_the_plan_of_several_blocks(monkeypatch):
         "300 x 300 distances, written in 3 blocks of up to 128 sources; the plan is that of the first\n"
     )
     found.verify()
+
+
+def test_betweenness_of_edges_as_attributes():
+    pytest.importorskip("networkx")
+    parallel = mgraph.Graph.from_edges([0, 0, 1], [1, 1, 2], [1, 1, 3], directed=False)
+    made = mgraph.betweenness(parallel, edges=True, normalized=False, device="cpu").to_networkx()
+    assert sorted(made.edges(data="betweenness")) == [(0, 1, 1.0), (0, 1, 1.0), (1, 2, 2.0)]

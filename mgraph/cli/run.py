@@ -265,7 +265,7 @@ def _check_output_of(offered: Command, out: str, overwrite: bool, added: dict[st
     if suffix in offered.not_in:
         raise click.UsageError(f"{out} cannot hold the result of mgraph {offered.name}: {offered.not_in[suffix]}")
     for name in (name for name, wanted in added.items() if wanted and suffix == ".npy"):
-        raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
+        raise click.UsageError(f"a .npy file holds the main array only: with --{name}, give a .npz file")
 
 
 @contextlib.contextmanager

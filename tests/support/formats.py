@@ -29,6 +29,8 @@ def rows() -> Iterator[tuple[str, type[mgraph.Result], Command | None]]:
     """Yield each kind of result: the call in words, the class, and the command, if there is one."""
     for name, entry in ALGORITHMS.items():
         yield f"`{entry.call.__name__}`", result_of(entry), entry.command
+        if name == "betweenness":
+            yield "`betweenness(edges=True)`", mgraph.EdgeBetweennessResult, entry.command
         if name == "apsp":
             yield "`apsp_batch`", mgraph.ApspBatchResult, None
         if name == "distances":
@@ -40,7 +42,7 @@ def cells(result: type[mgraph.Result], command: Command | None) -> Iterator[str]
     why = {} if command is MEASURED else result.NOT_IN
     assert command is None or command.not_in == why
     row = "pair" if why == OF_PAIRS else result.INDEX
-    edges = "the forest's edges" if row == "edge" else f"attributes of {row}s"
+    edges = "the forest's edges" if result is mgraph.SpanningForestResult else f"attributes of {row}s"
     main = "the first measure" if command is MEASURED else f"`{result.ARRAYS[0]}`"
     for column, says in zip(
         COLUMNS, (main, "all arrays", f"a row for each {row}", edges.replace("vertexs", "vertices")), strict=True
