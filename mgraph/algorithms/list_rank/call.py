@@ -24,7 +24,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import ArgumentValue, InputError, VerificationError
 from ...kernels import certificates as certificate_kernels
-from ...results import CallInput, Proofs, Result, check_arrays
+from ...results import OF_ELEMENTS, CallInput, Proofs, Result, check_arrays
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.select import placed_vector, runner_of_vector
@@ -149,6 +149,7 @@ class ListRankResult(Result):
 
     ARRAYS = ("ranks",)
     INDEX = "element"
+    NOT_IN = OF_ELEMENTS
     PROOFS: ClassVar[Proofs] = {"ranks": ("rank",)}
 
     ranks: Array
