@@ -1,0 +1,376 @@
+"""Many pairs of vertices: their distances, paths, and the sums of other weights along these.
+
+The climbs of all vertices are kept while pairs are joined: so a vertex climbs once however many pairs it is in, and a
+pair takes one pass over its common ancestors. What does not fit the memory is taken in blocks of pairs.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from ..arrays import distinct
+from ..dtypes import distance_range, infinity, kernel_infinity, offset_type, out_of_range
+from ..errors import DistanceOverflowError
+from ..kernels import routes as route_kernels
+from ..kernels.routes import Climbs, Parts
+from .lengths import Lengths
+from .structure import Structure
+
+#: The most bytes of climbs that are kept at a time, if a quarter of the free memory has room for them.
+CLIMBS = 1 << 30
+
+#: Pairs that are joined at a time, between which progress is reported.
+BATCH = 1 << 20
+
+#: Bytes of a pair of a batch besides its distance: rows, places, the turn, and what is summed.
+A_PAIR = 64
+
+#: Called with how many of how many pairs are done.
+Progress = Callable[[int, int], object]
+
+_HOST = devices.find("cpu")
+
+
+class Routes(NamedTuple):
+    """Distances of pairs of vertices, and what was asked for beside them; None for what was not.
+
+    Attributes
+    ----------
+    distances : array of the hierarchy's type
+        The length of the shortest path of each pair; ``inf``, for int32 its largest value, where there is none.
+    along : tuple of array, or None
+        For each of other weights their sum along that path, float64 or int64: ``inf``, or the largest value of int64,
+        where there is none.
+    offsets : array of int64, shape (k + 1,), or None
+        Where the vertices of each path begin.
+    vertices : array of int32, or None
+        The vertices of all paths: those of pair i, both ends included, are ``vertices[offsets[i]:offsets[i + 1]]``. A
+        pair without a path has none.
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3])
+    >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+    >>> found = roads.pairs([0, 2], [2, 0], paths=True)
+    >>> found.offsets.tolist(), found.vertices.tolist()
+    ([0, 3, 3], [0, 1, 2])
+    """
+
+    distances: np.ndarray
+    along: tuple[np.ndarray, ...] | None = None
+    offsets: np.ndarray | None = None
+    vertices: np.ndarray | None = None
+
+
+class Batch(NamedTuple):
+    """Some pairs of a block: their places among all, and the numbers of their climbs."""
+
+    places: slice | np.ndarray
+    sources: np.ndarray
+    targets: np.ndarray
+
+
+class Block(NamedTuple):
+    """Pairs whose climbs are kept at a time; `there` and `back` are the same where both directions are alike."""
+
+    there: Climbs
+    back: Climbs
+    batches: Callable[[], Iterator[Batch]]
+
+
+class Pairs:
+    """The pairs that are asked for.
+
+    Parameters
+    ----------
+    structure : Structure
+        That of the hierarchy.
+    lengths : Lengths
+        The lengths on the host.
+    starts, ends : array of int32
+        Ranks: the two ends of each pair, or of a table.
+    table : bool
+        Whether each start is paired with each end.
+    entries : bool
+        Whether paths are needed, and so the last entries of climbs.
+
+    Raises
+    ------
+    MemoryLimitError
+        If a block of climbs does not fit the free memory.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        lengths: Lengths,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        *,
+        table: bool,
+        entries: bool,
+    ) -> None:
+        self._structure, self._lengths, self._starts, self._ends = structure, lengths, starts, ends
+        self._table, self._entries, self._alike = table, entries, lengths.down is lengths.up
+        self.count = len(starts) * len(ends) if table else len(starts)
+        self._entry_bytes = structure.entries.begin.itemsize if entries else 0
+        self._element = 4 + self._entry_bytes + lengths.up.itemsize
+        depth = structure.tree.depth
+        known = [self._element * (depth[distinct(some)] + 1).sum(dtype=np.int64) for some in (starts, ends)]
+        room = min(CLIMBS, _HOST.available_memory() // 4)
+        #: Starts and ends of a block; None if one block has all.
+        self._most = None if sum(known) <= room else max(1, room // (2 * self._element * structure.tree.height))
+        self.bytes = int(min(sum(known), room)) + self._workspace() + A_PAIR * min(self.count, BATCH)
+        devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, _HOST)
+
+    @property
+    def is_one_block(self) -> bool:
+        """Whether all climbs are kept at a time."""
+        return self._most is None
+
+    def _workspace(self) -> int:
+        kernels, tree = route_kernels.on(_HOST), self._structure.tree
+        most = min(len(self._structure.order), len(self._starts) + len(self._ends))
+        return kernels.workspace_bytes(most, tree, self._lengths.up.itemsize, self._entry_bytes)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all pairs, with their climbs."""
+        if self._table:
+            yield from self._blocks_of_table()
+            return
+        if self._most is None:
+            yield self._listed(None)
+            return
+        order = np.lexsort((self._ends, self._starts))  # so that few vertices are in several blocks
+        for first in range(0, len(order), self._most):
+            yield self._listed(order[first : first + self._most])
+
+    def _listed(self, chosen: np.ndarray | None) -> Block:
+        starts, ends = (some if chosen is None else some[chosen] for some in (self._starts, self._ends))
+        there, back, sources, targets = self._climbed(starts, ends)
+
+        def batches() -> Iterator[Batch]:
+            for first in range(0, len(sources), BATCH):
+                some = slice(first, first + BATCH)
+                yield Batch(some if chosen is None else chosen[some], sources[some], targets[some])
+
+        return Block(there, back, batches)
+
+    def _blocks_of_table(self) -> Iterator[Block]:
+        rows, columns = (self._most or max(1, len(some)) for some in (self._starts, self._ends))
+        for row in range(0, len(self._starts), rows):
+            for column in range(0, len(self._ends), columns):
+                yield self._tabled(row, column, rows, columns)
+
+    def _tabled(self, row: int, column: int, rows: int, columns: int) -> Block:
+        there, back, sources, targets = self._climbed(
+            self._starts[row : row + rows], self._ends[column : column + columns]
+        )
+        width, whole = len(targets), len(targets) == len(self._ends)
+
+        def batches() -> Iterator[Batch]:
+            for first in range(0, len(sources) * width, BATCH):
+                last = min(first + BATCH, len(sources) * width)
+                i, j = np.divmod(np.arange(first, last), width)
+                begin = row * width  # of a block of whole rows
+                places = slice(begin + first, begin + last) if whole else (row + i) * len(self._ends) + column + j
+                yield Batch(places, sources[i], targets[j])
+
+        return Block(there, back, batches)
+
+    def _climbed(self, starts: np.ndarray, ends: np.ndarray) -> tuple[Climbs, Climbs, np.ndarray, np.ndarray]:
+        """Return the climbs from starts and from ends, and the number of each in them."""
+        n = len(self._structure.order)
+        if self._alike:
+            ranks, number = _numbered(np.concatenate([starts, ends]), n)
+            both = self._climbs(ranks, self._lengths.up)
+            return both, both, number[: len(starts)], number[len(starts) :]
+        (ranks, sources), (others, targets) = (_numbered(some, n) for some in (starts, ends))
+        return self._climbs(ranks, self._lengths.up), self._climbs(others, self._lengths.down), sources, targets
+
+    def _climbs(self, ranks: np.ndarray, lengths: np.ndarray) -> Climbs:
+        tree = self._structure.tree
+        first = np.zeros(len(ranks) + 1, np.int64)
+        np.cumsum(tree.depth[ranks] + 1, out=first[1:])
+        total = int(first[-1])
+        what = f"climbs of {len(ranks):,} vertices"
+        with devices.allocating(what, self._element * total, _HOST):
+            vertex, label = np.empty(total, np.int32), np.empty(total, lengths.dtype)
+            last = np.empty(total if self._entries else 0, self._structure.entries.begin.dtype)
+            made = Climbs(first, vertex, label, last)
+            route_kernels.on(_HOST).climb(ranks, tree, self._structure.entries, lengths, made)
+        return made
+
+
+def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different values, which are less than n, ascending, and the number of each value among them."""
+    if len(values) * 16 < n:
+        ranks = distinct(values)
+        return ranks, np.searchsorted(ranks, values).astype(np.int32)
+    number = np.zeros(n, np.int32)
+    number[values] = 1
+    ranks = np.flatnonzero(number).astype(np.int32)
+    number[ranks] = np.arange(len(ranks), dtype=np.int32)
+    return ranks, number[values]
+
+
+def divided(structure: Structure, lengths: Lengths) -> Parts:
+    """Return what the paths of entries consist of; `lengths` lie on the host.
+
+    Raises
+    ------
+    MemoryLimitError
+        If that does not fit the free memory.
+    """
+    entries, count = structure.entries, len(lengths.up)
+    numbers = offset_type(max(2 * count, len(lengths.edges)))
+    needed = count * (4 * numbers.itemsize + 4)
+    with devices.allocating(f"the parts of {count:,} entries", needed, _HOST):
+        parts = Parts(np.empty((2 * count, 2), numbers), np.empty(count, np.int32))
+        route_kernels.on(_HOST).divide(
+            *(structure.tree, entries, structure.lower, structure.upward, structure.downward),
+            *(lengths.edges, lengths.up, lengths.down, parts),
+        )
+    return parts
+
+
+def _sums(parts: Parts, values: np.ndarray, n: int) -> np.ndarray:
+    """Return the sums of the edges' values along the ways, float64 or int64.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a sum of integers along a path may exceed int64.
+    """
+    if values.dtype.kind == "i" and len(values):
+        most = max(abs(int(values.min())), abs(int(values.max())))
+        if most * n >= np.iinfo(np.int64).max:
+            raise DistanceOverflowError(
+                f"a sum of weights of up to {most} along a path may be out of range for int64: give them as float64"
+            )
+    values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
+    count = len(parts.ways)
+    with devices.allocating(f"sums of {count:,} ways", 8 * count, _HOST):
+        sums = np.empty(count, values.dtype)
+        route_kernels.on(_HOST).add_up(parts, values, sums)
+    return sums
+
+
+def routes(
+    structure: Structure,
+    lengths: Lengths,
+    pairs: Pairs,
+    parts: Parts | None,
+    along: tuple[np.ndarray, ...],
+    targets: np.ndarray | None,
+    progress: Progress | None,
+) -> Routes:
+    """Return the distances of pairs, the sums of other weights along their paths, and the paths.
+
+    Parameters
+    ----------
+    structure, lengths : Structure, Lengths
+        Those of the hierarchy, on the host.
+    pairs : Pairs
+        The pairs; with entries, if there are `parts`.
+    parts : Parts or None
+        Those of the entries, for `along` and paths.
+    along : tuple of array, shape (m,)
+        Other weights.
+    targets : array of int32, shape (m,), or None
+        The target of each edge, if paths are wanted.
+    progress : callable or None
+        Told of the pairs that are done.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a distance, or a sum of other weights, is out of range for its type.
+    MemoryLimitError
+        If the result does not fit the free memory.
+    """
+    kernels, n, count = route_kernels.on(_HOST), len(structure.order), pairs.count
+    wanted = [*along, *([] if targets is None else [np.ones(len(targets), np.int64)])]
+    stored = count * (lengths.dtype.itemsize + 8 * len(wanted))
+    devices.check_free_memory(f"routes of {count:,} pairs", stored + pairs.bytes, _HOST)
+    sums = [] if parts is None else [_sums(parts, values, n) for values in wanted]
+    D = np.empty(count, lengths.dtype)
+    totals = [np.empty(count, each.dtype) for each in sums]
+    inner = lengths.up.dtype
+    done, steps, block = 0, count * (1 + (targets is not None)), None
+    for block in pairs.blocks():
+        carried = [_carried(parts, block, each) for each in sums]
+        for batch in block.batches():
+            found = np.empty(len(batch.sources), inner)
+            turn = np.empty(len(found) if sums else 0, np.int32)
+            kernels.meet(batch.sources, batch.targets, block.there, block.back, found, turn)
+            D[batch.places] = _finished(found, lengths)
+            if sums:
+                one = block.there.first[batch.sources] + turn
+                two = block.back.first[batch.targets] + turn
+            for (there, back), total in zip(carried, totals, strict=True):
+                total[batch.places] = np.where(turn >= 0, there[one] + back[two], infinity(total.dtype))
+            done += len(found)
+            if progress is not None:
+                progress(done, steps)
+    found_along = tuple(totals[: len(along)]) if along else None
+    if targets is None:
+        return Routes(D, found_along)
+    assert parts is not None
+    edges = totals.pop()
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(np.where(edges == infinity(edges.dtype), 0, edges + 1), out=offsets[1:])
+    size = int(offsets[-1])
+    with devices.allocating(f"the {size:,} vertices of {count:,} paths", 4 * size, _HOST):
+        vertices, numbers = np.empty(size, np.int32), np.empty(count, np.int64)
+        for each in [block] if pairs.is_one_block and block is not None else pairs.blocks():
+            for batch in each.batches():
+                found, turn = np.empty(len(batch.sources), inner), np.empty(len(batch.sources), np.int32)
+                kernels.meet(batch.sources, batch.targets, each.there, each.back, found, turn)
+                number = np.empty(len(turn), np.int64)
+                kernels.write_paths(
+                    *(batch.sources, batch.targets, turn, each.there, each.back, parts),
+                    *(structure.order, targets, offsets[:-1][batch.places], vertices, number),
+                )
+                numbers[batch.places] = number
+                done += len(turn)
+                if progress is not None:
+                    progress(done, steps)
+        return Routes(D, found_along, *_compacted(offsets, vertices, numbers))
+
+
+def _compacted(offsets: np.ndarray, vertices: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return paths without the room of cycles that were left out."""
+    room = np.diff(offsets)
+    if np.array_equal(room, number):
+        return offsets, vertices
+    place = np.arange(len(vertices)) - np.repeat(offsets[:-1], room)
+    shorter = np.zeros_like(offsets)
+    np.cumsum(number, out=shorter[1:])
+    return shorter, vertices[place < np.repeat(number, room)]
+
+
+def _carried(parts: Parts | None, block: Block, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return sums of ways along the paths of a block's climbs, by depth."""
+    assert parts is not None
+    made = []
+    for down, climbs in enumerate((block.there, block.back)):
+        with devices.allocating("sums along climbs", sums.itemsize * len(climbs.label), _HOST):
+            made.append(np.empty(len(climbs.label), sums.dtype))
+            route_kernels.on(_HOST).carry(parts, climbs, down, sums, made[-1])
+    return made[0], made[1]
+
+
+def _finished(found: np.ndarray, lengths: Lengths) -> np.ndarray:
+    """Return distances in their type, of those that were computed; DistanceOverflowError if one is out of range."""
+    if lengths.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return found.astype(lengths.dtype, copy=False)
+    reached = found < kernel_infinity(found.dtype)
+    least, greatest = distance_range(lengths.dtype, lengths.nonnegative)
+    if bool((reached & ((found < least) | (found > greatest))).any()):
+        raise out_of_range(lengths.dtype, lengths.nonnegative)
+    return np.where(reached, found, infinity(lengths.dtype)).astype(lengths.dtype)
