@@ -1,7 +1,9 @@
 """Many pairs of a hierarchy: distances, paths, sums of other weights along them, and flows, against the textbook."""
 
 import itertools
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from mgraph.dtypes import infinity
 from mgraph.hierarchy import routes
 from mgraph.kernels.routes import Parts
 from mgraph.kernels.routes import host as kernels
+from tests.support.commands import failed, invoke, misused, ok
 from tests.support.references import as_floats, lightest_edges, lightest_matrix, textbook
 
 TYPES = [np.float32, np.float64, np.int32]
@@ -347,3 +350,46 @@ def test_a_graph_without_edges(device, graph):
     flows = roads.flows(([0, 1], [0, 2], [3, 4]))
     flows.verify()
     assert flows.loads.tolist() == [] and flows.unserved == 4
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch):
+    """A folder with a prepared graph, lists of vertices and a demand."""
+    monkeypatch.chdir(tmp_path)
+    graph = mgraph.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], [3, 4, 5, 1], ids=["Rome", "Pisa", "Bari", "Genoa"])
+    mgraph.Hierarchy(graph, range(4), device="cpu").save("roads.npz")
+    Path("a.txt").write_text("Rome\nGenoa\n1\n")
+    Path("b.txt").write_text("Bari\nRome\n3\n")
+    Path("demand.csv").write_text("from,to,amount\nRome,Genoa,10\nGenoa,Rome,2\nPisa,Genoa,4\n")
+    return tmp_path
+
+
+def test_pairs_on_the_command_line(prepared):
+    call = "pairs", "roads.npz", "--sources", "a.txt", "--targets", "b.txt", "--device", "cpu"
+    text = ok(*call, "--paths", "--out", "routes.npz")
+    assert "pairs: 3, 1 of them without a path\ngreatest distance: 7\n" in text and "saved: routes.npz" in text
+    with np.load("routes.npz") as saved:
+        assert saved["distances"].tolist() == [7, 2**31 - 1, 5] and saved["vertices"].tolist() == [0, 1, 2, 1, 2, 3]
+    facts = json.loads(ok(*call, "--out", "distances.npy", "--json"))
+    assert (facts["pairs"], facts["without_path"], facts["greatest"]) == (3, 1, 7)
+    assert np.load("distances.npy").tolist() == [7, 2**31 - 1, 5]
+    assert "a .npy file holds the distances only" in misused(invoke(*call, "--paths", "--out", "new.npy"))
+    assert "distances.npy exists" in failed(invoke(*call, "--out", "distances.npy"), 2)
+    assert ok(*call, "--quiet") == ""
+
+
+def test_flows_on_the_command_line(prepared):
+    columns = "--source-column", "from", "--target-column", "to", "--weight-column", "amount"
+    call = "flows", "roads.npz", "demand.csv", *columns, "--device", "cpu"
+    text = ok(*call, "--out", "loads.npz")
+    assert "flows: 3 pairs, cost 100, 2 without a path\ngreatest load of an edge: 14\n" in text
+    with np.load("loads.npz") as saved:
+        assert saved["loads"].tolist() == [10, 14, 0, 14] and saved["supply"].tolist() == [10, 4, 0, -14]
+    facts = json.loads(ok(*call, "--out", "loads.npy", "--json"))
+    assert (facts["pairs"], facts["cost"], facts["unserved"], facts["greatest"]) == (3, 100, 2, 14)
+    assert np.load("loads.npy").tolist() == [10, 14, 0, 14]
+    Path("numbers.txt").write_text("0 3 10\n1 3 4\n3 0 2\n")
+    assert "cost 100, 2 without a path" in ok("flows", "roads.npz", "numbers.txt")
+    Path("wrong.txt").write_text("0 3 -1\n")
+    assert "amounts must be numbers of 0 or more, got -1" in failed(invoke("flows", "roads.npz", "wrong.txt"), 2)
+    assert "give either FILE or --rmat SCALE" in misused(invoke("flows", "roads.npz"))

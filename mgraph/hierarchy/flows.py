@@ -150,7 +150,7 @@ def flows(
         If what the entries carry does not fit the free memory.
     """
     kernels, n, count = route_kernels.on(_HOST), len(structure.order), len(lengths.up)
-    needed = 16 * count + 8 * graph.m + 16 * n + pairs.bytes
+    needed = 16 * count + 8 * graph.m + 8 * n + 16 * pairs.elements + pairs.bytes
     with devices.allocating(f"flows over {count:,} entries", needed, _HOST):
         ways, loads, supply = (np.zeros(size) for size in (2 * count, graph.m, n))
         cost = unserved = 0.0

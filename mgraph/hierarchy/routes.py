@@ -21,6 +21,9 @@ from .structure import Structure
 #: The most bytes of climbs that are kept at a time, if a quarter of the free memory has room for them.
 CLIMBS = 1 << 30
 
+#: Bytes of climbs for which the free memory is not asked how many to keep.
+_FEW = 1 << 20
+
 #: Pairs that are joined at a time, between which progress is reported.
 BATCH = 1 << 20
 
@@ -120,10 +123,13 @@ class Pairs:
         self._element = 4 + self._entry_bytes + lengths.up.itemsize
         depth = structure.tree.depth
         known = [self._element * (depth[distinct(some)] + 1).sum(dtype=np.int64) for some in (starts, ends)]
-        room = min(CLIMBS, _HOST.available_memory() // 4)
+        few = sum(known) <= min(_FEW, CLIMBS)
+        room = _FEW if few else min(CLIMBS, _HOST.available_memory() // 4)
         #: Starts and ends of a block; None if one block has all.
         self._most = None if sum(known) <= room else max(1, room // (2 * self._element * structure.tree.height))
-        self.bytes = int(min(sum(known), room)) + self._workspace() + A_PAIR * min(self.count, BATCH)
+        #: Elements of the climbs that are kept at a time, and the bytes that these, a batch and the kernels take.
+        self.elements = int(min(sum(known), room)) // self._element
+        self.bytes = self.elements * self._element + self._workspace() + A_PAIR * min(self.count, BATCH)
         devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, _HOST)
 
     @property

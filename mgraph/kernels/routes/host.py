@@ -10,9 +10,8 @@
 
 References
 ----------
-.. [1] Y. Chen, A. W. Fu, M. Jiang, E. Lo and P. Zhang, "P2H: efficient distance querying on road networks by projected
-   vertex separators", 2021; D. Ouyang, L. Qin, L. Chang, X. Lin, Y. Zhang and Q. Zhu, "When hierarchy meets 2-hop-
-   labeling: efficient shortest distance queries on road networks", 2018.
+.. [1] D. Ouyang, L. Qin, L. Chang, X. Lin, Y. Zhang and Q. Zhu, "When hierarchy meets 2-hop-labeling: efficient
+   shortest distance queries on road networks", 2018.
 .. [2] V. Buchhold, P. Sanders and D. Wagner, "Real-time traffic assignment using engineered customizable contraction
    hierarchies", 2019.
 """
@@ -28,8 +27,8 @@ from ...dtypes import kernel_infinity
 #: climbs alone.
 STACK, FEW = 1 << 25, 128
 
-#: Calls for each core among which work is dealt.
-_PARTS = 4
+#: Calls for each core among which work is dealt, and the climbs or paths, and the pairs or entries, of a call at least.
+_PARTS, _FEW_CLIMBS, _FEW_PAIRS = 4, 16, 1 << 10
 
 
 def climb(vertices, tree, entries, lengths, climbs):
@@ -45,7 +44,7 @@ def climb(vertices, tree, entries, lengths, climbs):
         last = np.empty((height if len(entry) else 0, height), entry.dtype)
         _climb_together(vertices, part.start, part.stop, tree, entries, lengths, climbs, infinity, line, stack, last)
 
-    on_all_cores(work, _dealt(len(vertices), 1 if together else _PARTS))
+    on_all_cores(work, _dealt(len(vertices), 1 if together else _PARTS, _FEW_CLIMBS))
 
 
 def workspace_bytes(vertices, tree, itemsize, entrysize):
@@ -60,9 +59,9 @@ def _is_together(vertices, tree, itemsize):
     return vertices * FEW >= len(tree.depth) and tree.height**2 * itemsize <= STACK
 
 
-def _dealt(count, each):
-    """Return slices of `count` items, as many for each core."""
-    pieces = max(1, min(count, each * numba.get_num_threads()))
+def _dealt(count, each, least=1):
+    """Return slices of `count` items, as many for each core, of at least so many items if there are as many."""
+    pieces = max(1, min(-(-count // least), each * numba.get_num_threads()))
     return [slice(count * i // pieces, count * (i + 1) // pieces) for i in range(pieces)]
 
 
@@ -147,7 +146,7 @@ def meet(sources, targets, there, back, D, turn):
     infinity = _infinity(D.dtype)
     on_all_cores(
         lambda part: _meet(sources, targets, part.start, part.stop, there, back, infinity, D, turn),
-        _dealt(len(D), _PARTS),
+        _dealt(len(D), _PARTS, _FEW_PAIRS),
     )
 
 
@@ -183,7 +182,7 @@ def divide(tree, entries, lower, upward, downward, lengths, up, down, parts):
     n, infinity, begin = len(tree.depth), _infinity(up.dtype), entries.begin
     parts.depth[:] = np.repeat(tree.depth, np.diff(begin))
     # Shares of about as many entries; the last vertices have the most work for each.
-    cuts = np.searchsorted(begin, [part.start for part in _dealt(len(up), 4 * _PARTS)])
+    cuts = np.searchsorted(begin, [part.start for part in _dealt(len(up), 4 * _PARTS, _FEW_PAIRS)])
     shares = list(zip([0, *cuts[1:].tolist()], [*cuts[1:].tolist(), n], strict=True))
 
     def work(share):
@@ -234,55 +233,58 @@ def add_up(parts, values, sums):
 def carry(parts, climbs, down, sums, carried):
     """Write the sums of ways along each path of the climbs."""
     on_all_cores(
-        lambda part: _carry(part.start, part.stop, parts, climbs, down, sums, carried),
-        _dealt(len(climbs.first) - 1, _PARTS),
+        lambda part: _carry(part.start, part.stop, parts.depth, climbs.first, climbs.entry, down, sums, carried),
+        _dealt(len(climbs.first) - 1, _PARTS, _FEW_CLIMBS),
     )
 
 
+# Kernels that read no labels do not get them, or they would be compiled for each of their types.
 @njit(nogil=True, cache=True)
-def _carry(start, stop, parts, climbs, down, sums, carried):
+def _carry(start, stop, depth, firsts, entry, down, sums, carried):
     for i in range(start, stop):
-        first, last = climbs.first[i], climbs.first[i + 1]
-        for place in range(last - 1, first - 1, -1):
-            e = np.int64(climbs.entry[place])
-            carried[place] = 0 if e < 0 else carried[first + parts.depth[e]] + sums[2 * e + down]
+        first = firsts[i]
+        for place in range(firsts[i + 1] - 1, first - 1, -1):
+            e = np.int64(entry[place])
+            carried[place] = 0 if e < 0 else carried[first + depth[e]] + sums[2 * e + down]
 
 
 def write_paths(sources, targets, turn, there, back, parts, order, ends, offsets, vertices, count):
     """Write the vertices of the path of each pair, and their number."""
-    height = int(parts.depth.max(initial=0)) + 2
-    arguments = sources, targets, turn, there, back, parts, order, ends, offsets, vertices, count
+    height, own = int(parts.depth.max(initial=0)) + 2, there.vertex[there.first[1:] - 1]
+    climbs = there.first, there.entry, back.first, back.entry
+    arguments = sources, targets, turn, climbs, parts, order[own], ends, offsets, vertices, count
 
     def work(part):
         met, (line, waiting) = np.empty(len(order), np.int32), np.empty((2, height), np.int64)
         _write_paths(part.start, part.stop, *arguments, met, line, waiting)
 
-    on_all_cores(work, _dealt(len(turn), 1))
+    on_all_cores(work, _dealt(len(turn), 1, _FEW_CLIMBS))
 
 
 @njit(nogil=True, cache=True)
 def _write_paths(
-    start, stop, sources, targets, turn, there, back, parts, order, ends, offsets, vertices, count, met, line, waiting
+    start, stop, sources, targets, turn, climbs, parts, starts, ends, offsets, vertices, count, met, line, waiting
 ):
+    there, there_entry, back, back_entry = climbs
     for i in range(start, stop):
         count[i] = 0
         if turn[i] < 0:
             continue
         path = vertices[offsets[i] :]
-        first, last = there.first[sources[i]], there.first[sources[i] + 1] - 1
-        v = order[there.vertex[last]]
+        first, last = there[sources[i]], there[sources[i] + 1] - 1
+        v = starts[sources[i]]
         path[0], met[v], length = v, 0, 1
         place, chain = first + turn[i], 0
         while place < last:  # from the turn back to the source
-            line[chain] = there.entry[place]
+            line[chain] = there_entry[place]
             place = first + parts.depth[line[chain]]
             chain += 1
         for k in range(chain - 1, -1, -1):
             length = _unpack(2 * line[k], parts, ends, path, length, met, waiting)
-        first, last = back.first[targets[i]], back.first[targets[i] + 1] - 1
+        first, last = back[targets[i]], back[targets[i] + 1] - 1
         place = first + turn[i]
         while place < last:  # from the turn to the target
-            e = np.int64(back.entry[place])
+            e = np.int64(back_entry[place])
             length = _unpack(2 * e + 1, parts, ends, path, length, met, waiting)
             place = first + parts.depth[e]
         count[i] = length
@@ -315,17 +317,21 @@ def _unpack(way, parts, ends, path, length, met, waiting):
         way = waiting[waits]
 
 
-@njit(nogil=True, cache=True)
 def push(parts, climbs, down, amounts, load):
     """Add amounts, by depth, to the load of the ways along the paths to their ancestors."""
-    for i in range(len(climbs.first) - 1):
-        first, last = climbs.first[i], climbs.first[i + 1]
-        for place in range(first, last - 1):  # an entry leads from a deeper ancestor, which comes later
+    _push(parts.depth, climbs.first, climbs.entry, down, amounts, load)
+
+
+@njit(nogil=True, cache=True)
+def _push(depth, firsts, entry, down, amounts, load):
+    for i in range(len(firsts) - 1):
+        first = firsts[i]
+        for place in range(first, firsts[i + 1] - 1):  # an entry leads from a deeper ancestor, which comes later
             amount = amounts[place]
             if amount != 0:
-                e = np.int64(climbs.entry[place])
+                e = np.int64(entry[place])
                 load[2 * e + down] += amount
-                amounts[first + parts.depth[e]] += amount
+                amounts[first + depth[e]] += amount
 
 
 @njit(nogil=True, cache=True)
