@@ -169,6 +169,26 @@ def test_distances_of_a_larger_graph_are_those_of_scipy(device, way, dtype):
     roads.flows((sources, targets, random.random(900))).verify()
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_gpu_has_the_bits_of_climbs_on_a_cpu(dtype, monkeypatch):
+    monkeypatch.setattr(kernels, "STACK", 0)
+    random, xp = np.random.default_rng(4), devices.find("cuda").xp
+    plain, order = mgraph.generate.grid(40, 50), random.permutation(2000)
+    weights = random.integers(0, 99, plain.m) if dtype == np.int32 else random.random(plain.m)
+    here, there = (
+        mgraph.Hierarchy(plain, order, device=kind).customize(weights.astype(dtype)) for kind in ("cpu", "cuda")
+    )
+    sources, targets = random.integers(0, 2000, (2, 5000))
+    expected = here.pairs(sources, targets)
+    assert np.array_equal(there.pairs(sources, targets), expected)
+    assert np.array_equal(there.pairs(sources[:3], targets[:3]), expected[:3])
+    src, dst, _ = plain.coo()
+    graph = mgraph.Graph.from_edges(xp.asarray(src), xp.asarray(dst), xp.asarray(weights.astype(dtype)), n=plain.n)
+    found = mgraph.Hierarchy(graph, order, device="cuda").pairs(xp.asarray(sources), xp.asarray(targets))
+    assert isinstance(found, xp.ndarray) and np.array_equal(found.get(), expected)
+
+
 @given(seed=st.integers(0, 2**32), dtype=st.sampled_from([np.float32, np.float64]))
 def test_paths_of_lengths_that_vanish_in_sums(device, way, seed, dtype):
     random = np.random.default_rng(seed)

@@ -15,8 +15,7 @@ from ..graph import Graph
 from ..kernels import routes as route_kernels
 from ..kernels.routes import Parts
 from .demand import MOST
-from .lengths import Lengths
-from .routes import Pairs, Progress
+from .routes import Pairs, Progress, met
 from .structure import Structure
 
 #: How much of the total a vertex may gain or lose by rounding, for each edge at it and each pair.
@@ -121,7 +120,6 @@ class Flows:
 def flows(
     graph: Graph,
     structure: Structure,
-    lengths: Lengths,
     pairs: Pairs,
     parts: Parts,
     amounts: np.ndarray,
@@ -133,10 +131,10 @@ def flows(
     ----------
     graph : Graph
         Whose edges carry the demand.
-    structure, lengths : Structure, Lengths
-        Those of the hierarchy, on the host.
+    structure : Structure
+        That of the hierarchy.
     pairs : Pairs
-        The pairs, with entries.
+        The pairs, with entries, on the CPU.
     parts : Parts
         Those of the entries.
     amounts : array of int64 or float64, shape (pairs,)
@@ -149,7 +147,8 @@ def flows(
     MemoryLimitError
         If what the entries carry does not fit the free memory.
     """
-    kernels, n, count = route_kernels.on(_HOST), len(structure.order), len(lengths.up)
+    kernels, n, lengths = route_kernels.on(_HOST), len(structure.order), pairs.lengths
+    count = len(lengths.up)
     needed = 16 * count + 8 * graph.m + 8 * n + 16 * pairs.elements + pairs.bytes
     with devices.allocating(f"flows over {count:,} entries", needed, _HOST):
         ways, loads, supply = (np.zeros(size) for size in (2 * count, graph.m, n))
@@ -158,8 +157,7 @@ def flows(
         for block in pairs.blocks():
             there, back = (np.zeros(len(climbs.label)) for climbs in (block.there, block.back))
             for batch in block.batches():
-                found, turn = np.empty(len(batch.sources), lengths.up.dtype), np.empty(len(batch.sources), np.int32)
-                kernels.meet(batch.sources, batch.targets, block.there, block.back, found, turn)
+                found, turn = met(block, batch, lengths)
                 asked = amounts[batch.places].astype(np.float64)
                 unserved += float(asked[turn < 0].sum())
                 own, other = (

@@ -23,7 +23,7 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .routes import Pairs, Progress, Routes, divided, routes
+from .routes import Pairs, Progress, Routes, distances, divided, routes
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
 
@@ -393,7 +393,7 @@ class Hierarchy:
         ids: bool = False,
         progress: Progress | None = None,
     ) -> Any:
-        """Return the distances of many pairs of vertices, on all cores, and their paths.
+        """Return the distances of many pairs of vertices, and their paths.
 
         A vertex climbs once, however many pairs it is in; a pair takes a fraction of a microsecond then.
 
@@ -404,7 +404,8 @@ class Hierarchy:
         along : sequence of weights, optional
             Other weights to add up along the shortest paths, as for `distances`.
         paths : bool
-            Whether to return the paths, too: those of `path`, as long as sums of lengths are exact.
+            Whether to return the paths, too: those of `path`, as long as sums of lengths are exact. They are found on
+            the CPU.
         ids : bool
             Whether integers are ids of the graph, not numbers of vertices. The vertices of paths are numbers.
         progress : callable, optional
@@ -465,11 +466,13 @@ class Hierarchy:
         progress: Progress | None = None,
     ) -> Any:
         """Return what `pairs` does of ranks, or `distances` with `along`, on the graph's device."""
-        structure, lengths, entries = self._structure, self._on_host, paths or bool(along)
-        asked = Pairs(structure, lengths, starts, ends, table=table, entries=entries)
-        parts = self._parts if entries else None
+        move = devices.find(self._graph.device).asarray
+        if not (table or along or paths):
+            return move(distances(Pairs(self._on, self._lengths, starts, ends, table=False, entries=False), progress))
+        lengths = self._on_host
+        asked = Pairs(self._here, lengths, starts, ends, table=table, entries=True)
         targets = devices.to_host(self._graph.layout("csr")[1]) if paths else None
-        found = routes(structure, lengths, asked, parts, along, targets, progress)
+        found = routes(self._structure, asked, self._parts, along, targets, progress)
         if limit < float("inf"):
             sweeps.cut(found.distances, limit, lengths)
             unreached = found.distances == infinity(self.dtype)
@@ -478,9 +481,6 @@ class Hierarchy:
         if table:
             shape = len(starts), len(ends)
             found = Routes(found.distances.reshape(shape), tuple(total.reshape(shape) for total in found.along or ()))
-        move = devices.find(self._graph.device).asarray
-        if found.along is None and not paths:
-            return move(found.distances)
         offsets, vertices = (None if part is None else move(part) for part in found[2:])
         sums = None if found.along is None else tuple(map(move, found.along))
         return Routes(move(found.distances), sums, offsets, vertices)
@@ -539,9 +539,8 @@ class Hierarchy:
         rank = self._structure.rank
         asked = checked_demand(Question(self._graph, self.n, ids), demand, sources, targets)
         starts, ends = rank[asked.sources], rank[asked.targets]
-        lengths = self._on_host
-        pairs = Pairs(self._structure, lengths, starts, ends, table=asked.table, entries=True)
-        return flows(self._graph, self._structure, lengths, pairs, self._parts, asked.amounts, progress)
+        pairs = Pairs(self._here, self._on_host, starts, ends, table=asked.table, entries=True)
+        return flows(self._graph, self._structure, pairs, self._parts, asked.amounts, progress)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the hierarchy to a file, which appears whole or not at all.
@@ -771,7 +770,7 @@ class Hierarchy:
 
     @cached_property
     def _here(self) -> OnDevice:
-        return placed(self._structure, devices.find("cpu"))
+        return self._on if self._on.device.kind == "cpu" else placed(self._structure, devices.find("cpu"))
 
 
 def elimination_of(graph: Graph) -> Elimination:

@@ -5,17 +5,18 @@ pair takes one pass over its common ancestors. What does not fit the memory is t
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import device as devices
-from ..arrays import distinct
+from ..arrays import Array, distinct
 from ..dtypes import distance_range, infinity, kernel_infinity, offset_type, out_of_range
 from ..errors import DistanceOverflowError
 from ..kernels import routes as route_kernels
 from ..kernels.routes import Climbs, Parts
 from .lengths import Lengths
+from .placed import OnDevice
 from .structure import Structure
 
 #: The most bytes of climbs that are kept at a time, if a quarter of the free memory has room for them.
@@ -62,18 +63,18 @@ class Routes(NamedTuple):
     ([0, 3, 3], [0, 1, 2])
     """
 
-    distances: np.ndarray
-    along: tuple[np.ndarray, ...] | None = None
-    offsets: np.ndarray | None = None
-    vertices: np.ndarray | None = None
+    distances: Array
+    along: tuple[Array, ...] | None = None
+    offsets: Array | None = None
+    vertices: Array | None = None
 
 
 class Batch(NamedTuple):
     """Some pairs of a block: their places among all, and the numbers of their climbs."""
 
-    places: slice | np.ndarray
-    sources: np.ndarray
-    targets: np.ndarray
+    places: slice | Array
+    sources: Array
+    targets: Array
 
 
 class Block(NamedTuple):
@@ -89,16 +90,16 @@ class Pairs:
 
     Parameters
     ----------
-    structure : Structure
-        That of the hierarchy.
+    on : OnDevice
+        The hierarchy's structure on the device that computes.
     lengths : Lengths
-        The lengths on the host.
+        The lengths there.
     starts, ends : array of int32
         Ranks: the two ends of each pair, or of a table.
     table : bool
         Whether each start is paired with each end.
     entries : bool
-        Whether paths are needed, and so the last entries of climbs.
+        Whether paths are needed, and so the last entries of climbs, which only a CPU finds.
 
     Raises
     ------
@@ -107,40 +108,36 @@ class Pairs:
     """
 
     def __init__(
-        self,
-        structure: Structure,
-        lengths: Lengths,
-        starts: np.ndarray,
-        ends: np.ndarray,
-        *,
-        table: bool,
-        entries: bool,
+        self, on: OnDevice, lengths: Lengths, starts: np.ndarray, ends: np.ndarray, *, table: bool, entries: bool
     ) -> None:
-        self._structure, self._lengths, self._starts, self._ends = structure, lengths, starts, ends
+        self.on, self.lengths = on, lengths
         self._table, self._entries, self._alike = table, entries, lengths.down is lengths.up
         self.count = len(starts) * len(ends) if table else len(starts)
-        self._entry_bytes = structure.entries.begin.itemsize if entries else 0
-        self._element = 4 + self._entry_bytes + lengths.up.itemsize
-        depth = structure.tree.depth
-        known = [self._element * (depth[distinct(some)] + 1).sum(dtype=np.int64) for some in (starts, ends)]
-        few = sum(known) <= min(_FEW, CLIMBS)
-        room = _FEW if few else min(CLIMBS, _HOST.available_memory() // 4)
+        device, xp, kernels = on.device, on.device.xp, route_kernels.on(on.device)
+        devices.check_free_memory(f"{self.count:,} pairs", 8 * (len(starts) + len(ends)), device)
+        with device.active():
+            self._starts, self._ends = device.asarray(starts), device.asarray(ends)
+            known = sum(
+                int((on.tree.depth[distinct(some, xp)] + 1).sum(dtype=np.int64)) for some in (self._starts, self._ends)
+            )
+        entry_bytes = on.entries.begin.itemsize if entries else 0
+        self._element = 4 + entry_bytes + lengths.up.itemsize
+        few = self._element * known <= min(_FEW, CLIMBS)
+        room = _FEW if few else min(CLIMBS, device.available_memory() // 4)
+        height = on.tree.height
         #: Starts and ends of a block; None if one block has all.
-        self._most = None if sum(known) <= room else max(1, room // (2 * self._element * structure.tree.height))
+        self._most = None if self._element * known <= room else max(1, room // (2 * self._element * height))
         #: Elements of the climbs that are kept at a time, and the bytes that these, a batch and the kernels take.
-        self.elements = int(min(sum(known), room)) // self._element
-        self.bytes = self.elements * self._element + self._workspace() + A_PAIR * min(self.count, BATCH)
-        devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, _HOST)
+        self.elements = min(self._element * known, room) // self._element
+        vertices = min(len(on.tree.depth), len(starts) + len(ends))
+        work = kernels.workspace_bytes(vertices, on.tree, lengths.up.itemsize, entry_bytes)
+        self.bytes = self.elements * self._element + work + A_PAIR * min(self.count, BATCH)
+        devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, device)
 
     @property
     def is_one_block(self) -> bool:
         """Whether all climbs are kept at a time."""
         return self._most is None
-
-    def _workspace(self) -> int:
-        kernels, tree = route_kernels.on(_HOST), self._structure.tree
-        most = min(len(self._structure.order), len(self._starts) + len(self._ends))
-        return kernels.workspace_bytes(most, tree, self._lengths.up.itemsize, self._entry_bytes)
 
     def blocks(self) -> Iterator[Block]:
         """Yield all pairs, with their climbs."""
@@ -150,11 +147,11 @@ class Pairs:
         if self._most is None:
             yield self._listed(None)
             return
-        order = np.lexsort((self._ends, self._starts))  # so that few vertices are in several blocks
+        order = self.on.device.xp.argsort(self._starts)  # so that few vertices are in several blocks
         for first in range(0, len(order), self._most):
             yield self._listed(order[first : first + self._most])
 
-    def _listed(self, chosen: np.ndarray | None) -> Block:
+    def _listed(self, chosen: Array | None) -> Block:
         starts, ends = (some if chosen is None else some[chosen] for some in (self._starts, self._ends))
         there, back, sources, targets = self._climbed(starts, ends)
 
@@ -175,52 +172,84 @@ class Pairs:
         there, back, sources, targets = self._climbed(
             self._starts[row : row + rows], self._ends[column : column + columns]
         )
-        width, whole = len(targets), len(targets) == len(self._ends)
+        width, whole, xp = len(targets), len(targets) == len(self._ends), self.on.device.xp
 
         def batches() -> Iterator[Batch]:
             for first in range(0, len(sources) * width, BATCH):
                 last = min(first + BATCH, len(sources) * width)
-                i, j = np.divmod(np.arange(first, last), width)
+                number = xp.arange(first, last)
+                i, j = number // width, number % width
                 begin = row * width  # of a block of whole rows
                 places = slice(begin + first, begin + last) if whole else (row + i) * len(self._ends) + column + j
                 yield Batch(places, sources[i], targets[j])
 
         return Block(there, back, batches)
 
-    def _climbed(self, starts: np.ndarray, ends: np.ndarray) -> tuple[Climbs, Climbs, np.ndarray, np.ndarray]:
+    def _climbed(self, starts: Array, ends: Array) -> tuple[Climbs, Climbs, Array, Array]:
         """Return the climbs from starts and from ends, and the number of each in them."""
-        n = len(self._structure.order)
+        n, xp = len(self.on.tree.depth), self.on.device.xp
         if self._alike:
-            ranks, number = _numbered(np.concatenate([starts, ends]), n)
-            both = self._climbs(ranks, self._lengths.up)
+            ranks, number = _numbered(xp.concatenate([starts, ends]), n, xp)
+            both = self._climbs(ranks, self.lengths.up)
             return both, both, number[: len(starts)], number[len(starts) :]
-        (ranks, sources), (others, targets) = (_numbered(some, n) for some in (starts, ends))
-        return self._climbs(ranks, self._lengths.up), self._climbs(others, self._lengths.down), sources, targets
+        (ranks, sources), (others, targets) = (_numbered(some, n, xp) for some in (starts, ends))
+        return self._climbs(ranks, self.lengths.up), self._climbs(others, self.lengths.down), sources, targets
 
-    def _climbs(self, ranks: np.ndarray, lengths: np.ndarray) -> Climbs:
-        tree = self._structure.tree
-        first = np.zeros(len(ranks) + 1, np.int64)
-        np.cumsum(tree.depth[ranks] + 1, out=first[1:])
+    def _climbs(self, ranks: Array, lengths: Array) -> Climbs:
+        tree, entries, device, xp = self.on.tree, self.on.entries, self.on.device, self.on.device.xp
+        first = xp.zeros(len(ranks) + 1, np.int64)
+        first[1:] = xp.cumsum(tree.depth[ranks] + 1, dtype=np.int64)
         total = int(first[-1])
-        what = f"climbs of {len(ranks):,} vertices"
-        with devices.allocating(what, self._element * total, _HOST):
-            vertex, label = np.empty(total, np.int32), np.empty(total, lengths.dtype)
-            last = np.empty(total if self._entries else 0, self._structure.entries.begin.dtype)
-            made = Climbs(first, vertex, label, last)
-            route_kernels.on(_HOST).climb(ranks, tree, self._structure.entries, lengths, made)
+        with devices.allocating(f"climbs of {len(ranks):,} vertices", self._element * total, device):
+            vertex, label = xp.empty(total, np.int32), xp.empty(total, lengths.dtype)
+            made = Climbs(first, vertex, label, xp.empty(total if self._entries else 0, entries.begin.dtype))
+            route_kernels.on(device).climb(ranks, tree, entries, lengths, made)
         return made
 
 
-def _numbered(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _numbered(values: Array, n: int, xp: Any) -> tuple[Array, Array]:
     """Return the different values, which are less than n, ascending, and the number of each value among them."""
     if len(values) * 16 < n:
-        ranks = distinct(values)
-        return ranks, np.searchsorted(ranks, values).astype(np.int32)
-    number = np.zeros(n, np.int32)
+        ranks = distinct(values, xp)
+        return ranks, xp.searchsorted(ranks, values).astype(np.int32)
+    number = xp.zeros(n, np.int32)
     number[values] = 1
-    ranks = np.flatnonzero(number).astype(np.int32)
-    number[ranks] = np.arange(len(ranks), dtype=np.int32)
+    ranks = xp.flatnonzero(number).astype(np.int32)
+    number[ranks] = xp.arange(len(ranks), dtype=np.int32)
     return ranks, number[values]
+
+
+def distances(pairs: Pairs, progress: Progress | None) -> Array:
+    """Return the distances of pairs, on the device that computes them.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The pairs.
+    progress : callable or None
+        Told of the pairs that are done.
+
+    Raises
+    ------
+    DistanceOverflowError
+        If a distance is out of range for its type.
+    MemoryLimitError
+        If the distances do not fit the free memory.
+    """
+    lengths, device, xp, done = pairs.lengths, pairs.on.device, pairs.on.device.xp, 0
+    needed = pairs.count * lengths.dtype.itemsize + pairs.bytes
+    with device.active(), devices.allocating(f"distances of {pairs.count:,} pairs", needed, device):
+        D, none = xp.empty(pairs.count, lengths.dtype), xp.empty(0, np.int32)
+        for block in pairs.blocks():
+            for batch in block.batches():
+                found = xp.empty(len(batch.sources), lengths.up.dtype)
+                route_kernels.on(device).meet(batch.sources, batch.targets, block.there, block.back, found, none)
+                D[batch.places] = _finished(found, lengths, xp)
+                done += len(found)
+                if progress is not None:
+                    device.synchronize()
+                    progress(done, pairs.count)
+    return D
 
 
 def divided(structure: Structure, lengths: Lengths) -> Parts:
@@ -267,23 +296,22 @@ def _sums(parts: Parts, values: np.ndarray, n: int) -> np.ndarray:
 
 def routes(
     structure: Structure,
-    lengths: Lengths,
     pairs: Pairs,
-    parts: Parts | None,
+    parts: Parts,
     along: tuple[np.ndarray, ...],
     targets: np.ndarray | None,
     progress: Progress | None,
 ) -> Routes:
-    """Return the distances of pairs, the sums of other weights along their paths, and the paths.
+    """Return the distances of pairs, the sums of other weights along their paths, and the paths, found on the CPU.
 
     Parameters
     ----------
-    structure, lengths : Structure, Lengths
-        Those of the hierarchy, on the host.
+    structure : Structure
+        That of the hierarchy.
     pairs : Pairs
-        The pairs; with entries, if there are `parts`.
-    parts : Parts or None
-        Those of the entries, for `along` and paths.
+        The pairs, with entries, on the CPU.
+    parts : Parts
+        What the paths of entries consist of.
     along : tuple of array, shape (m,)
         Other weights.
     targets : array of int32, shape (m,), or None
@@ -298,25 +326,19 @@ def routes(
     MemoryLimitError
         If the result does not fit the free memory.
     """
-    kernels, n, count = route_kernels.on(_HOST), len(structure.order), pairs.count
+    kernels, n, count, lengths = route_kernels.on(_HOST), len(structure.order), pairs.count, pairs.lengths
     wanted = [*along, *([] if targets is None else [np.ones(len(targets), np.int64)])]
     stored = count * (lengths.dtype.itemsize + 8 * len(wanted))
     devices.check_free_memory(f"routes of {count:,} pairs", stored + pairs.bytes, _HOST)
-    sums = [] if parts is None else [_sums(parts, values, n) for values in wanted]
-    D = np.empty(count, lengths.dtype)
-    totals = [np.empty(count, each.dtype) for each in sums]
-    inner = lengths.up.dtype
+    sums = [_sums(parts, values, n) for values in wanted]
+    D, totals = np.empty(count, lengths.dtype), [np.empty(count, each.dtype) for each in sums]
     done, steps, block = 0, count * (1 + (targets is not None)), None
     for block in pairs.blocks():
         carried = [_carried(parts, block, each) for each in sums]
         for batch in block.batches():
-            found = np.empty(len(batch.sources), inner)
-            turn = np.empty(len(found) if sums else 0, np.int32)
-            kernels.meet(batch.sources, batch.targets, block.there, block.back, found, turn)
-            D[batch.places] = _finished(found, lengths)
-            if sums:
-                one = block.there.first[batch.sources] + turn
-                two = block.back.first[batch.targets] + turn
+            found, turn = met(block, batch, lengths)
+            D[batch.places] = _finished(found, lengths, np)
+            one, two = block.there.first[batch.sources] + turn, block.back.first[batch.targets] + turn
             for (there, back), total in zip(carried, totals, strict=True):
                 total[batch.places] = np.where(turn >= 0, there[one] + back[two], infinity(total.dtype))
             done += len(found)
@@ -325,7 +347,6 @@ def routes(
     found_along = tuple(totals[: len(along)]) if along else None
     if targets is None:
         return Routes(D, found_along)
-    assert parts is not None
     edges = totals.pop()
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.where(edges == infinity(edges.dtype), 0, edges + 1), out=offsets[1:])
@@ -334,8 +355,7 @@ def routes(
         vertices, numbers = np.empty(size, np.int32), np.empty(count, np.int64)
         for each in [block] if pairs.is_one_block and block is not None else pairs.blocks():
             for batch in each.batches():
-                found, turn = np.empty(len(batch.sources), inner), np.empty(len(batch.sources), np.int32)
-                kernels.meet(batch.sources, batch.targets, each.there, each.back, found, turn)
+                _, turn = met(each, batch, lengths)
                 number = np.empty(len(turn), np.int64)
                 kernels.write_paths(
                     *(batch.sources, batch.targets, turn, each.there, each.back, parts),
@@ -346,6 +366,13 @@ def routes(
                 if progress is not None:
                     progress(done, steps)
         return Routes(D, found_along, *_compacted(offsets, vertices, numbers))
+
+
+def met(block: Block, batch: Batch, lengths: Lengths) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances of a batch on the CPU, in the type that is computed in, and the depths where paths turn."""
+    found, turn = np.empty(len(batch.sources), lengths.up.dtype), np.empty(len(batch.sources), np.int32)
+    route_kernels.on(_HOST).meet(batch.sources, batch.targets, block.there, block.back, found, turn)
+    return found, turn
 
 
 def _compacted(offsets: np.ndarray, vertices: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -359,9 +386,8 @@ def _compacted(offsets: np.ndarray, vertices: np.ndarray, number: np.ndarray) ->
     return shorter, vertices[place < np.repeat(number, room)]
 
 
-def _carried(parts: Parts | None, block: Block, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _carried(parts: Parts, block: Block, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return sums of ways along the paths of a block's climbs, by depth."""
-    assert parts is not None
     made = []
     for down, climbs in enumerate((block.there, block.back)):
         with devices.allocating("sums along climbs", sums.itemsize * len(climbs.label), _HOST):
@@ -370,13 +396,13 @@ def _carried(parts: Parts | None, block: Block, sums: np.ndarray) -> tuple[np.nd
     return made[0], made[1]
 
 
-def _finished(found: np.ndarray, lengths: Lengths) -> np.ndarray:
+def _finished(found: Array, lengths: Lengths, xp: Any) -> Array:
     """Return distances in their type, of those that were computed; DistanceOverflowError if one is out of range."""
     if lengths.dtype.kind == "f":
         with np.errstate(over="ignore"):
             return found.astype(lengths.dtype, copy=False)
-    reached = found < kernel_infinity(found.dtype)
+    reached = found < kernel_infinity(np.dtype(found.dtype))
     least, greatest = distance_range(lengths.dtype, lengths.nonnegative)
     if bool((reached & ((found < least) | (found > greatest))).any()):
         raise out_of_range(lengths.dtype, lengths.nonnegative)
-    return np.where(reached, found, infinity(lengths.dtype)).astype(lengths.dtype)
+    return xp.where(reached, found, infinity(lengths.dtype)).astype(lengths.dtype)

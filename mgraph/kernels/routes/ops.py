@@ -16,6 +16,9 @@ from typing import NamedTuple, Protocol
 from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
+#: Operations that only a CPU has.
+HOST_ONLY = frozenset({"divide", "add_up", "carry", "write_paths", "push", "spread"})
+
 
 class Climbs(NamedTuple):
     """Climbs from some vertices: of vertex number i the elements from ``first[i]`` to ``first[i + 1]``, by depth.
@@ -58,7 +61,10 @@ class Operations(Protocol):
     """The operations."""
 
     def climb(self, vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
-        """Write the climbs from vertices, which ascend; `climbs` has `first`, and room for the rest."""
+        """Write the climbs from one vertex or more, which ascend; `climbs` has `first`, and room for the rest.
+
+        A GPU writes no entries.
+        """
         ...
 
     def workspace_bytes(self, vertices: int, tree: Tree, itemsize: int, entrysize: int) -> int:
@@ -68,8 +74,8 @@ class Operations(Protocol):
     def meet(self, sources: Array, targets: Array, there: Climbs, back: Climbs, D: Array, turn: Array) -> None:
         """D[i] = the length of the shortest path from climb number sources[i] of `there` to targets[i] of `back`.
 
-        It is `kernel_infinity` if there is none. ``turn[i]`` is the depth at which the path turns, or -1; if `turn` has
-        no elements, it is not written.
+        There is one pair or more, and the numbers are int32. The length is `kernel_infinity` if there is no path.
+        ``turn[i]`` is the depth at which the path turns, or -1; if `turn` has no elements, it is not written.
         """
         ...
 
