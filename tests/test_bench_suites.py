@@ -12,12 +12,12 @@ from mgraph.generate import rmat, weighted
 from mgraph_bench import CHECKOUT, inputs
 from mgraph_bench.run import bench, read_rows
 from mgraph_bench.suite import SUITES, load, names, parsed
-from tests.support.bench_suites import CLAIM, SMALL, small_suites
+from tests.support.bench_suites import CLAIM, DRAWING, SMALL, small_suites
 
 PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
     "traversal-degree", "traversal-road", "apsp-sparse", "rank-scaling", "rank-threads", "rank-bandwidth",
-    "components-types", "components-threads", "bfs-strategies", "scaling", "peers", "span",
+    "components-types", "components-rounds", "components-threads", "bfs-strategies", "scaling", "peers", "span",
     "apsp-types", "searches", "closure", "predictions", "forest", "calls",
 }  # fmt: skip
 
@@ -64,6 +64,11 @@ class TestSuites:
     def test_a_claim_and_a_band_are_read(self):
         suite = parsed("small", tomllib.loads(SMALL.replace("[quick]", CLAIM).replace("2.5]", "[2, 3]]")))
         assert suite.claims[0].band == (10, 20) and suite.published[0].upper == (0.003,)
+
+    def test_further_plots_are_read(self):
+        (drawing,) = parsed("small", tomllib.loads(SMALL.replace("[quick]", DRAWING))).drawings
+        assert drawing.words == "By operation." and drawing.relative and drawing.rows == {"method": "hybrid"}
+        assert (drawing.plot.x, drawing.plot.y, drawing.plot.log) == ("n", "phases", ("x",))
 
     def test_an_unknown_suite_is_refused_with_a_list_of_suites(self):
         with pytest.raises(mgraph.InputError, match=r"'nothing' is not known: use one of apsp-methods"):
@@ -114,10 +119,18 @@ class TestSuites:
             ("[plot]", "checks = []\n[plot]", r"checks must be a list of distances.*, got \[\]"),
             ("[1, 2.5]", "[1]", "another machine: 2 values of x and 1 of milliseconds"),
             ("[1, 2.5]", '["1", 2.5]', "another machine: x and milliseconds are lists, the latter of numbers"),
-            ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, beside, x, seconds"),
+            ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, machine, beside, x"),
             ("milliseconds = [1, 2.5]", "", "another machine has figures of nothing: give one of seconds"),
             ('{method = "hybrid"}', '{methods = "hybrid"}', "another machine: beside has no 'methods'"),
             ("[1, 2.5]", "[1, [2.5]]", "numbers above 0, or of pairs"),
+            ('machine = "a machine"', "", r"\[\[published\]\] lacks 'machine'"),
+            ('"a machine"', "7", "another machine: machine must be text, got 7"),
+            ("[quick]", CLAIM.replace("band", "steepest"), r"it is: steepest must be true or false, got \[10, 20\]"),
+            ("[quick]", CLAIM.replace('"seconds"', '"seconds.walk"'), "it is: of = 'seconds' is not known: use phases"),
+            ("[quick]", DRAWING.replace("words", "title"), r"\[\[drawing\]\] has no 'title': use x, y, series"),
+            ("[quick]", DRAWING.replace("phases", "speed"), r"\[\[drawing\]\] y = 'speed' is not known"),
+            ("[quick]", DRAWING.replace("true", "1"), r"\[\[drawing\]\] relative must be true or false, got 1"),
+            ("[quick]", "[moved.walking]\nwalk = 1\n[quick]", r"\[moved\] has no 'walking': use hybrid"),
             ("[quick]", CLAIM.replace("seconds", "hours"), "it is: of = 'hours' is not known: use seconds"),
             ("[quick]", CLAIM.replace("rows", "row"), r"\[\[claim\]\] has no 'row': use words, published, of, rows"),
             ("[quick]", CLAIM.replace("method", "colour"), "it is: rows has no 'colour'"),

@@ -19,7 +19,7 @@ from mgraph.graph import Graph
 from mgraph.measuring import Times, repeated, spread
 from mgraph.planning.devices import spec_of
 
-from . import inputs, peers
+from . import inputs, kernels, peers
 from .ceilings import CEILINGS
 from .suite import Case, Suite
 
@@ -110,6 +110,8 @@ def row(case: Case, suite: Suite, bench: Bench, place: devices.Device, quick: bo
         raise Unfit("needs a GPU" if case.run["device"] == "cuda" else f"needs the GPU {case.run['device']}")
     if "tile" in case.run and place.kind == "cpu":
         raise Unfit("tiles are those of a GPU's product")
+    if place.kind == "cpu" and case.run.get("blocks", 1) > (cores := spec_of(place).cores):
+        raise Unfit(f"needs {case.run['blocks']} cores, and this machine has {cores}")
     client = bench.client(case.run.get("workers"), place.kind)
     graph = bench.input(case, place)
     repeats = suite.repetitions(quick)
@@ -184,9 +186,10 @@ def _own_row(
     made, rounds = result.plan, algorithm.rounds(result)
     peak: int | None = None
     phases: dict[str, float] = {}
+    families = kernels.packages()  # on workers any
     if client is None:
         del result
-        peak, phases = _inside(from_here, graph, place)
+        peak, phases, families = _inside(from_here, graph, place)
     ceiling, of_device = None, CEILINGS.get(case.algorithm)
     bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *algorithm.skipping)
     if bounded and of_device is not None and place.model() in bench.ceilings:
@@ -194,7 +197,13 @@ def _own_row(
         ceiling = of_device(bench.ceilings[place.model()], made.dtype, nonnegative, made.n)
         # Measured with all cores of a CPU, which its workers share.
         ceiling *= sum(spec.cores for spec in made.devices) / spec_of(place).cores
-    traffic = suite.traffic.get(made.method, {})
+    rates = {
+        name: {phase: sizes[phase] * made.n / phases[phase] for phase in sizes if phases.get(phase)}
+        for name, sizes in (
+            ("phase_rates", suite.traffic.get(made.method, {})),
+            ("moved_rates", suite.moved.get(made.method, {})),
+        )
+    }
     return {
         "method": made.method,
         **_timed(times),
@@ -203,7 +212,8 @@ def _own_row(
             "collect": statistics.median([t for taken in times for t in taken.collects]),
         },
         "phases": phases,
-        "phase_rates": {name: traffic[name] * made.n / phases[name] for name in traffic if phases.get(name)},
+        **rates,
+        "kernels": kernels.digests(families, place.kind),
         "iterations": rounds,
         **_rated(amounts, times, ceiling),
         "peak_bytes": peak,
@@ -237,6 +247,8 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
         "transfers": None,
         "phases": {},
         "phase_rates": {},
+        "moved_rates": {},
+        "kernels": {},
         "iterations": None,
         **_rated(amounts, times, None),
         "peak_bytes": None,
@@ -247,8 +259,8 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
     }
 
 
-def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float]]:
-    """Return the peak memory of a call, as plans count it, and its time by operation.
+def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float], set[str]]:
+    """Return the peak memory of a call, as plans count it, its time by operation, and the families of its kernels.
 
     The memory is that of the first call on a graph, which prepares the arrays that the graph keeps. Plans count the
     lists of neighbours too, and a list that is ranked.
@@ -264,7 +276,7 @@ def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tupl
         call(fresh)
     with devices.Recorder(place) as recorder:
         call(graph)
-    return peak.bytes + given, recorder.seconds()
+    return peak.bytes + given, recorder.seconds(), recorder.packages
 
 
 def _timed(times: list[Times]) -> dict[str, Any]:

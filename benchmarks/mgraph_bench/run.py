@@ -31,6 +31,7 @@ from mgraph.planning.devices import spec_of
 
 from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
+from .peers import PEERS
 from .rows import Row, rows_of
 from .suite import Case, Suite, load, names
 
@@ -252,7 +253,7 @@ def cases_of(
 
 def _place(case: Case, device: str | None) -> devices.Device:
     """Return the device of a case: its own, or the CPU if that is missing; without one, that of the command line."""
-    if case.run.get("peer", "cugraph") != "cugraph":
+    if "peer" in case.run and PEERS[case.run["peer"]].kind == "cpu":
         return devices.find("cpu")
     named = case.run.get("device")
     if named is None or devices.find(device).name.startswith(named):

@@ -16,6 +16,7 @@ class Recorder:
     def __init__(self, device: "Device") -> None:
         self.device = device
         self.operations: list[tuple[str, Mark, Mark]] = []
+        self.packages: set[str] = set()  # of the kernels
         self._stream: Any = None
 
     def __enter__(self) -> "Recorder":
