@@ -108,6 +108,8 @@ def row(case: Case, suite: Suite, bench: Bench, place: devices.Device, quick: bo
     """
     if str(case.run.get("device", "cpu")).startswith("cuda") and place.kind == "cpu":
         raise Unfit("needs a GPU" if case.run["device"] == "cuda" else f"needs the GPU {case.run['device']}")
+    if "peer" in case.run and peers.PEERS[case.run["peer"]].kind != place.kind:
+        raise Unfit("needs a GPU")
     if "tile" in case.run and place.kind == "cpu":
         raise Unfit("tiles are those of a GPU's product")
     if place.kind == "cpu" and case.run.get("blocks", 1) > (cores := spec_of(place).cores):
@@ -198,7 +200,7 @@ def _own_row(
         # Measured with all cores of a CPU, which its workers share.
         ceiling *= sum(spec.cores for spec in made.devices) / spec_of(place).cores
     rates = {
-        name: {phase: sizes[phase] * made.n / phases[phase] for phase in sizes if phases.get(phase)}
+        name: {phase: sizes[phase] * amounts[-1].amount / phases[phase] for phase in sizes if phases.get(phase)}
         for name, sizes in (
             ("phase_rates", suite.traffic.get(made.method, {})),
             ("moved_rates", suite.moved.get(made.method, {})),

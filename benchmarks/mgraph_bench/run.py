@@ -141,7 +141,8 @@ def bench(
                 ended.limited = True
                 break
             place = _place(case, device)
-            named = case.run.get("device", place.kind).partition(":")[0]
+            of_peer = PEERS[case.run["peer"]].kind if "peer" in case.run else place.kind
+            named = case.run.get("device", of_peer).partition(":")[0]
             if device is not None and named != devices.find(device).kind:
                 continue
             asked = {**dataclasses.asdict(case), "device": described(place), "quick": quick}

@@ -57,7 +57,7 @@ so that the whole suite runs in seconds.
 
 A published y may be a pair, the ends of a band. Its ``beside`` says which rows are like it: the same algorithm, input
 and count on the same kind of device. A ``[[claim]]`` is a statement of a study in words (`Claim`), a ``[[drawing]]`` a
-further plot (`Drawing`). ``[traffic]`` has the bytes that an operation of a method moves for an element as a study
+further plot (`Drawing`). ``[traffic]`` has the bytes that an operation of a method moves for a unit of work as a study
 counts them, ``[moved]`` as this project does; from these follow the rates of operations. Any other name in the file is
 an error.
 """

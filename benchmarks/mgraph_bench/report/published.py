@@ -22,7 +22,7 @@ _OF_A_METHOD = ("method", "peer", "blocks", "phase")
 
 @dataclass(frozen=True)
 class Beside:
-    """A figure of a published series, and the rows of one device that are like it, each with its figure; maybe none.
+    """A figure of a published series, and the rows of one device that are like it, each with its figure, if any are.
 
     ``best`` is the fastest of this project's rows on the same device and input, with its figure, where the figure is a
     time. ``faster`` and ``best_faster`` are how many times as fast ours are, None if that is unknown.
@@ -92,14 +92,19 @@ def beside(suite: Suite, rows: list[Row]) -> Iterator[Beside]:
                 for what, found in figures(row, published.of)
                 if what == phase
             ]
-            if not ours:
+            own = [
+                (row, figure)
+                for row in here
+                if published.of.endswith("seconds") and not is_peer(row) and matches(row, input_of)
+                if (figure := value(row, published.of)) is not None
+            ]
+            shown = ours or (own if "device" in input_of else [])
+            if not shown:
                 yield Beside(published, i)
-            for model in dict.fromkeys(device_name(row) for row, _ in ours):
-                like = tuple((row, found) for row, found in ours if device_name(row) == model)
-                own = [row for row in here if device_name(row) == model and not is_peer(row) and matches(row, input_of)]
-                known = [(row, figure) for row in own if (figure := value(row, published.of)) is not None]
-                timed = known and published.of.endswith("seconds")
-                yield Beside(published, i, like, min(known, key=lambda each: each[1]) if timed else None)
+            for model in dict.fromkeys(device_name(row) for row, _ in shown):
+                like = tuple(each for each in ours if device_name(each[0]) == model)
+                known = [each for each in own if device_name(each[0]) == model]
+                yield Beside(published, i, like, min(known, key=lambda each: each[1], default=None))
 
 
 def ratios(suite: Suite, rows: list[Row]) -> list[float]:
@@ -118,14 +123,15 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
         published, i = each.published, each.place
         words, x = words_of(published.of), published.x[i]
         best = None if each.best is None else f"{words(each.best[1])} ({each.best[0]['method']})"
+        rows_shown = [row for row, _ in (*each.ours, *filter(None, [each.best]))]
         lines.append(
             (
                 *(published.machine, published.series, words_of_x(x) if x is not None else ""),
                 ends(words, [published.y[i], *published.upper[i : i + 1]]),
-                device_name(each.ours[0][0]) if each.ours else None,
+                device_name(rows_shown[0]) if rows_shown else None,
                 ends(words, [figure for _, figure in each.ours]) if each.ours else "not measured",
                 *(each.faster, best, each.best_faster),
-                kernels_of([row for row, _ in each.ours]),
+                kernels_of(rows_shown),
             )
         )
     columns = (
