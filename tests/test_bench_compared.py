@@ -103,6 +103,8 @@ def test_claims_are_compared_with_our_rows():
     one = ("500 ×", "n 512", "EPYC 9654 (1 core) over H200")
     assert told(rows, rows={"blocks": 1, "device": "cpu"}, over=gpu) == [one]
     assert told(rows, rows={"n": 2048}, over={"n": [512, 1024]}) == [("16.0 ×", "", "H200")]  # the best of them all
+    least = told(rows, rows={"n": 2048}, over={"n": [512, 1024]}, of="phases.update")
+    assert least == [("16.0 ×", "", "H200")]
     assert told(rows, rows={"n": 2048}, over={"n": 512}, published="90 %") == [("1600 %", "", "H200")]
     assert told(rows, rows={"kind": "ceilings"}, of="copy") == [("4.30 TB/s", "", "H200")]
     assert told(rows, rows={"n": [512, 1024], "device": "cpu", "blocks": []}) == [

@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mgraph_bench import amounts
+from mgraph_bench import amounts, suite
 from mgraph_bench.report import report
 from mgraph_bench.report.document import Column, Details, Section, Words, page, summary, table
 from mgraph_bench.report.drawing import drawn, round_linear, round_log, short, spread_out, svg
-from tests.support.bench_rows import CPU, Page, case, ceilings, everything, small_suites, texts, write
+from tests.support.bench_rows import CPU, SUITES, Page, case, ceilings, everything, small_suites, texts, write
 
 
 @pytest.fixture(autouse=True)
@@ -244,6 +244,28 @@ def test_words_of_rows_are_escaped(tmp_path):
     written = report(tmp_path)
     assert "<script>" not in written[0].read_text() and "&lt;b&gt;" in written[0].read_text()
     Page(written[0].read_text())
+
+
+def test_further_plots_of_a_suite(tmp_path, monkeypatch):
+    text = SUITES["methods"]
+    for x, more in (("n", "relative = true"), ("round", 'log = ["y"]')):
+        text += f"""
+            [[drawing]]
+            x = "{x}"
+            y = "phases"
+            {more}
+            words = "Operations by {x}."
+        """
+    (tmp_path / "methods.toml").write_text(text)
+    monkeypatch.setattr(suite, "SUITES", tmp_path)
+    rows = [case(n=512, rounds={"update": [1e-3, 2e-3, 4e-3]}), case(n=1024, seconds=4e-3)]
+    words = report(write(tmp_path / "run", rows))[1].read_text()
+    for number, x in ((1, "n"), (2, "round")):
+        assert f"![Operations by {x}.](plots/methods-{number}.svg)" in words
+    first, second = ((tmp_path / "run" / "plots" / f"methods-{number}.svg").read_text() for number in (1, 2))
+    assert "times as fast as at the first n" in first and "blocked, factor" in first
+    assert "blocked, update" in second and "factor" not in second
+    assert "published" not in first + second
 
 
 def test_published_figures_of_another_field_have_a_plot(made, folder):

@@ -27,6 +27,7 @@ Further fields of a case; times are in seconds:
 - ``transfers``: ``load`` and ``collect``, medians, apart from the solve; None of other libraries
 - ``phases``: time by operation, in one more run; ``phase_rates``: bytes a second, if the suite gives the traffic as
   a study counts it; ``moved_rates``: the same as this project counts it
+- ``rounds``: the time of each call of an operation that was called several times
 - ``kernels``: a digest of the source of each family of kernels that ran (`kernels`), on workers of all families
 - ``iterations``: supersteps, rounds or levels, None if they are not counted
 - ``work``, ``unit``, ``rate``: of several sources the harmonic mean (Graph500's rule); ``bytes``: the least traffic

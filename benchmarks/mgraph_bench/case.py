@@ -23,6 +23,9 @@ from . import inputs, kernels, peers
 from .ceilings import CEILINGS
 from .suite import Case, Suite
 
+#: Calls of an operation whose times a row has one by one, at most.
+ROUNDS = 64
+
 #: Where a call starts: at a vertex, at several, or nowhere.
 Start = int | list[int] | None
 
@@ -187,11 +190,12 @@ def _own_row(
         del arrays
     made, rounds = result.plan, algorithm.rounds(result)
     peak: int | None = None
-    phases: dict[str, float] = {}
+    calls: dict[str, list[float]] = {}
     families = kernels.packages()  # on workers any
     if client is None:
         del result
-        peak, phases, families = _inside(from_here, graph, place)
+        peak, calls, families = _inside(from_here, graph, place)
+    phases = {phase: sum(each) for phase, each in calls.items()}
     ceiling, of_device = None, CEILINGS.get(case.algorithm)
     bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *algorithm.skipping)
     if bounded and of_device is not None and place.model() in bench.ceilings:
@@ -214,6 +218,7 @@ def _own_row(
             "collect": statistics.median([t for taken in times for t in taken.collects]),
         },
         "phases": phases,
+        "rounds": {phase: each for phase, each in calls.items() if 1 < len(each) <= ROUNDS},
         **rates,
         "kernels": kernels.digests(families, place.kind),
         "iterations": rounds,
@@ -248,6 +253,7 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
         **_timed(times),
         "transfers": None,
         "phases": {},
+        "rounds": {},
         "phase_rates": {},
         "moved_rates": {},
         "kernels": {},
@@ -261,8 +267,10 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
     }
 
 
-def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float], set[str]]:
-    """Return the peak memory of a call, as plans count it, its time by operation, and the families of its kernels.
+def _inside(
+    call: Callable[..., Any], graph: Any, place: devices.Device
+) -> tuple[int, dict[str, list[float]], set[str]]:
+    """Return the peak memory of a call, as plans count it, the times of its operations, and its families of kernels.
 
     The memory is that of the first call on a graph, which prepares the arrays that the graph keeps. Plans count the
     lists of neighbours too, and a list that is ranked.
@@ -278,7 +286,7 @@ def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tupl
         call(fresh)
     with devices.Recorder(place) as recorder:
         call(graph)
-    return peak.bytes + given, recorder.seconds(), recorder.packages
+    return peak.bytes + given, recorder.calls(), recorder.packages
 
 
 def _timed(times: list[Times]) -> dict[str, Any]:

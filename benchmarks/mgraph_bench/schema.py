@@ -166,7 +166,7 @@ def _check_plot(
 ) -> None:
     """Raise unless a plot names fields of rows."""
     _look_at(what, drawing, ("x", "y", "series", "log", "kind", *further), ("x", *needed))
-    _one_of(f"{what} x", drawing["x"], names)
+    _one_of(f"{what} x", drawing["x"], (*names, "round") if further else names)
     _one_of(f"{what} y", drawing.get("y", "seconds"), NUMBERS)
     _one_of(f"{what} kind", drawing.get("kind", "line"), ("line", "bars"))
     for part, allowed in (("series", names), ("log", ("x", "y"))):

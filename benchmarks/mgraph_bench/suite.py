@@ -97,7 +97,8 @@ class Plot:
 class Drawing:
     """A further plot of a suite, with the rows that it is of and words below it.
 
-    If it is ``relative``, a series shows how many times as fast it is as at its first x.
+    Its x may be ``"round"``, of the times of an operation call by call. If it is ``relative``, a series shows how many
+    times as fast it is as at its first x.
     """
 
     plot: Plot

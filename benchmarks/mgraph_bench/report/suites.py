@@ -97,6 +97,13 @@ def _drawn(
     if drawing.y == "phases" and not further:
         return _phase_bars(name_of_plot, rows, f"{suite.name}, {suite.title}")
     found = [(row, value(row, drawing.x), what, y) for row in rows for what, y in figures(row, drawing.y)]
+    if drawing.x == "round":
+        found = [
+            (row, number, what, y)
+            for row in rows
+            for what, each in (row.get("rounds") or {}).items()
+            for number, y in enumerate(each)
+        ]
     units = list(dict.fromkeys(row["unit"] for row in rows if row.get("unit")))
     y_words = _Y_WORDS.get(drawing.y, drawing.y.replace("_", " "))
     if drawing.y == "rate":
