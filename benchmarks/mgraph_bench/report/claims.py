@@ -104,7 +104,9 @@ def _by_device(claim: Claim, wanted: dict[str, Any], rows: list[Row]) -> dict[st
 
 def _best(of: str, rows: list[Row], x: str) -> dict[Any, Row]:
     """Return the best row at each x: that of the least time, or of the greatest other figure."""
-    best: Callable[..., Row] = min if of.endswith("seconds") or of.startswith(("per_element", "per_iteration", "phases")) else max
+    best: Callable[..., Row] = (
+        min if of.endswith("seconds") or of.startswith(("per_element", "per_iteration", "phases")) else max
+    )
     at: dict[Any, list[Row]] = {}
     for row in rows:
         at.setdefault(value(row, x) if x else None, []).append(row)

@@ -140,8 +140,11 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
         *(Column("as fast", amounts.times), Column("The best here", str), Column("as fast", amounts.times)),
         Column("Kernels"),
     )
+    used = [  # ratios, the best and the kernels only where there are some
+        i for i in range(len(columns)) if i < len(columns) - 4 or any(line[i] for line in lines)
+    ]
     caption = "Published figures beside those of the same method and input here, and of the fastest method here."
-    return [table(lines, *columns, caption=caption)]
+    return [table([[line[i] for i in used] for line in lines], *(columns[i] for i in used), caption=caption)]
 
 
 def kernels_of(rows: list[Row]) -> str:
