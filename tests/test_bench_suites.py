@@ -67,7 +67,7 @@ class TestSuites:
 
     def test_further_plots_are_read(self):
         (drawing,) = parsed("small", tomllib.loads(SMALL.replace("[quick]", DRAWING))).drawings
-        assert drawing.words == "By operation." and drawing.relative and drawing.rows == {"method": "hybrid"}
+        assert drawing.words == "By operation." and drawing.relative and drawing.plot.rows == {"method": "hybrid"}
         assert (drawing.plot.x, drawing.plot.y, drawing.plot.log) == ("n", "phases", ("x",))
 
     def test_an_unknown_suite_is_refused_with_a_list_of_suites(self):

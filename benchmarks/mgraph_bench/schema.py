@@ -71,9 +71,8 @@ def check(text: Table) -> None:
     names = ("device", *TOLD_APART, *_names(text["sweep"]))
     _check_plot("[plot]", text["plot"], names)
     for drawing in _tables("drawing", text.get("drawing", [])):
-        _check_plot("[[drawing]]", drawing, names, ("words", "rows", "relative"), ("y", "words"))
+        _check_plot("[[drawing]]", drawing, names, ("words", "relative"), ("y", "words"))
         _require(isinstance(drawing["words"], str), f"[[drawing]] words must be text, got {drawing['words']!r}")
-        _look_at("[[drawing]] rows", drawing.get("rows", {}), names)
         right = isinstance(drawing.get("relative", False), bool)
         _require(right, f"[[drawing]] relative must be true or false, got {drawing.get('relative')!r}")
     for series in _tables("published", text.get("published", [])):
@@ -165,7 +164,8 @@ def _check_plot(
     what: str, drawing: Any, names: Iterable[str], further: Iterable[str] = (), needed: Iterable[str] = ()
 ) -> None:
     """Raise unless a plot names fields of rows."""
-    _look_at(what, drawing, ("x", "y", "series", "log", "kind", *further), ("x", *needed))
+    _look_at(what, drawing, ("x", "y", "series", "log", "kind", "rows", *further), ("x", *needed))
+    _look_at(f"{what} rows", drawing.get("rows", {}), names)
     _one_of(f"{what} x", drawing["x"], (*names, "round") if further else names)
     _one_of(f"{what} y", drawing.get("y", "seconds"), NUMBERS)
     _one_of(f"{what} kind", drawing.get("kind", "line"), ("line", "bars"))

@@ -84,18 +84,19 @@ SUITES = next(
 
 @dataclass(frozen=True)
 class Plot:
-    """A suite's plot: the names of its x, its y and of the fields that distinguish series (see `value`)."""
+    """A suite's plot: the names of its x, its y and the fields that distinguish series (see `value`), and its rows."""
 
     x: str
     y: str = "seconds"
     series: tuple[str, ...] = ("method",)
     log: tuple[str, ...] = ()
     kind: str = "line"
+    rows: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A further plot of a suite, with the rows that it is of and words below it.
+    """A further plot of a suite, with words below it.
 
     Its x may be ``"round"``, of the times of an operation call by call. If it is ``relative``, a series shows how many
     times as fast it is as at its first x.
@@ -103,7 +104,6 @@ class Drawing:
 
     plot: Plot
     words: str
-    rows: dict[str, Any] = field(default_factory=dict)
     relative: bool = False
 
 
@@ -273,7 +273,7 @@ def _plot(table: dict[str, Any]) -> Plot:
 
 
 def _drawing(table: dict[str, Any]) -> Drawing:
-    own = {name: table[name] for name in ("words", "rows", "relative") if name in table}
+    own = {name: table[name] for name in ("words", "relative") if name in table}
     own["words"] = " ".join(own["words"].split())
     return Drawing(_plot({name: value for name, value in table.items() if name not in own}), **own)
 

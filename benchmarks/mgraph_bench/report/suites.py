@@ -43,7 +43,7 @@ def section(suite: Suite, rows: Rows) -> Section:
         blocks += published.blocks(suite, own)
         blocks += claims.blocks(suite, [*own, *rows.ceilings])
         for number, further in enumerate(suite.drawings, 1):
-            shown = [row for row in own if matches(row, further.rows)]
+            shown = [row for row in own if matches(row, further.plot.rows)]
             blocks += _drawn(suite, further.plot, shown, further, f"{suite.name}-{number}")
         blocks += _ages(own)
         blocks += speedup.of_devices(suite.name, own)
@@ -56,15 +56,15 @@ def section(suite: Suite, rows: Rows) -> Section:
     return Section(suite.name, suite.title, tuple(blocks), below)
 
 
-def _label_of(suite: Suite, rows: list[Row], row: Row) -> str:
+def _label_of(drawing: Drawn, rows: list[Row], row: Row) -> str:
     models = len({device_name(other, False) for other in rows})
-    counts = 1 if suite.plot.x == "devices" else len({other["device"]["count"] for other in rows})
-    return label(row, suite.plot.series, models, counts)
+    counts = 1 if drawing.x == "devices" else len({other["device"]["count"] for other in rows})
+    return label(row, drawing.series, models, counts)
 
 
 def _drawings(suite: Suite, rows: list[Row]) -> Iterator[tuple[Drawn, list[Row]]]:
     """Yield a suite's plots with their rows: its own, and one for each other published field."""
-    yield suite.plot, rows
+    yield suite.plot, [row for row in rows if matches(row, suite.plot.rows)]
     for of in dict.fromkeys(study.of for study in suite.published):
         if of != suite.plot.y and not (of == "seconds" and suite.plot.y in ("rate", "per_element")):
             beside = [study for study in suite.published if study.of == of]
@@ -112,7 +112,7 @@ def _drawn(
     series: dict[tuple[str, str, str], list[tuple[Any, float]]] = {}
     for row, x, what, y in found:
         if y > 0 and (x is not None or drawing.kind == "bars"):
-            name = _label_of(suite, rows, row), what, label(row, drawing.series)
+            name = _label_of(drawing, rows, row), what, label(row, drawing.series)
             series.setdefault(name, []).append((_x_of(row, rows) if x is None else plain(x), y))
     same_colour = [", ".join(filter(None, (without_device, what))) for _, what, without_device in series]
     places = {name: place for place, name in enumerate(dict.fromkeys(same_colour))}
