@@ -1,6 +1,7 @@
 """Benchmarks: suites are read, swept, and refused with a message; their inputs are generated."""
 
 import dataclasses
+import re
 import tomllib
 
 import pytest
@@ -224,6 +225,24 @@ class TestInputs:
     def test_invalid_inputs_are_refused(self, graph, words):
         with pytest.raises(mgraph.InputError, match=words):
             inputs.made(graph, "cpu")
+
+
+def test_every_row_of_the_source_studies_is_decided():
+    text = (CHECKOUT / "docs" / "studies.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \| (.*) \| (.*?) \| (.*?) \|$", text, re.MULTILINE)
+    assert [int(number) for number, *_ in rows] == list(range(1, 150))
+    decisions = [decision for *_, decision in rows]
+    full, still_open = (sum(word.startswith(begin) for word in decisions) for begin in ("full", "open"))
+    assert all(len(decision) > 3 for decision in decisions)
+    said = f"Of 149 rows {full} are full and\n{still_open} are open; of the other {149 - full - still_open} the last"
+    assert said in text
+    folders = [CHECKOUT / name for name in ("benchmarks", "kernels", "mgraph", "deploy")]
+    files = {path.relative_to(CHECKOUT).as_posix() for folder in folders for path in folder.rglob("*.*")}
+    for number, _, _, where, suites, _ in rows:
+        for name in re.findall(r"`([\w/.-]+\.(?:py|cu|cuh|toml))", where):
+            assert any(file == name or file.endswith(f"/{name}") for file in files), f"row {number}: no file {name}"
+        for name in re.findall(r"[a-z]+(?:-[a-z]+)+", suites):
+            assert name in PUBLISHED, f"row {number}: no suite {name}"
 
 
 def test_the_suites_are_where_the_package_looks():
