@@ -239,7 +239,7 @@ def test_every_row_of_the_source_studies_is_decided():
     folders = [CHECKOUT / name for name in ("benchmarks", "kernels", "mgraph", "deploy")]
     files = {path.relative_to(CHECKOUT).as_posix() for folder in folders for path in folder.rglob("*.*")}
     for number, _, _, where, suites, _ in rows:
-        for name in re.findall(r"`([\w/.-]+\.(?:py|cu|cuh|toml))", where):
+        for name in re.findall(r"`([\w/.-]+\.(?:py|cuh?|toml)\b)", where):
             assert any(file == name or file.endswith(f"/{name}") for file in files), f"row {number}: no file {name}"
         for name in re.findall(r"[a-z]+(?:-[a-z]+)+", suites):
             assert name in PUBLISHED, f"row {number}: no suite {name}"
