@@ -250,6 +250,7 @@ PLANS = [
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "method": "hierarchy"}),
     ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
     ("sssp", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2)}),
+    ("bfs", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2), "method": "asynchronous"}),
     ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
     ("closure", {"n": 100_000, "m": 1_000_000, "devices": gpus(1)}),
     ("list_rank", {"n": 1 << 26, "devices": gpus(1)}),
