@@ -136,6 +136,26 @@ def test_claims_have_a_verdict(band, ours, verdict):
     assert [cell for (cell,) in cells] == [verdict if verdict else ""]
 
 
+def test_reversed_claims_are_listed_at_the_top(tmp_path, monkeypatch):
+    text = SUITES["methods"]
+    for words, band in (("naive is slower", [2, 4]), ("naive is much faster", [0.1, 0.4])):
+        text += f"""
+            [[claim]]
+            words = "{words}"
+            published = "so it is"
+            band = {band}
+            of = "seconds"
+            rows = {{method = "naive"}}
+            over = {{method = "blocked"}}
+        """
+    (tmp_path / "methods.toml").write_text(text)
+    monkeypatch.setattr(suite, "SUITES", tmp_path)
+    rows = [case(n=512, seconds=3e-4, method="naive"), case(n=512, seconds=1e-3)]
+    words = report(write(tmp_path / "run", rows))[1].read_text().partition("## Claims of the studies")[2]
+    assert "1 reversed, 1 holds" in words
+    assert "| methods | naive is slower | so it is | 0.300 × | H200 | not recorded |" in words.partition("## ")[0]
+
+
 def test_an_inflection_is_the_steepest_rise():
     rows = [case(n=n, seconds=t) for n, t in ((512, 1e-3), (1024, 3e-3), (2048, 4e-3))]
     assert told(rows, rows={}, steepest=True) == [("3.00 ×", "n 1,024", "H200")]
@@ -163,7 +183,7 @@ def test_suites_measure_what_their_studies_published(monkeypatch):
         assert name in printed or known.published or known.claims, name
         cases = [dataclasses.asdict(each) for each in known.cases()]
         for each in cases:  # as rows are, of a call that ran the method that it asked for
-            each["device"] = {"kind": each["run"].get("device", "cpu"), "model": "a device", "count": 1}
+            each["device"] = {"kind": each["run"].get("device", "cuda"), "model": "a device", "count": 1}
             each |= {"method": each["call"].get("method", each["run"].get("peer"))}
             each |= {"n": each["graph"].get("n", each["graph"].get("core"))}
         for published in known.published:

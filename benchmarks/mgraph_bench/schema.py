@@ -32,7 +32,7 @@ GIVEN = ("source", "sources", "device", "client", "progress")
 RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
 
 #: Fields that distinguish rows, in addition to the arguments of their cases, and fields that can be drawn.
-TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "devices")
+TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "on", "devices")
 NUMBERS = (
     "seconds", "call_seconds", "first_call_seconds", "processor_seconds", "input_seconds", "spread", "per_element",
     "per_iteration", "overhead", "iterations", "work", "rate", "per_device", "bytes", "ceiling", "fraction",

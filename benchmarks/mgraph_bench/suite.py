@@ -304,9 +304,9 @@ def matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
 def value(row: dict[str, Any], name: str) -> Any:
     """Return a row's value of a name: a field, or an argument of its call, run or graph; None if there is none.
 
-    Computed values: ``devices``, ``model``; ``edges``, undirected ones counted once; ``per_element`` and
-    ``per_iteration``, the solve's time for each; ``per_device``, its rate on each; ``overhead``, load and collect over
-    the solve; with a point, such as ``phases.walk``, a figure of an operation.
+    Computed values: ``devices``; ``model`` and ``on``, the device's model and kind; ``edges``, undirected ones counted
+    once; ``per_element`` and ``per_iteration``, the solve's time for each; ``per_device``, its rate on each;
+    ``overhead``, load and collect over the solve; with a point, such as ``phases.walk``, a figure of an operation.
     """
     of, _, phase = name.partition(".")
     if phase:
@@ -315,6 +315,8 @@ def value(row: dict[str, Any], name: str) -> Any:
         return row["device"]["count"]
     if name == "model":
         return row["device"]["model"]
+    if name == "on":
+        return row["device"]["kind"]
     if name == "per_element":
         return row["seconds"] / row["n"] if row.get("n") else None
     if name == "per_iteration":

@@ -1,17 +1,21 @@
 """Statements of studies in words, compared with our figures: a table, and a plot of ratios by x."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .. import amounts
-from ..rows import Row, device_name, is_peer
+from ..rows import Row, Rows, device_name, is_peer
 from ..suite import Claim, Suite, matches, value
-from .document import Block, Column, Plot, table
+from .document import Block, Column, Plot, Section, Words, table
 from .drawing import ends, words_of
 from .plots import Curve, curves
 from .published import kernels_of
+
+#: The verdict on a claim that one side is faster where the other one is.
+REVERSED = "reversed"
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Finding:
             return "holds"
         of_ratios = self.claim.over is not None or self.claim.steepest
         if of_ratios and ((least >= 1 < most and max(found) < 1) or (most <= 1 > least and min(found) > 1)):
-            return "reversed"
+            return REVERSED
         if all(figure > most for figure in found):
             return "more"
         return "less" if all(figure < least for figure in found) else "in part"
@@ -59,6 +63,36 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
     )
     caption = "What was published in words, beside the same of what was measured here."
     return [*_drawn(suite, found), table(lines, *columns, caption=caption)]
+
+
+def section(suites: list[Suite], rows: Rows) -> Section | None:
+    """Return the section that says how many claims hold, and lists those that are reversed; None without a verdict."""
+    verdicts: Counter[str] = Counter()
+    lines, links = [], []
+    for suite in suites:
+        for finding in findings(suite, [*rows.of(suite.name), *rows.ceilings]):
+            verdicts[finding.verdict] += 1
+            if finding.verdict == REVERSED:
+                claim = finding.claim
+                said = suite.name, claim.words, claim.published
+                lines.append((*said, _measured(finding, suite.plot.x)[0], finding.on, finding.kernels))
+                links.append(suite.name)
+    del verdicts[""]
+    if not verdicts:
+        return None
+    counts = ", ".join(f"{count} {words}" for words, count in verdicts.most_common())
+    words = Words(
+        f"Ratios that studies state, beside ours: {counts}. Each is in the section of its suite; these are reversed:"
+        if lines
+        else f"Ratios that studies state, beside ours: {counts}. Each is in the section of its suite."
+    )
+    columns = (
+        *(Column("Suite"), Column("What the study says"), Column("Published")),
+        *(Column("Measured here", str), Column("On"), Column("Kernels")),
+    )
+    return Section(
+        "claims", "Claims of the studies", (words, *([table(lines, *columns, links=links)] if lines else []))
+    )
 
 
 def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
