@@ -115,6 +115,23 @@ def test_apsp(peer, graph):
     assert np.array_equal(found["distances"], distances(mgraph.apsp(graph, device="cpu")))
 
 
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_betweenness(peer, directed, weights):
+    graph = mgraph.generate.rmat(6, 4, directed=directed)
+    if weights:
+        src, dst, _ = graph.coo()
+        graph = graph.with_weights((1 + (src + dst) % 5).astype(np.int32))
+    for sources in (list(range(graph.n)), [3, 1, 9]):
+        try:
+            solve, arrays, _ = solver(peer, "betweenness", graph, sources=sources)
+        except PeerError as error:
+            pytest.skip(str(error))
+        found = arrays(solve())
+        expected = mgraph.betweenness(graph, sources, device="cpu").betweenness
+        assert found["betweenness"] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize("density", [0.05, 1.0])
 def test_dense(peer, density, dtype):

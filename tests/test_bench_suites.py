@@ -19,7 +19,7 @@ PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
     "traversal-degree", "traversal-road", "apsp-sparse", "rank-scaling", "rank-threads", "rank-bandwidth",
     "components-types", "components-rounds", "components-threads", "bfs-strategies", "scaling", "peers", "span",
-    "apsp-types", "searches", "closure", "predictions", "forest", "calls",
+    "apsp-types", "searches", "closure", "predictions", "forest", "betweenness", "calls",
 }  # fmt: skip
 
 
@@ -81,7 +81,7 @@ class TestSuites:
             ("title", "tilte", "a suite has no 'tilte': use title, source"),
             ('about = "Nothing."', "", "a suite lacks 'about'"),
             ('"A suite"', "7", "title must be text, got 7"),
-            ('"bfs"', '"bfsx"', "algorithm = 'bfsx' is not known: use apsp, bfs"),
+            ('"bfs"', '"bfsx"', "algorithm = 'bfsx' is not known: use apsp, betweenness"),
             ('x = "n"', 'x = "nn"', r"\[plot\] x = 'nn' is not known: use device, n, m"),
             ('x = "n"', 'y = "speed"', r"\[plot\] lacks 'x'"),
             ('x = "n"', 'x = "n"\ny = "speed"', r"\[plot\] y = 'speed' is not known: use seconds"),
@@ -151,7 +151,7 @@ class TestSuites:
         ("algorithm", "make", "words"),
         [
             ("bfs", '"linked_list"', "bfs takes nothing of make = 'linked_list': that is for list_rank"),
-            ("list_rank", '"rmat"', "list_rank takes nothing of make = 'rmat': that is for apsp, bfs"),
+            ("list_rank", '"rmat"', "list_rank takes nothing of make = 'rmat': that is for apsp, betweenness"),
             ("components", '"random_matrix"', "that is for apsp"),
             ("bfs", '"read", file = 3', "file = 3 does not fit: it takes str"),
             ("apsp", '"random_matrix", dtype = "float31"', "dtype = 'float31' is not known: use auto, float32"),

@@ -248,6 +248,7 @@ PLANS = [
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sparse": True}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "reduce": "mean"}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "method": "hierarchy"}),
+    ("betweenness", {"n": 1 << 20, "m": 1 << 24, "devices": gpus(1), "edges": True}),
     ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
     ("sssp", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2)}),
     ("bfs", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2), "method": "asynchronous"}),

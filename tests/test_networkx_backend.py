@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[1]
 
 #: NetworkX's modules of tests for what mgraph runs.
 MODULES = (
+    "centrality.tests.test_betweenness_centrality",
+    "centrality.tests.test_betweenness_centrality_subset",
     "centrality.tests.test_closeness_centrality",
     "centrality.tests.test_harmonic_centrality",
     "components",

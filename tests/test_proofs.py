@@ -156,6 +156,8 @@ CASES = {
     "ClosureResult, irreflexive": lambda graph, **where: mgraph.transitive_closure(graph, reflexive=False, **where),
     "ApspBatchResult": lambda graph, **where: mgraph.apsp_batch(small(graph), predecessors=True, **where),
     "SpanningForestResult": lambda graph, **where: mgraph.minimum_spanning_forest(graph, **where),
+    "BetweennessResult": lambda graph, **where: mgraph.betweenness(graph, [0, 4, 9], **where),
+    "EdgeBetweennessResult": lambda graph, **where: mgraph.betweenness(graph, [8, 4], edges=True, **where),
     "ListRankResult": lambda graph, **where: mgraph.list_rank(SUCCESSORS, **where),
 }
 

@@ -4,6 +4,12 @@ NetworkX imports this module by its entry point when mgraph is to run a call for
 before which functions there are. The graph that a function gets is a `ConvertedGraph`.
 """
 
+from .betweenness import (
+    betweenness_centrality,
+    betweenness_centrality_subset,
+    edge_betweenness_centrality,
+    edge_betweenness_centrality_subset,
+)
 from .components import (
     condensation,
     connected_components,
@@ -116,6 +122,8 @@ __all__ = [
     "bellman_ford_path",
     "bellman_ford_path_length",
     "bellman_ford_predecessor_and_distance",
+    "betweenness_centrality",
+    "betweenness_centrality_subset",
     "bfs_edges",
     "bfs_layers",
     "bfs_predecessors",
@@ -137,6 +145,8 @@ __all__ = [
     "dijkstra_path_length",
     "dijkstra_predecessor_and_distance",
     "eccentricity",
+    "edge_betweenness_centrality",
+    "edge_betweenness_centrality_subset",
     "find_negative_cycle",
     "floyd_warshall",
     "floyd_warshall_numpy",

@@ -9,7 +9,7 @@ import networkx as nx
 from mgraph_networkx import FUNCTIONS
 
 from .. import lazy
-from . import components, dense, generic, measures, traversal, trees, unweighted, weighted
+from . import betweenness, components, dense, generic, measures, traversal, trees, unweighted, weighted
 from .converted import ConvertedGraph
 
 #: NetworkX's own tests that fail where mgraph runs its calls, each with the reason.
@@ -17,7 +17,7 @@ EXPECTED_FAILURES = {
     "TestBellmanFordAndGoldbergRadzik::test_find_negative_cycle_longer_cycle": "the cycle begins at another node",
 }
 
-_MODULES = (components, dense, generic, measures, traversal, trees, unweighted, weighted)
+_MODULES = (betweenness, components, dense, generic, measures, traversal, trees, unweighted, weighted)
 
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {

@@ -46,14 +46,14 @@ def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
     ----------
     peer : str
         One of `PEERS`.
-    algorithm : {"apsp", "bfs", "sssp", "components", "list_rank", "minimum_spanning_forest"}
+    algorithm : {"apsp", "betweenness", "bfs", "sssp", "components", "list_rank", "minimum_spanning_forest"}
         What to solve.
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; for ``"list_rank"`` the successors, of shape (n,). Of parallel edges the shortest is
         taken. A matrix stays dense where the library has an algorithm for one.
     **call
-        Arguments of mgraph's call that the library has too: ``source``, ``predecessors``, ``connection``. Others
-        may be None or False.
+        Arguments of mgraph's call that the library has too: ``source``, ``sources``, ``predecessors``,
+        ``connection``. Others may be None or False.
 
     Raises
     ------

@@ -86,6 +86,12 @@ def filled(lengths: Mapping[int, float], n: int) -> np.ndarray:
     return distances
 
 
+def betweenness_of(sums: Any, graph: Graph, sources: list[int]) -> dict[str, Array]:
+    """Return betweenness as mgraph has it by default, from sums over all ordered pairs of a source and a target."""
+    pairs = max(1, (graph.n - 1) * (graph.n - 2))
+    return {"betweenness": np.asarray(sums, np.float64) / pairs, "sources": np.asarray(sources)}
+
+
 def matrix_of(rows: Iterable[tuple[int, Mapping[int, float]]], n: int) -> np.ndarray:
     """Return a matrix of distances from rows of the reached vertices; the diagonal may be missing."""
     matrix = np.full((n, n), np.inf)

@@ -226,8 +226,8 @@ class Apart(Relaxation):
         self.open = xp.empty(1, np.int32)
         # The host knows how long lists are where it looks after each exchange.
         length = list_length(n, len(ranges), dtype.itemsize, device.kind) if self.batch == 1 else 0
-        shape = len(ranges), length
-        self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
+        shape, counts = (len(ranges), length), xp.zeros(len(ranges), np.int32)
+        self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), counts)
 
     def pending(self) -> Array:
         """Return a bitmap of the vertices that shards have not gone on from; of those of other shards it lacks some."""
@@ -261,24 +261,24 @@ class Apart(Relaxation):
 
     def _exchange(self, comm: Communicator) -> None:
         """Learn the distances of the other shards' vertices: from lists of those that fell, if these fit."""
-        (vertices, values, counts), length, own = (
-            self.lists,
-            self.lists.vertices.shape[1],
-            slice(*self.ranges[self.shard]),
-        )
-        if length:
-            found = devices.of(self.distances).xp.flatnonzero(self.distances[own] < self.known[own]) + own.start
-            counts[self.shard] = len(found)
-            comm.allgather(counts, tuple((each, each + 1) for each in range(comm.size)))
-            fell = devices.to_host(counts).tolist()
-            if max(fell) <= length:
-                vertices[self.shard, : len(found)], values[self.shard, : len(found)] = found, self.distances[found]
-                for lists in (vertices, values):
-                    comm.allgather(
-                        lists.reshape(-1), tuple((i * length, i * length + each) for i, each in enumerate(fell))
-                    )
-                for other, count in enumerate(fell):
-                    if other != self.shard:
-                        self.distances[vertices[other, :count]] = values[other, :count]
-                return
-        comm.allgather(self.distances, self.ranges)
+        if not self.lists.vertices.size or not self._listed(comm):
+            comm.allgather(self.distances, self.ranges)
+
+    def _listed(self, comm: Communicator) -> bool:
+        """Exchange lists of the vertices that fell; return whether they fit."""
+        vertices, values, counts = self.lists
+        xp, length, own = devices.of(counts).xp, vertices.shape[1], slice(*self.ranges[self.shard])
+        found = xp.flatnonzero(self.distances[own] < self.known[own]) + own.start
+        counts[self.shard] = len(found)
+        comm.allgather(counts, tuple((each, each + 1) for each in range(comm.size)))
+        fell = devices.to_host(counts).tolist()
+        if max(fell) > length:
+            return False
+        vertices[self.shard, : len(found)], values[self.shard, : len(found)] = found, self.distances[found]
+        places = tuple((shard * length, shard * length + count) for shard, count in enumerate(fell))
+        for lists in (vertices, values):
+            comm.allgather(lists.reshape(-1), places)
+        for other, count in enumerate(fell):
+            if other != self.shard:
+                self.distances[vertices[other, :count]] = values[other, :count]
+        return True
