@@ -106,4 +106,6 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "DistributedGraph", "cluster", "csgraph", "resident"})
+        """Return what the reference describes."""
+        special = (name for name in globals() if name.startswith("__"))
+        return sorted({*__all__, *special, "cluster", "csgraph", "device", "planner"})

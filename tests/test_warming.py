@@ -22,6 +22,7 @@ LEFT = {
     *((family, name) for family in ("certificates", "components") for name in ("join", "join_alone")),
     *(("sssp", name) for name in ("_listed", "_take_list")),
     ("bfs_many", "tally"),
+    ("trees", "grow"),  # of benchmarks alone
 }
 
 #: First calls: small and large inputs, weights of every type, all kinds of results.
