@@ -34,6 +34,7 @@ from mgraph.cli import main
 from mgraph.planning.shape import Shape
 from mgraph_bench.amounts import seconds
 from mgraph_bench.commands import bench
+from tests.support import formats
 from tests.support.commands import ok
 
 ROOT = Path(__file__).parents[1]
@@ -332,6 +333,10 @@ def test_measured_times_are_those_of_the_rows():
         for call, name in calls.items()
     ]
     assert table.splitlines()[2:] == expected
+
+
+def test_the_formats_of_results_are_those_of_the_code():
+    assert formats.table() in PAGES["docs/files.md"].read_text(), "python -m tests.support.formats prints the table"
 
 
 def test_every_extra_is_explained_and_no_other():

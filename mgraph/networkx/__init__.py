@@ -4,6 +4,9 @@ NetworkX imports this module by its entry point when mgraph is to run a call for
 before which functions there are. The graph that a function gets is a `ConvertedGraph`.
 """
 
+from mgraph_networkx import FUNCTIONS as _FUNCTIONS
+
+from .. import report as _report
 from .betweenness import (
     betweenness_centrality,
     betweenness_centrality_subset,
@@ -105,6 +108,10 @@ from .weighted import (
     single_source_dijkstra_path,
     single_source_dijkstra_path_length,
 )
+
+if _report.active() is not None:
+    _report.watch_networkx()
+    globals().update({_name: _report.watched(_name, globals()[_name]) for _name in _FUNCTIONS})
 
 __all__ = [
     "EXPECTED_FAILURES",

@@ -1,6 +1,7 @@
 """Betweenness: the public call and its results."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -19,7 +20,7 @@ from ...graph.question import Question
 from ...kernels.betweenness.ops import LOST, TOO_MANY
 from ...planning.plan import warn_of_minutes
 from ...planning.shape import shape_beside
-from ...results import CallInput, Proofs, Result, check_named, on_host, solved_graph
+from ...results import CallInput, Proofs, Result, check_named, graph_for_networkx, on_host, solved_graph
 from ...runtime.call import call
 from ...runtime.gathering import Whole
 from ...runtime.run import Run
@@ -270,7 +271,7 @@ class BetweennessResult(Result):
 
     ARRAYS: ClassVar[tuple[str, ...]] = ("betweenness",)
     VERTICES: ClassVar[tuple[str, ...]] = ()
-    PICTURES: ClassVar[tuple[str, ...]] = ("distribution", "graph")
+    PICTURES: ClassVar[tuple[str, ...]] = ("distribution", "graph", "map")
     PROOFS: ClassVar[Proofs] = {"betweenness": ("value",), "sources": ("source",)}
 
     betweenness: Array
@@ -367,3 +368,43 @@ class EdgeBetweennessResult(BetweennessResult):
 
     def _shape_of(self, name: str) -> tuple[int, ...]:
         return (self.plan.m,)
+
+    def to_networkx(self, graph: Any = None) -> Any:
+        """Return the graph as a NetworkX graph, with `betweenness` as an attribute of its edges.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            The graph that was measured, as of `mgraph.Result.to_networkx`.
+
+        Returns
+        -------
+        networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+
+        Raises
+        ------
+        InputError
+            If the graph has gone, lies on workers, or is another one.
+        MissingPackageError
+            If NetworkX is not installed.
+        MemoryLimitError
+            If the NetworkX graph does not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2])
+        >>> made = mgraph.betweenness(graph, edges=True, normalized=False, device="cpu").to_networkx()
+        >>> made.edges(data="betweenness")
+        OutEdgeDataView([(0, 1, 2.0), (1, 2, 2.0)])
+        """
+        solved = graph_for_networkx(self, graph)
+        made = solved.to_networkx()
+        src, dst, values = (on_host(array).tolist() for array in (self.src, self.dst, self.betweenness))
+        parallel: Counter[tuple[int, int]] = Counter()
+        for *ends, value in zip(src, dst, values, strict=True):
+            if solved.directed or ends[0] <= ends[1]:  # an edge without direction is added once
+                key = (parallel[tuple(ends)],) if made.is_multigraph() else ()
+                made.edges[(*ends, *key)]["betweenness"] = value
+                parallel[tuple(ends)] += 1
+        return made

@@ -172,7 +172,7 @@ class BfsResult(OfDistances):
     ARRAYS = ("distances", "predecessors")
     FACTS = ("sources",)
     UNREACHED = -1
-    PICTURES = ("levels", "graph")
+    PICTURES = ("levels", "hops", "graph", "map")
     PROOFS: ClassVar[Proofs] = {
         "distances": certificate.OF_DISTANCES,
         "predecessors": certificate.OF_PREDECESSORS,
