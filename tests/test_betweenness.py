@@ -270,8 +270,9 @@ def test_pictures_graphs_and_files(tmp_path):
     of_edges.save(tmp_path / "edges.npz")
     saved = np.load(tmp_path / "edges.npz")
     assert all(np.array_equal(saved[name], array) for name, array in of_edges.arrays.items())
-    with pytest.raises(InputError, match="EdgeBetweennessResult has no value for each vertex"):
-        of_edges.to_networkx()
+    made = of_edges.to_networkx()
+    ends = zip(of_edges.src.tolist(), of_edges.dst.tolist(), strict=True)
+    assert [made.edges[pair]["betweenness"] for pair in ends] == of_edges.betweenness.tolist()
 
 
 def ring(weights):
