@@ -60,8 +60,9 @@ class CallInput:
         The greatest distance.
     target : int
         The vertex at which the search ended, or -1.
-    by_ids : bool
-        Whether integers of the call were ids, so that they are ids in methods of the result, too.
+    by_ids : bool or None
+        Whether integers of the call were ids, so that they are ids in methods of the result, too; None if the call did
+        not say.
     ids : array, DistributedVector or None
         The id of each vertex. By default those of the graph.
     """
@@ -71,7 +72,7 @@ class CallInput:
         graph: Any = None,
         limit: float = float("inf"),
         target: int = -1,
-        by_ids: bool = False,
+        by_ids: bool | None = None,
         ids: Any = None,
     ) -> None:
         self._graph = None if graph is None else weakref.ref(graph)

@@ -518,7 +518,7 @@ def test_the_way_to_a_target(cycle, call, distance):
     cycle.write_text("0 1 3\n1 0 3\n2 0 5\n")
     found = facts(*arguments, "--predecessors")
     assert (found["target"], found["distance"], found["route"]) == (2, None, None)
-    assert ok(*arguments, "--predecessors").endswith("vertex 2 was not reached\n")
+    assert ok(*arguments, "--predecessors").endswith("not reached: vertex 2\n")
 
 
 def test_the_way_to_a_target_from_the_nearest_source(tmp_path):

@@ -113,7 +113,13 @@ SOURCE = (
     "--relabel and from 0 in every format."
 )
 
-IDS = Option("ids", bool, "Numbers that name vertices here are ids of FILE, which --relabel keeps. Text always is one.")
+IDS = Option(
+    "ids",
+    bool,
+    "Whether numbers that name vertices here are ids of FILE, which --relabel keeps. Text always is one. Without "
+    "either, a number that is also the id of another vertex is warned of.",
+    spelled="--ids/--no-ids",
+)
 
 LIMIT = "Greatest distance to search to; vertices beyond it count as unreached."
 
@@ -128,20 +134,32 @@ TARGET = Option(
 
 def started(graph: Graph, result: Any, source: Any) -> str:
     """Return the line that says where a search started: by number, and id if the graph has ids."""
+    return f"source: {called(graph, result, source)}" + (", counting from 0" if graph.ids is None else "")
+
+
+def called(graph: Any, result: Any, vertex: Any) -> str:
+    """Return a vertex in words, as the call named it: by number, and id if the graph has ids."""
     ids = graph.ids
-    if ids is None or isinstance(source, str) or result.solved.by_ids:
-        return f"source: {source}"
-    return f"source: vertex {source}, which FILE calls {ids[source]}"
+    if ids is None or isinstance(vertex, str) or result.solved.by_ids:
+        return str(vertex)
+    return f"vertex {vertex}, which FILE calls {ids[vertex]}"
 
 
-def route(result: Any, target: Any, distance: float | None) -> Summary:
+def route(graph: Any, result: Any, target: Any, distance: float | None) -> Summary:
     """Return the way to the target of a search, as the call named it; its distance is None where there is none."""
     found = None if result.predecessors is None or distance is None else result.path(target)
     facts = {"target": target, "distance": distance, "route": found}
+    words = called(graph, result, target)
+    words = words if words.startswith("vertex ") else f"vertex {words}"
     if distance is None:
-        return Summary(facts, f"vertex {target} was not reached")
-    words = f"distance to vertex {target}: {distance}"
-    return Summary(facts, words if found is None else f"{words}\nroute: {' '.join(map(str, found))}")
+        return Summary(facts, f"not reached: {words}")
+    words = f"distance to {words}: {distance}"
+    if found is None:
+        return Summary(facts, words)
+    words += f"\nroute: {' '.join(map(str, found))}"
+    if found and called(graph, result, found[0]) != str(found[0]):
+        words += f", which FILE calls {' '.join(str(graph.ids[vertex]) for vertex in found)}"
+    return Summary(facts, words)
 
 
 def isolation(sources: list[int], reached: int, options: dict[str, Any]) -> str:

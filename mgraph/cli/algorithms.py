@@ -24,7 +24,7 @@ def option(given: Option) -> Any:
     """Return an argument of a call as an option of click's."""
     spelled = given.spelled or f"--{given.name.replace('_', '-')}"
     flag, pair = given.type is bool, "/" in spelled
-    shown = (given.default is not None and not flag) or pair
+    shown = given.default is not None and (pair or not flag)
     kind: Any = click.Choice(given.type) if isinstance(given.type, tuple) else given.type
     kind = click.UNPROCESSED if given.vertices else kind
     passed = {"type": click.UNPROCESSED, "flag_value": given.flag} if flag and not pair else {"type": kind}
@@ -33,7 +33,7 @@ def option(given: Option) -> Any:
         given.name,
         **passed,
         is_flag=flag,
-        default=False if flag and given.default is None else given.default,
+        default=False if flag and not pair else given.default,
         show_default=" ".join(map(str, given.default)) if given.several else shown,
         multiple=given.several,
         metavar=given.metavar,

@@ -186,7 +186,7 @@ class Hierarchy:
         reduce: Any = None,
         predecessors: bool = False,
         out: Any = None,
-        ids: bool = False,
+        ids: bool | None = None,
     ) -> Any:
         """Return the distances from some vertices to others, or measures of them.
 
@@ -297,7 +297,7 @@ class Hierarchy:
         home = devices.find(self._graph.device)
         return Paths(*(home.asarray(part) for part in found))
 
-    def distance(self, source: Any, target: Any, *, ids: bool = False) -> float:
+    def distance(self, source: Any, target: Any, *, ids: bool | None = None) -> float:
         """Return the length of the shortest path from one vertex to another.
 
         Parameters
@@ -330,7 +330,7 @@ class Hierarchy:
         start, end = question.vertex("source", source), question.vertex("target", target)
         return paths.distance(self._structure, self._on_host, rank.item(start), rank.item(end))
 
-    def path(self, source: Any, target: Any, *, ids: bool = False) -> list[Any]:
+    def path(self, source: Any, target: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of a shortest path from one vertex to another, both included.
 
         Parameters

@@ -36,7 +36,7 @@ def bfs(
     predecessors: bool | str = False,
     limit: int | None = None,
     target: Any = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.

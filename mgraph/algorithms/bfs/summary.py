@@ -33,5 +33,5 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
     if target is None:
         return Summary(facts, words, unit)
     distance = int(distances[result.solved.target])
-    found = route(result, target, distance if distance >= 0 else None)
+    found = route(graph, result, target, distance if distance >= 0 else None)
     return Summary(facts | found.facts, f"{words}\n{found.words}", unit)

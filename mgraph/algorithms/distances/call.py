@@ -77,7 +77,7 @@ def distances(
     predecessors: bool = False,
     method: str = "auto",
     dtype: Any = None,
-    ids: bool = False,
+    ids: bool | None = None,
     reverse: bool = False,
     sparse: bool = False,
     out: Any = None,
@@ -275,7 +275,7 @@ def distance_blocks(
     targets: Sequence[Any] | np.ndarray | None = None,
     *,
     rows: int | None = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **options: Any,
 ) -> Iterator["DistancesResult"]:
     """Yield the results of `distances` for consecutive sources, some at a time, each when it is asked for.

@@ -41,7 +41,7 @@ def sssp(
     dtype: Any = None,
     limit: float | None = None,
     target: Any = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> "SsspResult":
     """Return the length of the shortest path to every vertex from `source`, or from the nearest of several.

@@ -27,5 +27,5 @@ def summary(graph: Graph, result: SsspResult, options: dict[str, Any]) -> Summar
         return Summary(facts, words)
     found = distances[result.solved.target]
     distance = None if found == infinity(distances.dtype) else found.item()
-    way = route(result, target, distance)
+    way = route(graph, result, target, distance)
     return Summary(facts | way.facts, f"{words}\n{way.words}")
