@@ -6,7 +6,7 @@ exactly.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Unpack
@@ -233,7 +233,8 @@ def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
 class ApspBatchResult(OfDistances):
     """The result of `apsp_batch`.
 
-    ``result[g]`` are the distances of graph g alone, and ``len(result)`` is the number of graphs.
+    ``result[g]`` are the distances of graph g alone, ``len(result)`` is the number of graphs, and iterating yields the
+    distances of one graph after the other.
 
     Attributes
     ----------
@@ -274,6 +275,9 @@ class ApspBatchResult(OfDistances):
 
     def __len__(self) -> int:
         return self.plan.n
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[graph] for graph in range(len(self)))
 
     def __getitem__(self, graph: int) -> Array:
         number = checked_integer("graph", graph, -self.plan.n, self.plan.n - 1) % max(self.plan.n, 1)
