@@ -360,6 +360,19 @@ def test_what_the_largest_does_not_take():
         largest("apsp", devices="cpu", seconds=1e-12)
     with pytest.raises(InputError, match="needs degree="):
         largest("bfs", devices="cpu")
+    with pytest.raises(InputError, match="the memory of their hosts, which get the result: give host_memory="):
+        largest("apsp", 6, "8xcuda", memory="140GiB")
+
+
+def test_the_memory_of_this_machine_counts_for_one_gpu_alone():
+    """Whatever this machine has free: what one GPU sends to its host is compared with that, of several with nothing."""
+    given = {"method": "sssp", "memory": "140GiB"}
+    with pytest.raises(MemoryLimitError, match=r"needs .* of this machine's memory, of which .* are free"):
+        plan("apsp", 40_000_000, 240_000_000, "cuda", **given)
+    sent = plan("apsp", 40_000_000, 240_000_000, "8xcuda", **given)
+    assert "in the memory of the devices' hosts, in addition to the peaks; give host_memory" in sent.explain()
+    assert "; give host_memory" in largest("apsp", 6, "8xcuda", seconds=60, **given).explain()
+    assert largest("apsp", 6, "8xcuda", memory="140GiB", method="blocked").n > 500_000
 
 
 def test_a_choice_that_costs_minutes_is_warned_of():
