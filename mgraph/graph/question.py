@@ -99,12 +99,14 @@ class Question:
             advice = " needs a graph with ids, and this one has none: read a file with "
             raise InputError(ArgumentValue("ids", True), advice, ArgumentValue("relabel", True), ", or give vertices")
 
-    def vertex(self, name: str, value: Any) -> int:
-        """Return the vertex that an argument of this name asks for, or raise InputError."""
+    def vertex(self, name: str, value: Any, *advice: str | Argument | ArgumentValue) -> int:
+        """Return the vertex that an argument of this name asks for, or raise InputError; with `advice` for several."""
         if type(value) is int and 0 <= value < self.n and not self.ids:
             if self._doubtful:
                 self._warn_of_ids(name, np.array([value]))
             return value
+        if advice and (isinstance(value, (list, np.ndarray)) or (isinstance(value, tuple) and not self.ids)):
+            raise InputError(*advice, argument=name, value=value, expected="one vertex")
         if self.ids or isinstance(value, str):
             return int(self._with_ids(name, [value])[0])
         if not self.n:
@@ -149,7 +151,8 @@ class Question:
         try:
             return np.array(checked_vertices(name, values, self.n, *advice), np.int32)  # which says what is wrong
         except InputError as error:
-            raise self._advised(error) from None
+            single = isinstance(values, (str, int, np.integer))  # the error says how to write it
+            raise error if single else self._advised(error) from None
 
     def answer(self, vertices: np.ndarray) -> np.ndarray:
         """Return vertices as an array in the form of the question."""

@@ -104,10 +104,10 @@ def bfs(
     """
     graph = as_any_graph(graph)
     if (source is None) == (sources is None):
-        raise InputError("give either source (one vertex) or sources (several), not both")
+        raise InputError("give source (one vertex) or sources (several)" + (", not both" if source is not None else ""))
     question = Question(graph, graph.n, ids)
     if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source),)
+        start: tuple[int, ...] = (question.vertex("source", source, ": for several give ", ArgumentValue("sources")),)
     else:
         start = tuple(question.vertices("sources", sources, ": for one vertex give ", ArgumentValue("source")).tolist())
     end = -1 if target is None else question.vertex("target", target)

@@ -114,10 +114,10 @@ def sssp(
     """
     graph = as_any_graph(graph)
     if (source is None) == (sources is None):
-        raise InputError("give either source (one vertex) or sources (several), not both")
+        raise InputError("give source (one vertex) or sources (several)" + (", not both" if source is not None else ""))
     question = Question(graph, graph.n, ids)
     if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source),)
+        start: tuple[int, ...] = (question.vertex("source", source, ": for several give ", ArgumentValue("sources")),)
     else:
         start = tuple(sorted(set(question.vertices("sources", sources).tolist())))
     predecessors = checked_flag("predecessors", predecessors)
