@@ -500,7 +500,8 @@ def test_apsp_with_predecessors_and_intermediate(cycle, tmp_path):
 
 def test_limits_of_searches(cycle):
     assert facts("bfs", cycle, "--device", "cpu", "--limit", 1)["reached"] == 2
-    assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
+    found = facts("bfs", cycle, "--device", "cpu", "--target", 1)
+    assert found["searched"] == 2 and "reached" not in found
     assert "--target must be an integer in [0, 3), got 7" in failed(invoke("bfs", cycle, "--target", 7), 2)
     assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--limit", 1)["reached"] == 2
 
@@ -510,6 +511,7 @@ def test_the_way_to_a_target(cycle, call, distance):
     arguments = (call, cycle, "--device", "cpu", "--target", 2)
     found = facts(*arguments)
     assert (found["target"], found["distance"], found["route"]) == (2, distance, None)
+    assert "reached" not in found and "searched as far as vertex 2: 3 of 3 vertices\n" in ok(*arguments)
     assert f"distance to vertex 2: {distance}\n" in ok(*arguments) and "route" not in ok(*arguments)
     found = facts(*arguments, "--predecessors")
     assert (found["distance"], found["route"]) == (distance, [0, 1, 2])
@@ -518,7 +520,7 @@ def test_the_way_to_a_target(cycle, call, distance):
     cycle.write_text("0 1 3\n1 0 3\n2 0 5\n")
     found = facts(*arguments, "--predecessors")
     assert (found["target"], found["distance"], found["route"]) == (2, None, None)
-    assert ok(*arguments, "--predecessors").endswith("not reached: vertex 2\n")
+    assert ok(*arguments, "--predecessors").endswith("searched: 2 of 3 vertices\nnot reached: vertex 2\n")
 
 
 def test_the_way_to_a_target_from_the_nearest_source(tmp_path):
@@ -1101,7 +1103,8 @@ def test_distances_of_lists_of_vertices(tmp_path):
     assert "--sources must be an integer in [0, 4)" in failed(
         invoke("distances", roads, "--sources", wrong(tmp_path), "--device", "cpu"), 2
     )
-    assert "there is no such file" in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
+    says = "--sources takes a file, with a vertex a line, and there is no such file: 'nowhere.txt'"
+    assert says in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
     (tmp_path / "words.txt").write_text("0\ntwo\n")
     assert "words.txt, line 2: expected" in failed(invoke("distances", roads, "--sources", tmp_path / "words.txt"), 1)
     ok("bfs", roads, "--device", "cpu", "--out", tmp_path / "levels.csv")
@@ -1129,6 +1132,8 @@ def test_measures(tmp_path):
     facts("measures", roads, "--closeness", "--reached", "--reverse", "--out", table, "--device", "cpu")
     frame = pytest.importorskip("pandas").read_parquet(table)
     assert frame["source"].tolist() == [0, 1, 2] and frame["reached"].tolist() == [1, 2, 3]
+    says = "--closeness is of the distances to each source: give --reverse, or --out-closeness for those from it"
+    assert says in failed(invoke("measures", roads, "--closeness"), 2)
     assert "give one or several of --eccentricity" in misused(invoke("measures", roads))
 
 

@@ -145,15 +145,18 @@ def called(graph: Any, result: Any, vertex: Any) -> str:
     return f"vertex {vertex}, which FILE calls {ids[vertex]}"
 
 
-def route(graph: Any, result: Any, target: Any, distance: float | None) -> Summary:
-    """Return the way to the target of a search, as the call named it; its distance is None where there is none."""
+def route(graph: Any, result: Any, target: Any, distance: float | None, searched: int) -> Summary:
+    """Return the way to the target of a search, as the call named it, which ended there.
+
+    `distance` is None where there is no path, and `searched` is the number of vertices with a distance.
+    """
     found = None if result.predecessors is None or distance is None else result.path(target)
-    facts = {"target": target, "distance": distance, "route": found}
-    words = called(graph, result, target)
-    words = words if words.startswith("vertex ") else f"vertex {words}"
+    facts = {"target": target, "distance": distance, "route": found, "searched": searched}
+    end = called(graph, result, target)
+    end = end if end.startswith("vertex ") else f"vertex {end}"
     if distance is None:
-        return Summary(facts, f"not reached: {words}")
-    words = f"distance to {words}: {distance}"
+        return Summary(facts, f"searched: {searched:,} of {graph.n:,} vertices\nnot reached: {end}")
+    words = f"searched as far as vertex {target}: {searched:,} of {graph.n:,} vertices\ndistance to {end}: {distance}"
     if found is None:
         return Summary(facts, words)
     words += f"\nroute: {' '.join(map(str, found))}"
@@ -164,7 +167,7 @@ def route(graph: Any, result: Any, target: Any, distance: float | None) -> Summa
 
 def isolation(sources: list[int], reached: int, options: dict[str, Any]) -> str:
     """Return in words that a search got nowhere, as its sources have no edges to others; otherwise nothing."""
-    if reached > len(sources) or options["limit"] is not None or options["target"] is not None:
+    if reached > len(sources) or options["limit"] is not None:
         return ""
     vertices = f"vertex {sources[0]}" if len(sources) == 1 else f"the {len(sources)} sources"
     return f"\nno edge leads from {vertices} to another: choose where to start by --source"

@@ -10,7 +10,7 @@ import click
 from ..algorithms.command import Command, Option
 from ..algorithms.entry import Algorithm
 from ..algorithms.registry import ALGORITHMS
-from ..errors import MgraphError
+from ..errors import InputError, MgraphError, MissingFileError, shown
 from ..io import read_list
 from .commands import Command as Runnable
 from .commands import main
@@ -46,6 +46,9 @@ def _read(read: Callable[[Any], Any], context: click.Context, parameter: click.P
     """Return what is made of an option's value, if it was given."""
     try:
         return None if value is None else read(value)
+    except MissingFileError as error:
+        words = f"--{parameter.name} takes a file, with a vertex a line, and there is no such file: {shown(value)}"
+        raise Failure(InputError(words)) from error
     except MgraphError as error:  # before the command runs, which reports its own
         raise Failure(error) from error
 

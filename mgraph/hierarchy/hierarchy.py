@@ -252,7 +252,7 @@ class Hierarchy:
             for name, values in (("sources", sources), ("targets", targets))
         )
         most = checked_limit(limit, self.dtype)
-        measures, radii = checked_reduce(reduce, "from" if self._graph.directed else "")
+        measures, radii = checked_reduce(reduce, "from" if self._graph.directed else "", "mgraph.distances ")
         checked_flag("predecessors", predecessors)
         if reduce is not None and (predecessors or out is not None):
             other = ArgumentValue("predecessors", True) if predecessors else ArgumentValue("out")
