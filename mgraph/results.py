@@ -83,6 +83,9 @@ class CallInput:
     #: What is kept once the graph has gone.
     _kept: Views | None = None
 
+    #: The workers whose loss made the call be made again, one text for each time.
+    lost: tuple[str, ...] = ()
+
     def graph(self) -> Any:
         """Return the graph, or None if it has gone."""
         return None if self._graph is None else self._graph()
@@ -97,7 +100,7 @@ class CallInput:
         return self._kept.kept(name, device, make)
 
     def __reduce__(self) -> Any:
-        return type(self), (None, self.limit, self.target, self.by_ids, self.ids)
+        return type(self), (None, self.limit, self.target, self.by_ids, self.ids), {"lost": self.lost}
 
 
 @with_common_parts
@@ -209,6 +212,9 @@ class Result:
     def explain(self, verbose: bool = False) -> str:
         """Return the plan in words, and the seconds that the parts of the call took, that of compiling apart.
 
+        Of a call that was made again after it had lost a worker, these are of the last time, and the lost workers are
+        named.
+
         Parameters
         ----------
         verbose : bool
@@ -228,7 +234,9 @@ class Result:
         took: load ..., compile ..., solve ..., collect ...
         """
         parts = (f"{part} {duration_in_words(self.timings[part])}" for part in PARTS if part in self.timings)
-        return f"{self.plan.explain(verbose)}\ntook: {', '.join(parts)}"
+        lost, times = self.solved.lost, len(self.solved.lost)
+        again = f"\nmade again {'once' if times == 1 else f'{times} times'}: lost {'; '.join(lost)}" if lost else ""
+        return f"{self.plan.explain(verbose)}\ntook: {', '.join(parts)}{again}"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         name, array = self._main()
