@@ -429,6 +429,9 @@ def test_failures(cycle, tmp_path, monkeypatch):
     assert "line 2" in failed(invoke("bfs", broken), 1)
     broken.write_text("0 1 2 3\n")
     assert failed(invoke("bfs", broken), 1).endswith("or ignore the rest with --unweighted")
+    broken.write_text("from,to,airline,km\nA,B,x,3\n")
+    named = "has 4 columns: name those of an edge by --source-column, --target-column and --weight-column"
+    assert named in failed(invoke("sssp", broken), 1)
     broken.write_text("4 3\n0 1\n1 2\n2 3\n")
     assert "pass --n 4 to skip it" in failed(invoke("bfs", broken), 1)
     uneven = tmp_path / "n=4.mtx"

@@ -282,18 +282,21 @@ class Plan(Generic[DetailT]):
         chosen = next((place for place, way in enumerate(self.alternatives) if way.verdict == CHOSEN), None)
         if chosen is None or len(self.alternatives) < 2:
             return
+        # The method's name does not say, for example, that it searches from the targets.
+        name = self.alternatives[chosen].name
+        what = "" if name == self.method else f"{name!r}, "
         faster, fitting = self.alternatives[:chosen], [way for way in self.alternatives if way.verdict.startswith(FITS)]
         if faster:
             ways = (
                 f"{way.name!r} takes {duration_in_words(way.seconds)}, but {way.verdict.removeprefix(f'{FITS}; ')}"
                 for way in faster
             )
-            yield f"why: {'; '.join(ways)}"
+            yield f"why: {what and f'{what}as '}{'; '.join(ways)}"
         elif fitting:
             second = f"{fitting[0].name!r} takes {duration_in_words(fitting[0].seconds)}"
-            yield f"why: the fastest of {1 + len(fitting)} that fit; {second}"
+            yield f"why: {what}the fastest of {1 + len(fitting)} that fit; {second}"
         else:
-            yield "why: the only one that fits"
+            yield f"why: {what}the only one that fits"
 
     def _where(self) -> str:
         """Return the devices, and how much of their memory the call takes."""
