@@ -367,8 +367,10 @@ def test_wrong_columns(tmp_path, options, code, says):
         (["bfs", "FILE", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "only one of"),
         (["bfs", "FILE", "--workers", "2", "--wait-for-workers", "2"], "goes with --scheduler"),
         (["plan", "apsp"], "--n"),
-        (["plan", "apsp"], "give one of FILE, --n and --largest"),
-        (["plan", "apsp", "FILE", "--n", "8"], "give one of FILE, --n and --largest"),
+        (["plan", "apsp"], "give FILE, --n or --largest"),
+        (["plan", "apsp", "FILE", "--largest"], "--largest goes without FILE and --n"),
+        (["plan", "apsp", "FILE", "--n", "8", "--m", "9"], "--m goes with --n"),
+        (["plan", "apsp", "--n", "8", "--relabel"], "--relabel, --dense and columns say how to read FILE"),
         (["plan", "apsp", "--largest", "--m", "8"], "with --largest, give --degree"),
         (["plan", "apsp", "--n", "8", "--seconds", "8"], "go with --largest"),
         (["plan", "apsp", "--n", "8", "--memory", "much"], "much"),
@@ -805,6 +807,15 @@ def test_plans_of_files_and_of_the_largest_graph(tmp_path):
         found = facts("plan", name, path, "--devices", "2xcpu", "--memory", "1GiB")
         assert found["peak_bytes"] == list(expected.peak_bytes) and found["dtype"] == "int32"
         assert (found["n"], found["m"], found["result_bytes"]) == (graph.n, graph.m, expected.result_bytes)
+    table = tmp_path / "table.csv"
+    table.write_text("from,to,km\nUlm,Bonn,420\nBonn,Kiel,560\n")
+    columns = ("--source-column", "from", "--target-column", "to", "--weight-column", "km")
+    found = facts("plan", "distances", table, *columns, "--undirected", "--devices", "cpu")
+    assert (found["n"], found["m"], found["dtype"]) == (3, 4, "int32")
+    table.write_text("0 1 4\n7 9 5\n")
+    found = facts("plan", "sssp", table, "--unweighted", "--relabel", "--devices", "cpu")
+    assert (found["n"], found["dtype"]) == (4, "float32")
+    assert facts("plan", "bfs", table, "--n", 100, "--devices", "cpu")["n"] == 100
     lists = tmp_path / "lists.txt"
     lists.write_text("1\n2\n2\n")
     assert facts("plan", "rank", lists, "--devices", "cpu")["n"] == 3
