@@ -622,6 +622,44 @@ class OfDistances(Result):
         return facts if count == entries else [*facts, f"{entries - count:,} of {entries:,} not reached"]
 
 
+class FromSources(OfDistances):
+    """The base of results with a distance for each vertex."""
+
+    @with_common_parts
+    def distance(self, vertex: Any, *, ids: bool | None = None) -> float:
+        """Return the distance of one vertex.
+
+        Parameters
+        ----------
+        vertex : int or id
+            The vertex, in [0, n), or its id in the graph.
+        {ids of a method}
+
+        Returns
+        -------
+        float or int
+            ``inf`` if it was not reached.
+
+        Raises
+        ------
+        InputError
+            If `vertex` is not in [0, n) and no id of the graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> roads = mgraph.Graph.from_edges([0, 1], [1, 2], [354, 159], ids=["Rome", "Pisa", "Genoa"])
+        >>> result = mgraph.sssp(roads, "Pisa", device="cpu")
+        >>> result.distance("Genoa"), result.distance("Rome")
+        (159, inf)
+        """
+        _, distances = self._main()
+        found = distances[self._question(ids).vertex("vertex", vertex)]
+        found = found.item() if hasattr(found, "item") else found  # a vector on workers returns Python's number
+        unreached = infinity(np.dtype(distances.dtype)) if self.UNREACHED is None else self.UNREACHED
+        return float("inf") if found == unreached else found
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MatrixResult(Result):
     """The base of results whose arrays have a row per source; with `client`, the arrays stay on the workers."""

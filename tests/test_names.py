@@ -266,6 +266,16 @@ def test_what_is_no_vertex_is_refused(kind, call, says):
         call(of(None if kind is None else KINDS[kind]))
 
 
+@pytest.mark.parametrize("call", [mgraph.sssp, mgraph.bfs])
+def test_the_distance_of_one_vertex(call, ids):
+    found = call(of(ids), ids[1], ids=True, device="cpu")
+    expected = [float("inf"), 0, *found.distances[2:].tolist()]
+    assert [found.distance(name) for name in ids] == expected
+    assert [found.distance(number, ids=False) for number in range(4)] == expected
+    with pytest.raises(InputError, match=r"vertex must be an integer in \[0, 4\), got 4"):
+        found.distance(4, ids=False)
+
+
 def test_an_id_of_two_vertices_is_refused_where_it_is_asked_for():
     for twice, other in (([5, 9, 5, 7], 9), (["a", "b", "a", "c"], "b"), ([1, 2.5, 1, "c"], 2.5)):
         graph = of(twice)

@@ -15,7 +15,7 @@ from ...graph import as_any_graph
 from ...graph.question import Question
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
-from ...results import CallInput, OfDistances, Proofs, check_named, on_workers, solved_graph
+from ...results import CallInput, FromSources, Proofs, check_named, on_workers, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
@@ -140,7 +140,7 @@ def _quads_needed(graph: Any, place: devices.Device) -> int:
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class BfsResult(OfDistances):
+class BfsResult(FromSources):
     """The result of `bfs`.
 
     Attributes

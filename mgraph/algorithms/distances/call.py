@@ -740,7 +740,8 @@ class DistancesResult(OfDistances, MatrixResult):
         for name in ("targets", "nearest"):
             if getattr(self._wanted, name) is not None:
                 words = "path() needs the predecessors of all vertices: call distances(..., "
-                raise InputError(words, ArgumentValue("predecessors", True), ") without ", ArgumentValue(name))
+                others = ", or find one path by mgraph.sssp(..., target=), many by mgraph.Hierarchy(graph).path"
+                raise InputError(words, ArgumentValue("predecessors", True), ") without ", ArgumentValue(name), others)
         predecessors = needed_for_paths(self.predecessors, "distances")
         question = self._question(ids)
         start, end = question.vertex("source", source), question.vertex("vertex", vertex)

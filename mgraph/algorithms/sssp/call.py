@@ -16,7 +16,7 @@ from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.question import Question
 from ...paths import needed_for_paths
-from ...results import CallInput, OfDistances, Proofs, check_named, solved_graph
+from ...results import CallInput, FromSources, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
@@ -172,7 +172,7 @@ def sssp(
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SsspResult(OfDistances):
+class SsspResult(FromSources):
     """The result of `sssp`.
 
     Attributes
