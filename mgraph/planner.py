@@ -204,6 +204,8 @@ def plan(
     """
     name = named(algorithm)
     entry = ALGORITHMS[name]
+    if hasattr(n, "n") and hasattr(n, "m"):
+        raise InputError(": give its numbers, graph.n and graph.m", argument="n", value=n, expected="an integer")
     n = checked_integer("n", n, 0)
     noun, most, dtype = _LIST if "list" in entry.takes else _GRAPH
     if n > most:

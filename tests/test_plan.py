@@ -364,6 +364,14 @@ def test_what_the_largest_does_not_take():
         largest("apsp", 6, "8xcuda", memory="140GiB")
 
 
+def test_a_plan_says_whose_rates_it_takes():
+    """Those of an H200, where a GPU of another model or of none was not measured."""
+    for model, said in (("", True), ("NVIDIA H100", True), ("NVIDIA H200", False), ("Tesla V100-SXM2-16GB", False)):
+        made = plan("bfs", 1000, 5000, mgraph.DeviceSpec("cuda", "cuda", 1 << 34, model=model))
+        assert made.explain().endswith(", if each is as fast as an H200") == said
+    assert "H200" not in plan("bfs", 1000, 5000, "cpu").explain()
+
+
 def test_the_memory_of_this_machine_counts_for_one_gpu_alone():
     """Whatever this machine has free: what one GPU sends to its host is compared with that, of several with nothing."""
     given = {"method": "sssp", "memory": "140GiB"}
@@ -813,6 +821,12 @@ def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, tar
         (("sssp", 10, 9), {"predecessors": "any"}, "predecessors must be True or False, got 'any'"),
         (("apsp", 10), {"dtype": "words"}, "words"),
         (("apsp", 10), {"devices": 0}, "devices must be an integer in [1, 65537), got 0"),
+        (
+            ("apsp", 10),
+            {"devices": "h100"},
+            "as in '4xcuda', got 'h100': a GPU that is not in this machine is 'cuda' with ",
+        ),
+        (("apsp", mgraph.generate.grid(2, 2)), {}, "n must be an integer, .*: give its numbers, graph.n and graph.m"),
         (("apsp", 10), {"devices": []}, "devices must be a number, names or DeviceSpecs, got []"),
         (("apsp", 10), {"devices": 1.5}, "DeviceSpecs, got 1.5"),
         (("apsp", 10), {"devices": "tpu"}, "tpu"),

@@ -13,6 +13,7 @@ from ..algorithms.registry import ALGORITHMS
 from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..io import read_list
 from ..planner import takers
+from ..planning.rates import MEASURED
 from .commands import main
 from .options import (
     INPUT_FILE,
@@ -28,7 +29,7 @@ from .run import graph_given, opened
 from .summaries import as_json_text
 
 #: A GPU that need not exist: the one of the built-in rates.
-H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
+H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model=MEASURED)
 
 #: The algorithms that can be planned without the number of edges.
 _WITHOUT_EDGES = ", ".join(name for name, entry in ALGORITHMS.items() if not entry.needs_edges)

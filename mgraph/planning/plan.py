@@ -17,6 +17,7 @@ from ..errors import ArgumentValue, SlowPlanWarning, Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
 from .network import Traffic
+from .rates import are_of
 
 #: Seconds that a choice must cost to be warned of.
 MINUTES = 60.0
@@ -266,7 +267,9 @@ class Plan(Generic[DetailT]):
             copied = f", from a copy of {_between(copies, size_in_words)} on each device" if any(copies) else ""
             lines.append(f"checkpoints: written behind the computation{copied}")
         known = math.isfinite(self.seconds)
-        lines.append(f"predicted time of the solve: {duration_in_words(self.seconds) if known else 'unknown'}")
+        other = are_of(self.devices[0].kind, self.devices[0].model)
+        time = duration_in_words(self.seconds) + (f", if each is as fast as {other}" if other else "")
+        lines.append(f"predicted time of the solve: {time if known else 'unknown'}")
         if self.alternatives and verbose:
             lines.append("alternatives:")
             width = max(len(way.name) for way in self.alternatives)
