@@ -67,8 +67,9 @@ def apsp_batch(
         matrices: ``inf`` (of integers the type's largest value) means no edge, and a diagonal counts as zero unless it
         is negative. A list of arrays of one type is read in the same way; other matrices in a list as `mgraph.apsp`
         reads them. ``Data`` and ``Batch`` are those of PyTorch Geometric, whose ``edge_weight``, if there is one, has
-        the weights. NetworkX's graphs are read by `mgraph.Graph.from_networkx`. Paths are as long as the number of
-        their edges if no graph has weights; otherwise an edge without a weight has length 1.
+        the weights. NetworkX's graphs are read by `mgraph.Graph.from_networkx`, by the attribute ``weight``: for
+        another one give what its ``from_networkx(G, weight=...)`` returns. Paths are as long as the number of their
+        edges if no graph has weights; otherwise an edge without a weight has length 1.
     edge_index : array of int, shape (2, m)
         In place of `graphs`: the source and the target of each edge, in any order, as PyTorch Geometric has them. The
         vertices of all graphs are numbered in a row. An undirected edge is given in both directions.
