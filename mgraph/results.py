@@ -301,6 +301,8 @@ class Result:
             main = next(iter(columns))
             columns[main] = column(columns[main], self._reached(columns[main]))
             columns |= {name: named(columns[name], ids) for name in self.VERTICES if name in columns}
+            if self.INDEX == "edge":  # its ends first
+                columns = {name: columns.pop(name) for name in self.VERTICES} | columns
             if ids is not None and self.INDEX == "vertex":
                 index = pandas.Index(ids, name=self.INDEX, tupleize_cols=False)
             return pandas.DataFrame(columns, index=index)

@@ -233,7 +233,7 @@ def test_a_summary_for_people(cycle, tmp_path):
         assert part in text
     shown = shown_plan("apsp", cycle, "--device", "cpu").splitlines()
     assert shown[0] == "apsp, method 'blocked': 3 vertices, 3 directed edges"
-    assert "result: 36 B, on the device, a part of its peak" in shown and "where: cpu, peak " in "".join(shown)
+    assert "result: 36 B, in memory, a part of the peak" in shown and "where: cpu, peak " in "".join(shown)
     assert shown_plan("apsp", cycle, "--device", "cpu", "--json") == ""
     text = ok("bfs", cycle, "--device", "cpu")
     assert "reached: 3 of 3 vertices; levels: 3" in text and "saved" not in text

@@ -277,7 +277,7 @@ def test_a_plan_says_how_large_the_result_is_and_where_it_goes():
     one = plan("apsp", 1000, 6000, gpus(1), method="sssp", predecessors=True)
     assert one.result_bytes == one.host_bytes == 8 * 1000**2 and "the host's memory" in one.result_place
     assert plan("apsp", 1000, devices=gpus(1), intermediate=True).result_bytes == 8 * 1000**2
-    assert plan("bfs", 1000, 5000, cpus(1)).result_place == "on the device, a part of its peak"
+    assert plan("bfs", 1000, 5000, cpus(1)).result_place == "in memory, a part of the peak"
     assert plan("closure", 1000, 5000, gpus(2)).result_bytes == 1000 * 32 * 4
     assert plan("distances", 1000, 5000, gpus(1), sources=7, targets=9, nearest=2).result_bytes == 7 * 2 * 8
     assert plan("distances", 1000, 5000, gpus(1), reduce="mean").result_bytes is None

@@ -198,7 +198,7 @@ class Plan(Generic[DetailT]):
         --------
         >>> import mgraph
         >>> mgraph.plan("bfs", 1000, 5000, "cpu").result_place
-        'on the device, a part of its peak'
+        'in memory, a part of the peak'
         """
         several = len(self.devices) > 1
         if self.disk_bytes:
@@ -207,6 +207,8 @@ class Plan(Generic[DetailT]):
             return "in the host's memory, in addition to the peak"
         if self.detail.rows_leave and self.devices[0].kind == "cuda":
             return "in the memory of the devices' hosts, in addition to the peaks"
+        if self.devices[0].kind == "cpu":
+            return "in memory, a part of the peaks" if several else "in memory, a part of the peak"
         return "on the devices, a part of their peaks" if several else "on the device, a part of its peak"
 
     def __str__(self) -> str:
