@@ -45,7 +45,7 @@ def betweenness(
     normalized: bool = True,
     endpoints: bool = False,
     limit: float | None = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[Run],
 ) -> "BetweennessResult":
     """Return the betweenness of each vertex, or of each edge: how many shortest paths pass it.
