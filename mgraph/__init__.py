@@ -10,7 +10,6 @@ nor CuPy, nor SciPy: each is imported by the first call that needs it.
 """
 
 import importlib
-import logging
 from typing import TYPE_CHECKING, Any
 
 from . import datasets, generate
@@ -86,8 +85,6 @@ __all__ = sorted(__all__ + _calls.NAMES)
 
 warn_of_neighbour()
 
-# Silent unless the program that uses mgraph configures logging.
-logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 if TYPE_CHECKING:
     from . import cluster as cluster

@@ -187,11 +187,11 @@ def checked_number(name: str, value: Any, least: float) -> float:
     return exact
 
 
-def checked_reduce(reduce: Any, direction: str = "") -> tuple[tuple[str, ...], tuple[float, ...]]:
+def checked_reduce(reduce: Any, direction: str = "", reversing: str = "") -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Return the measures that an argument names, each once, and the radii of ``"within"``, or raise InputError.
 
     `direction` says which distances of a directed graph are measured, ``"from"`` or ``"to"`` the sources; closeness by
-    the others has another name.
+    the others has another name. `reversing` is the call that takes ``reverse``, if it is another one.
 
     Examples
     --------
@@ -213,12 +213,9 @@ def checked_reduce(reduce: Any, direction: str = "") -> tuple[tuple[str, ...], t
         elif isinstance(each, str) and each in MEASURES:
             if direction == "from" and each in ("closeness", "harmonic"):
                 other = ArgumentValue("reduce", OUT + each)
-                advice = (
-                    " is of the distances to each source: give mgraph.distances ",
-                    ArgumentValue("reverse", True),
-                    ", or ",
-                )
-                raise InputError(ArgumentValue("reduce", each), *advice, other, " for those from it")
+                sense = f" is of the distances to each source: give {reversing}"
+                advice = sense, ArgumentValue("reverse", True), ", or ", other, " for those from it"
+                raise InputError(ArgumentValue("reduce", each), *advice)
             if direction == "to" and each.startswith(OUT):
                 sense = " is of the distances from each source: leave out "
                 raise InputError(ArgumentValue("reduce", each), sense, ArgumentValue("reverse"))

@@ -41,13 +41,15 @@ progress : callable or True, optional
     True shows them as a bar of tqdm on standard error, or in the notebook.
 """,
     "{ids argument}": """\
-ids : bool
-    Whether integers are ids of the graph, not numbers of vertices. Text always is an id. If a vertex is asked for by an
-    id, the result has ids, too, but for its arrays; methods of the result then take integers as the call did.
+ids : bool, optional
+    Whether integers are ids of the graph, not numbers of vertices, as they are by default. Text always is an id. If a
+    vertex is asked for by an id, the result has ids, too, but for its arrays; methods of the result then take integers
+    as the call did. Without this argument a number that is also the id of another vertex is warned of, once for a
+    graph.
 """,
     "{ids of vertices}": """\
-ids : bool
-    Whether integers are ids of the graph, not numbers of vertices. Text always is an id.
+ids : bool, optional
+    Whether integers are ids of the graph, not numbers of vertices, as they are by default. Text always is an id.
 """,
     "{ids of a method}": """\
 ids : bool, optional

@@ -145,6 +145,10 @@ class SlowPlanWarning(StructuredError, UserWarning):
     """A call takes minutes by a choice that one argument changes; given before the work begins."""
 
 
+class VertexNumberWarning(StructuredError, UserWarning):
+    """An integer was taken for the number of a vertex and is the id of another one; given once for a graph."""
+
+
 class InputError(MgraphError, ValueError):
     """An invalid argument or graph; the message has the value and what to do.
 

@@ -18,11 +18,10 @@ import numpy as np
 
 from .algorithms.registry import ALGORITHMS
 from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_predecessors
-from .device import find
 from .docstrings import with_common_parts
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
 from .errors import ArgumentValue, DeviceError, InputError, MemoryLimitError, shown
-from .planning.devices import DeviceSpec, spec_of, specs_of
+from .planning.devices import DeviceSpec, specs_of
 from .planning.plan import Alternative, Plan
 from .planning.shape import Shape
 
@@ -209,6 +208,8 @@ def plan(
     """
     name = named(algorithm)
     entry = ALGORITHMS[name]
+    if hasattr(n, "n") and hasattr(n, "m"):
+        raise InputError(": give its numbers, graph.n and graph.m", argument="n", value=n, expected="an integer")
     n = checked_integer("n", n, 0)
     noun, most, dtype = _LIST if "list" in entry.takes else _GRAPH
     if n > most:
@@ -248,8 +249,7 @@ def largest(
 ) -> Plan:
     """Plan a call for the most vertices that fit the memory of the devices and their hosts.
 
-    No plan that takes a temporary file counts. Hosts of several GPUs count as having what this machine has free, unless
-    `host_memory` says otherwise.
+    No plan that takes a temporary file counts.
 
     Parameters
     ----------
@@ -270,7 +270,8 @@ def largest(
     MemoryLimitError
         If a single vertex does not fit.
     InputError
-        If one vertex takes more than `seconds`, and as `plan` does.
+        If one vertex takes more than `seconds`, if the results of several GPUs go to their hosts and nothing but
+        `host_memory`, which is missing, bounds them, and as `plan` does.
 
     Examples
     --------
@@ -289,11 +290,6 @@ def largest(
     if degree is None and ALGORITHMS[name].needs_edges:
         raise InputError(f"a plan for {name} needs ", ArgumentValue("degree"), ", the number of edges for each vertex")
     specs = _specs(devices, memory, host_memory, options.get("gpus_per_node"))
-    if len(specs) > 1 and host_memory is None:
-        share = spec_of(find("cpu")).memory // min(len(specs), options.get("gpus_per_node") or NODE)
-        specs = tuple(
-            replace(spec, host=share) if spec.kind == "cuda" and spec.host is None else spec for spec in specs
-        )
 
     def made(n: int) -> Plan:
         return plan(algorithm, n, None if degree is None else int(degree * n), specs, **options)
@@ -317,6 +313,11 @@ def largest(
             low, best = middle, found
         else:
             high = middle
+    if seconds is None and "hosts" in best.result_place and any(spec.host is None for spec in specs):
+        raise InputError(
+            "the largest graph on several GPUs takes the memory of their hosts, which get the result: give ",
+            ArgumentValue("host_memory"),
+        )
     return best
 
 

@@ -65,8 +65,9 @@ class CallInput:
         The greatest distance.
     target : int
         The vertex at which the search ended, or -1.
-    by_ids : bool
-        Whether integers of the call were ids, so that they are ids in methods of the result, too.
+    by_ids : bool or None
+        Whether integers of the call were ids, so that they are ids in methods of the result, too; None if the call did
+        not say.
     ids : array, DistributedVector or None
         The id of each vertex. By default those of the graph.
     """
@@ -76,7 +77,7 @@ class CallInput:
         graph: Any = None,
         limit: float = float("inf"),
         target: int = -1,
-        by_ids: bool = False,
+        by_ids: bool | None = None,
         ids: Any = None,
     ) -> None:
         self._graph = None if graph is None else weakref.ref(graph)
@@ -86,6 +87,9 @@ class CallInput:
 
     #: What is kept once the graph has gone.
     _kept: Views | None = None
+
+    #: The workers whose loss made the call be made again, one text for each time.
+    lost: tuple[str, ...] = ()
 
     def graph(self) -> Any:
         """Return the graph, or None if it has gone."""
@@ -101,7 +105,7 @@ class CallInput:
         return self._kept.kept(name, device, make)
 
     def __reduce__(self) -> Any:
-        return type(self), (None, self.limit, self.target, self.by_ids, self.ids)
+        return type(self), (None, self.limit, self.target, self.by_ids, self.ids), {"lost": self.lost}
 
 
 @with_common_parts
@@ -219,6 +223,9 @@ class Result:
     def explain(self, verbose: bool = False) -> str:
         """Return the plan in words, and the seconds that the parts of the call took, that of compiling apart.
 
+        Of a call that was made again after it had lost a worker, these are of the last time, and the lost workers are
+        named.
+
         Parameters
         ----------
         verbose : bool
@@ -238,7 +245,9 @@ class Result:
         took: load ..., compile ..., solve ..., collect ...
         """
         parts = (f"{part} {duration_in_words(self.timings[part])}" for part in PARTS if part in self.timings)
-        return f"{self.plan.explain(verbose)}\ntook: {', '.join(parts)}"
+        lost, times = self.solved.lost, len(self.solved.lost)
+        again = f"\nmade again {'once' if times == 1 else f'{times} times'}: lost {'; '.join(lost)}" if lost else ""
+        return f"{self.plan.explain(verbose)}\ntook: {', '.join(parts)}{again}"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         name, array = self._main()
@@ -303,6 +312,8 @@ class Result:
             main = next(iter(columns))
             columns[main] = column(columns[main], self._reached(columns[main]))
             columns |= {name: named(columns[name], ids) for name in self.VERTICES if name in columns}
+            if self.INDEX == "edge":  # its ends first
+                columns = {name: columns.pop(name) for name in self.VERTICES} | columns
             if ids is not None and self.INDEX == "vertex":
                 index = pandas.Index(ids, name=self.INDEX, tupleize_cols=False)
             return pandas.DataFrame(columns, index=index)
@@ -686,6 +697,44 @@ class OfDistances(Result):
             return facts
         count, entries = int(np.count_nonzero(self._reached(devices.to_host(array)))), self._entries()
         return facts if count == entries else [*facts, f"{entries - count:,} of {entries:,} not reached"]
+
+
+class FromSources(OfDistances):
+    """The base of results with a distance for each vertex."""
+
+    @with_common_parts
+    def distance(self, vertex: Any, *, ids: bool | None = None) -> float:
+        """Return the distance of one vertex.
+
+        Parameters
+        ----------
+        vertex : int or id
+            The vertex, in [0, n), or its id in the graph.
+        {ids of a method}
+
+        Returns
+        -------
+        float or int
+            ``inf`` if it was not reached.
+
+        Raises
+        ------
+        InputError
+            If `vertex` is not in [0, n) and no id of the graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> roads = mgraph.Graph.from_edges([0, 1], [1, 2], [354, 159], ids=["Rome", "Pisa", "Genoa"])
+        >>> result = mgraph.sssp(roads, "Pisa", device="cpu")
+        >>> result.distance("Genoa"), result.distance("Rome")
+        (159, inf)
+        """
+        _, distances = self._main()
+        found = distances[self._question(ids).vertex("vertex", vertex)]
+        found = found.item() if hasattr(found, "item") else found  # a vector on workers returns Python's number
+        unreached = infinity(np.dtype(distances.dtype)) if self.UNREACHED is None else self.UNREACHED
+        return float("inf") if found == unreached else found
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -56,6 +56,7 @@ def together(graphs):
 def check_hops(result, graphs):
     """Each graph's hop counts are SciPy's, and all beyond its vertices is infinity."""
     assert len(result) == len(graphs) and result.lengths.tolist() == list(map(len, graphs))
+    assert [each.shape for each in result] == [(len(graph), len(graph)) for graph in graphs]
     found = as_floats(result.distances)
     for g, graph in enumerate(graphs):
         n = len(graph)

@@ -233,7 +233,7 @@ def test_a_summary_for_people(cycle, tmp_path):
         assert part in text
     shown = shown_plan("apsp", cycle, "--device", "cpu").splitlines()
     assert shown[0] == "apsp, method 'blocked': 3 vertices, 3 directed edges"
-    assert "result: 36 B, on the device, a part of its peak" in shown and "where: cpu, peak " in "".join(shown)
+    assert "result: 36 B, in memory, a part of the peak" in shown and "where: cpu, peak " in "".join(shown)
     assert shown_plan("apsp", cycle, "--device", "cpu", "--json") == ""
     text = ok("bfs", cycle, "--device", "cpu")
     assert "reached: 3 of 3 vertices; levels: 3" in text and "saved" not in text
@@ -367,8 +367,10 @@ def test_wrong_columns(tmp_path, options, code, says):
         (["bfs", "FILE", "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "only one of"),
         (["bfs", "FILE", "--workers", "2", "--wait-for-workers", "2"], "goes with --scheduler"),
         (["plan", "apsp"], "--n"),
-        (["plan", "apsp"], "give one of FILE, --n and --largest"),
-        (["plan", "apsp", "FILE", "--n", "8"], "give one of FILE, --n and --largest"),
+        (["plan", "apsp"], "give FILE, --n or --largest"),
+        (["plan", "apsp", "FILE", "--largest"], "--largest goes without FILE and --n"),
+        (["plan", "apsp", "FILE", "--n", "8", "--m", "9"], "--m goes with --n"),
+        (["plan", "apsp", "--n", "8", "--relabel"], "--relabel, --dense and columns say how to read FILE"),
         (["plan", "apsp", "--largest", "--m", "8"], "with --largest, give --degree"),
         (["plan", "apsp", "--n", "8", "--seconds", "8"], "go with --largest"),
         (["plan", "apsp", "--n", "8", "--memory", "much"], "much"),
@@ -429,6 +431,9 @@ def test_failures(cycle, tmp_path, monkeypatch):
     assert "line 2" in failed(invoke("bfs", broken), 1)
     broken.write_text("0 1 2 3\n")
     assert failed(invoke("bfs", broken), 1).endswith("or ignore the rest with --unweighted")
+    broken.write_text("from,to,airline,km\nA,B,x,3\n")
+    named = "has 4 columns: name those of an edge by --source-column, --target-column and --weight-column"
+    assert named in failed(invoke("sssp", broken), 1)
     broken.write_text("4 3\n0 1\n1 2\n2 3\n")
     assert "pass --n 4 to skip it" in failed(invoke("bfs", broken), 1)
     uneven = tmp_path / "n=4.mtx"
@@ -500,7 +505,8 @@ def test_apsp_with_predecessors_and_intermediate(cycle, tmp_path):
 
 def test_limits_of_searches(cycle):
     assert facts("bfs", cycle, "--device", "cpu", "--limit", 1)["reached"] == 2
-    assert facts("bfs", cycle, "--device", "cpu", "--target", 1)["reached"] == 2
+    found = facts("bfs", cycle, "--device", "cpu", "--target", 1)
+    assert found["searched"] == 2 and "reached" not in found
     assert "--target must be an integer in [0, 3), got 7" in failed(invoke("bfs", cycle, "--target", 7), 2)
     assert facts("bfs", cycle, "--device", "cpu", "--method", "scan", "--limit", 1)["reached"] == 2
 
@@ -510,6 +516,7 @@ def test_the_way_to_a_target(cycle, call, distance):
     arguments = (call, cycle, "--device", "cpu", "--target", 2)
     found = facts(*arguments)
     assert (found["target"], found["distance"], found["route"]) == (2, distance, None)
+    assert "reached" not in found and "searched as far as vertex 2: 3 of 3 vertices\n" in ok(*arguments)
     assert f"distance to vertex 2: {distance}\n" in ok(*arguments) and "route" not in ok(*arguments)
     found = facts(*arguments, "--predecessors")
     assert (found["distance"], found["route"]) == (distance, [0, 1, 2])
@@ -518,7 +525,7 @@ def test_the_way_to_a_target(cycle, call, distance):
     cycle.write_text("0 1 3\n1 0 3\n2 0 5\n")
     found = facts(*arguments, "--predecessors")
     assert (found["target"], found["distance"], found["route"]) == (2, None, None)
-    assert ok(*arguments, "--predecessors").endswith("vertex 2 was not reached\n")
+    assert ok(*arguments, "--predecessors").endswith("searched: 2 of 3 vertices\nnot reached: vertex 2\n")
 
 
 def test_the_way_to_a_target_from_the_nearest_source(tmp_path):
@@ -802,6 +809,15 @@ def test_plans_of_files_and_of_the_largest_graph(tmp_path):
         found = facts("plan", name, path, "--devices", "2xcpu", "--memory", "1GiB")
         assert found["peak_bytes"] == list(expected.peak_bytes) and found["dtype"] == "int32"
         assert (found["n"], found["m"], found["result_bytes"]) == (graph.n, graph.m, expected.result_bytes)
+    table = tmp_path / "table.csv"
+    table.write_text("from,to,km\nUlm,Bonn,420\nBonn,Kiel,560\n")
+    columns = ("--source-column", "from", "--target-column", "to", "--weight-column", "km")
+    found = facts("plan", "distances", table, *columns, "--undirected", "--devices", "cpu")
+    assert (found["n"], found["m"], found["dtype"]) == (3, 4, "int32")
+    table.write_text("0 1 4\n7 9 5\n")
+    found = facts("plan", "sssp", table, "--unweighted", "--relabel", "--devices", "cpu")
+    assert (found["n"], found["dtype"]) == (4, "float32")
+    assert facts("plan", "bfs", table, "--n", 100, "--devices", "cpu")["n"] == 100
     lists = tmp_path / "lists.txt"
     lists.write_text("1\n2\n2\n")
     assert facts("plan", "rank", lists, "--devices", "cpu")["n"] == 3
@@ -1103,7 +1119,8 @@ def test_distances_of_lists_of_vertices(tmp_path):
     assert "--sources must be an integer in [0, 4)" in failed(
         invoke("distances", roads, "--sources", wrong(tmp_path), "--device", "cpu"), 2
     )
-    assert "there is no such file" in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
+    says = "--sources takes a file, with a vertex a line, and there is no such file: 'nowhere.txt'"
+    assert says in failed(invoke("distances", roads, "--sources", "nowhere.txt"), 1)
     (tmp_path / "words.txt").write_text("0\ntwo\n")
     assert "words.txt, line 2: expected" in failed(invoke("distances", roads, "--sources", tmp_path / "words.txt"), 1)
     ok("bfs", roads, "--device", "cpu", "--out", tmp_path / "levels.csv")
@@ -1131,6 +1148,8 @@ def test_measures(tmp_path):
     facts("measures", roads, "--closeness", "--reached", "--reverse", "--out", table, "--device", "cpu")
     frame = pytest.importorskip("pandas").read_parquet(table)
     assert frame["source"].tolist() == [0, 1, 2] and frame["reached"].tolist() == [1, 2, 3]
+    says = "--closeness is of the distances to each source: give --reverse, or --out-closeness for those from it"
+    assert says in failed(invoke("measures", roads, "--closeness"), 2)
     assert "give one or several of --eccentricity" in misused(invoke("measures", roads))
 
 

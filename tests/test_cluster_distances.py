@@ -85,3 +85,14 @@ def test_more_workers_than_sources(client):
     found = mgraph.distances(graph, [9], client=client, device="cpu", span=1)
     same(found, mgraph.distances(graph, [9], device="cpu"))
     assert found.to_pandas()["source"].eq(9).all()
+
+
+def test_several_workers_search_as_one_does(client):
+    """A grid has many levels: it is faster to search from its sources one by one."""
+    graph = mgraph.generate.grid(300, 300, weights=(1, 9), device="cpu")
+    asked = {"sources": range(500), "targets": [7, 80_000], "method": "sssp"}
+    direct = mgraph.distances(graph, **asked, device="cpu")
+    found = mgraph.distances(graph, **asked, client=client, device="cpu")
+    assert found.plan.detail.apart and direct.plan.detail.apart
+    assert found.plan.detail.batch == direct.plan.detail.batch
+    same(found, direct)

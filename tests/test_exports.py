@@ -51,6 +51,7 @@ def test_components_forests_and_closures(graph):
     forest = mgraph.minimum_spanning_forest(mgraph.Graph.from_edges([0, 1], [1, 2], [4, 5], 4, False, ids=graph.ids))
     frame = forest.to_pandas()
     assert frame.index.name == "edge" and frame.index.tolist() == [0, 1]
+    assert frame.columns.tolist() == ["src", "dst", "weights"]
     assert (called(frame, "src"), called(frame, "dst"), frame["weights"].tolist()) == ([a, b], [b, c], [4, 5])
     frame = mgraph.transitive_closure(graph, device="cpu", reflexive=False).to_pandas()
     assert sorted(zip(called(frame, "source"), called(frame, "target"), strict=True), key=repr) == sorted(

@@ -266,7 +266,7 @@ def test_ids_go_along():
         (3, "matrix, got int$"),
         ({}, "matrix, got dict$"),
         (type("Graph", (), {"adjacency": None})(), r"got [\w.]+\.Graph: mgraph.Graph.from_networkx\("),
-        (["a", "b"], "the matrix has shape"),
+        (["a", "b"], r"the matrix has shape \(2,\): .* per vertex; mgraph.apsp_batch takes a list of graphs"),
         ([[1, 2], [3]], "row 1 of the matrix has length 1, row 0 has length 2"),
     ],
     ids=lambda value: type(value).__name__,

@@ -79,7 +79,7 @@ def test_missing_ids(wrong):
         ({"source": [0, 1], "target": [1, 2], "weight": [1.0, float("nan")]}, "weights must be numbers"),
         (
             {"source": [0, 1], "target": [1, 2], "weight": ["3", "far"]},
-            "weights must be floats of up to 64 bits, or integers",
+            "weights must be floats of up to 64 bits, or integers, got '.*' in the column 'weight'",
         ),
     ],
 )

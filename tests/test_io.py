@@ -116,6 +116,12 @@ def test_columns_beyond_the_second_are_ignored_on_request(write):
         ("0,1\n1 2\n", 2, "columns", {}),
         ("0,,1\n", 1, "''", {}),
         ("0 1 2 3\n", 1, "4 columns", {}),
+        (
+            "from,to,airline,km\nA,B,x,3\n",
+            1,
+            "4 columns: name those of an edge by source=, target= and weight=, as",
+            {},
+        ),
         ("7\n", 1, "1 columns", {}),
         ("0 1\n0 -1\n", 2, "-1", {}),
         ("0 1.5\n", 1, "'1.5'", {}),

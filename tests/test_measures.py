@@ -236,7 +236,7 @@ def test_closeness_has_one_meaning():
     out.verify()
     to.verify()
     for measure in ("closeness", "harmonic"):
-        wrong = rf"reduce='{measure}' is of the distances to each source: give mgraph.distances reverse=True, or red"
+        wrong = rf"reduce='{measure}' is of the distances to each source: give (mgraph.distances )?reverse=True, or red"
         for refused in (lambda m: mgraph.distances(graph, reduce=m), lambda m: prepared.distances(reduce=m)):
             with pytest.raises(mgraph.InputError, match=wrong):
                 refused(measure)

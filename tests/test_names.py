@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import mgraph
 from mgraph import Graph, InputError
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cli.vertices import named_vertices
+from mgraph.errors import VertexNumberWarning
 from mgraph.graph.question import INDEX, Question
 from mgraph.io import VertexList
 from tests.support.clusters import CLUSTER_WARNINGS, clients
@@ -104,7 +106,7 @@ def test_calls_take_ids_and_answer_with_them(name, ids):
     call, asked = CALLS[name]
     graph = of(ids)
     assert asked(call(graph, ids, ids=True, device="cpu"), ids) == in_names(ANSWERS[name], ids)
-    assert asked(call(graph, range(4), device="cpu"), range(4)) == ANSWERS[name]
+    assert asked(call(graph, range(4), ids=False, device="cpu"), range(4)) == ANSWERS[name]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -143,6 +145,38 @@ def test_the_form_of_a_question_is_that_of_the_answer():
     assert result.path(3) == [0, 3] and result.path(2**62, ids=True) == [7, 2**62]
 
 
+ASKED_BY_NUMBER = {
+    "source": lambda g: mgraph.bfs(g, 2, device="cpu"),
+    "sources": lambda g: mgraph.distances(g, np.array([3, 2]), device="cpu"),
+    "target": lambda g: mgraph.sssp(g, 3, target=np.int64(2), device="cpu"),
+    "vertex": lambda g: mgraph.sssp(g, 3, predecessors=True, device="cpu").path(2),
+    "v": lambda g: mgraph.eccentricity(g, [2], device="cpu"),
+    "j": lambda g: mgraph.apsp(g, predecessors=True, device="cpu").path(3, 2),
+}
+
+
+@pytest.mark.parametrize("argument", ASKED_BY_NUMBER)
+def test_a_number_that_is_the_id_of_another_vertex_is_warned_of_once_for_a_graph(argument):
+    graph = of([2, 0, 1, 3], directed=False)
+    says = f"^{argument} 2 is taken for the number of the vertex with id 1, not for id 2, which vertex 0 has: ids=True "
+    with pytest.warns(VertexNumberWarning, match=says) as warned:
+        ASKED_BY_NUMBER[argument](graph)
+    assert len(warned) == 1 and warned[0].filename == __file__
+    for each in ASKED_BY_NUMBER.values():  # and further warnings are errors here
+        each(graph)
+        each(graph.with_weights(np.ones(graph.m)))
+
+
+def test_numbers_that_mean_no_other_vertex_are_not_warned_of():
+    for ids in ([2, 0, 1, 3], KINDS["integers"], KINDS["text"], None):
+        graph = of(ids, directed=False)
+        mgraph.bfs(graph, 3, device="cpu")
+        mgraph.sssp(graph, 2, predecessors=True, ids=False, device="cpu").path(1)
+        for call in (mgraph.diameter, mgraph.center, mgraph.closeness, mgraph.average_distance):
+            call(graph, device="cpu")
+        mgraph.sssp(graph, 0, predecessors=True, ids=True, device="cpu").path(1) if ids == [2, 0, 1, 3] else None
+
+
 def test_ids_in_arrays_and_columns():
     pandas = pytest.importorskip("pandas")
     text, numbers = of(KINDS["text"]), of(KINDS["integers"])
@@ -168,10 +202,10 @@ def test_measures_take_ids():
 def test_hierarchies_take_ids(ids):
     graph = of(ids, directed=False)
     roads = mgraph.Hierarchy(graph, order=[0, 2, 1, 3], device="cpu")
-    assert roads.path(ids[0], ids[3], ids=True) == ids and roads.path(0, 3) == [0, 1, 2, 3]
-    assert roads.distance(ids[0], ids[2], ids=True) == roads.distance(0, 2) == 7
+    assert roads.path(ids[0], ids[3], ids=True) == ids and roads.path(0, 3, ids=False) == [0, 1, 2, 3]
+    assert roads.distance(ids[0], ids[2], ids=True) == roads.distance(0, 2, ids=False) == 7
     found = roads.distances([ids[3]], [ids[0], ids[2]], ids=True)
-    assert found.tolist() == roads.distances([3], [0, 2]).tolist() == [[9, 2]]
+    assert found.tolist() == roads.distances([3], [0, 2], ids=False).tolist() == [[9, 2]]
     assert mgraph.distances(roads, [ids[3]], [ids[0]], ids=True).distances.tolist() == [[9]]
     if isinstance(ids[0], str) and isinstance(ids[3], str):
         assert roads.path(ids[0], ids[3]) == ids and roads.distances([ids[3]], [ids[0]]).tolist() == [[9]]
@@ -185,7 +219,7 @@ def test_the_closure_takes_ids(ids):
 
 def test_results_know_ids_without_their_graph(ids):
     graph = of(ids)
-    result = mgraph.bfs(graph, 0, predecessors=True, device="cpu")
+    result = mgraph.bfs(graph, 0, ids=False, predecessors=True, device="cpu")
     again = pickle.loads(pickle.dumps(result))
     del graph
     for each in (result, again, again):
@@ -206,6 +240,14 @@ def test_rows_in_files_and_their_names(tmp_path):
         ("text", lambda g: mgraph.bfs(g, 0, ids=True), "source must be an id of the graph, got 0"),
         ("text", lambda g: mgraph.bfs(g, 0, ids="yes"), "ids must be True or False"),
         ("text", lambda g: mgraph.bfs_many(g, "Rome"), r"sources must be a sequence of vertices, got 'Rome'"),
+        ("text", lambda g: mgraph.bfs_many(g, "Rome"), r"got 'Rome': for one vertex give \['Rome'\]$"),
+        ("text", lambda g: mgraph.distances(g, "Rome", ["Bari"]), r"got 'Rome': for one vertex give \['Rome'\]$"),
+        ("text", lambda g: mgraph.distances(g, ["Rome"], 2), r"targets must be .*, got 2: for one vertex give \[2\]$"),
+        ("text", lambda g: mgraph.bfs(g, ["Rome", "Bari"]), "source must be one vertex, .*: for several give sources="),
+        ("text", lambda g: mgraph.sssp(g, ["Rome", "Bari"]), r": for several give sources=$"),
+        ("integers", lambda g: mgraph.sssp(g, (7, 500)), r"got \(7, 500\): for several give sources=$"),
+        ("text", lambda g: mgraph.sssp(g), r"^give source \(one vertex\) or sources \(several\)$"),
+        ("text", lambda g: mgraph.bfs(g, 0, sources=[1]), "give source .* or sources .*, not both"),
         ("text", lambda g: mgraph.distances(g, ["Rome", None]), r"sources must be an integer in \[0, 4\), got None"),
         ("integers", lambda g: mgraph.bfs(g, "Rome"), "source must be an integer, as the graph's ids are, got 'Rome'"),
         ("integers", lambda g: mgraph.bfs(g, 500), r"got 500: the graph's ids go with ids=True"),
@@ -214,6 +256,7 @@ def test_rows_in_files_and_their_names(tmp_path):
         ("integers", lambda g: mgraph.bfs(g, 2**63, ids=True), "source must be an id of the graph, got 92233720368547"),
         ("integers", lambda g: mgraph.bfs(g, 7.0, ids=True), "an integer, as the graph's ids are, got 7.0"),
         (None, lambda g: mgraph.bfs(g, "Rome"), r"got 'Rome': the graph has no ids, which with_ids\(\) gives it"),
+        (None, lambda g: mgraph.bfs(g, 4), r"got 4: they count from 0; a file's own numbers go with relabel=True and "),
         (None, lambda g: mgraph.apsp(g, ids=True), "ids=True needs a graph with ids"),
         (None, lambda g: mgraph.center(g, ids=True), "ids=True needs a graph with ids"),
     ],
@@ -221,6 +264,16 @@ def test_rows_in_files_and_their_names(tmp_path):
 def test_what_is_no_vertex_is_refused(kind, call, says):
     with pytest.raises(InputError, match=says):
         call(of(None if kind is None else KINDS[kind]))
+
+
+@pytest.mark.parametrize("call", [mgraph.sssp, mgraph.bfs])
+def test_the_distance_of_one_vertex(call, ids):
+    found = call(of(ids), ids[1], ids=True, device="cpu")
+    expected = [float("inf"), 0, *found.distances[2:].tolist()]
+    assert [found.distance(name) for name in ids] == expected
+    assert [found.distance(number, ids=False) for number in range(4)] == expected
+    with pytest.raises(InputError, match=r"vertex must be an integer in \[0, 4\), got 4"):
+        found.distance(4, ids=False)
 
 
 def test_an_id_of_two_vertices_is_refused_where_it_is_asked_for():
@@ -421,6 +474,17 @@ def test_commands_take_ids_of_64_bits(tmp_path):
     assert "route: 0 1" in said(
         "bfs", path, "--relabel", "--source", 0, "--target", 1, "--predecessors", "--device", "cpu"
     )
+    path.write_text("1 2\n2 3\n")
+    asked = "sssp", path, "--relabel", "--source", 1, "--target", 2, "--predecessors", "--device", "cpu"
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        words = said(*asked)
+    assert "mgraph: warning: --source 1 is taken for the number of the vertex with id 2, not for id 1, which" in words
+    assert "vertex 0 has: --ids takes integers for ids, --no-ids leaves out this warning" in words
+    assert "distance to vertex 2, which FILE calls 3: 1.0\nroute: 1 2, which FILE calls 2 3\n" in words
+    assert "source: vertex 1, which FILE calls 2\n" in said(*asked, "--no-ids")
+    assert "route: 1 2\n" in said(*asked, "--ids")
+    path.write_text("9000000000 7\n7 8\n")
     pandas = pytest.importorskip("pandas")
     said("distances", path, "--relabel", "--ids", "--sources", some, "--device", "cpu", "--out", tmp_path / "d.parquet")
     frame = pandas.read_parquet(tmp_path / "d.parquet")
@@ -428,7 +492,10 @@ def test_commands_take_ids_of_64_bits(tmp_path):
     assert "got 9000000000: the graph's ids go with --ids" in said(
         "bfs", path, "--relabel", "--source", 9000000000, code=2
     )
-    assert "--ids needs a graph with ids" in said("bfs", "--rmat", 3, "--ids", code=2)
+    assert "--ids needs a graph with ids, and this one has none: read a file with --relabel" in said(
+        "bfs", "--rmat", 3, "--ids", code=2
+    )
+    assert "a file's own numbers go with --relabel and --ids" in said("bfs", "--rmat", 3, "--source", 8, code=2)
     assert "--source must be an integer in" in said("bfs", "--rmat", 3, "--source", "x", code=2)
 
 

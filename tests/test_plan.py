@@ -277,7 +277,7 @@ def test_a_plan_says_how_large_the_result_is_and_where_it_goes():
     one = plan("apsp", 1000, 6000, gpus(1), method="sssp", predecessors=True)
     assert one.result_bytes == one.host_bytes == 8 * 1000**2 and "the host's memory" in one.result_place
     assert plan("apsp", 1000, devices=gpus(1), intermediate=True).result_bytes == 8 * 1000**2
-    assert plan("bfs", 1000, 5000, cpus(1)).result_place == "on the device, a part of its peak"
+    assert plan("bfs", 1000, 5000, cpus(1)).result_place == "in memory, a part of the peak"
     assert plan("closure", 1000, 5000, gpus(2)).result_bytes == 1000 * 32 * 4
     assert plan("distances", 1000, 5000, gpus(1), sources=7, targets=9, nearest=2).result_bytes == 7 * 2 * 8
     assert plan("distances", 1000, 5000, gpus(1), reduce="mean").result_bytes is None
@@ -360,6 +360,27 @@ def test_what_the_largest_does_not_take():
         largest("apsp", devices="cpu", seconds=1e-12)
     with pytest.raises(InputError, match="needs degree="):
         largest("bfs", devices="cpu")
+    with pytest.raises(InputError, match="the memory of their hosts, which get the result: give host_memory="):
+        largest("apsp", 6, "8xcuda", memory="140GiB")
+
+
+def test_a_plan_says_whose_rates_it_takes():
+    """Those of an H200, where a GPU of another model or of none was not measured."""
+    for model, said in (("", True), ("NVIDIA H100", True), ("NVIDIA H200", False), ("Tesla V100-SXM2-16GB", False)):
+        made = plan("bfs", 1000, 5000, mgraph.DeviceSpec("cuda", "cuda", 1 << 34, model=model))
+        assert made.explain().endswith(", if each is as fast as an H200") == said
+    assert "H200" not in plan("bfs", 1000, 5000, "cpu").explain()
+
+
+def test_the_memory_of_this_machine_counts_for_one_gpu_alone():
+    """Whatever this machine has free: what one GPU sends to its host is compared with that, of several with nothing."""
+    given = {"method": "sssp", "memory": "140GiB"}
+    with pytest.raises(MemoryLimitError, match=r"needs .* of this machine's memory, of which .* are free"):
+        plan("apsp", 40_000_000, 240_000_000, "cuda", **given)
+    sent = plan("apsp", 40_000_000, 240_000_000, "8xcuda", **given)
+    assert "in the memory of the devices' hosts, in addition to the peaks; give host_memory" in sent.explain()
+    assert "; give host_memory" in largest("apsp", 6, "8xcuda", seconds=60, **given).explain()
+    assert largest("apsp", 6, "8xcuda", memory="140GiB", method="blocked").n > 500_000
 
 
 def test_a_choice_that_costs_minutes_is_warned_of():
@@ -804,6 +825,12 @@ def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, tar
         (("sssp", 10, 9), {"predecessors": "any"}, "predecessors must be True or False, got 'any'"),
         (("apsp", 10), {"dtype": "words"}, "words"),
         (("apsp", 10), {"devices": 0}, "devices must be an integer in [1, 65537), got 0"),
+        (
+            ("apsp", 10),
+            {"devices": "h100"},
+            "as in '4xcuda', got 'h100': a GPU that is not in this machine is 'cuda' with ",
+        ),
+        (("apsp", mgraph.generate.grid(2, 2)), {}, "n must be an integer, .*: give its numbers, graph.n and graph.m"),
         (("apsp", 10), {"devices": []}, "devices must be a number, names or DeviceSpecs, got []"),
         (("apsp", 10), {"devices": 1.5}, "DeviceSpecs, got 1.5"),
         (("apsp", 10), {"devices": "tpu"}, "tpu"),

@@ -3,6 +3,7 @@
 import itertools
 import logging
 import os
+import pickle
 import signal
 import threading
 import time
@@ -61,7 +62,11 @@ def test_a_call_that_loses_a_worker_is_made_again(mortals, caplog, call, name):
         found = call(client=mortals, device="cpu", span=1, progress=kills)
     np.testing.assert_array_equal(np.asarray(getattr(found, name)), np.asarray(getattr(call(device="cpu"), name)))
     [address] = kills.killed
-    assert any(address in line and "is made again, on the" in line for line in caplog.messages)
+    assert sum("is made again, on the" in line for line in caplog.messages) == 1
+    own = [record.getMessage() for record in caplog.records if record.name.startswith("mgraph.")]
+    assert sum(address in line for line in own) == 2  # the loss with its reason, and the new attempt
+    assert found.explain().endswith(f"\nmade again once: lost {address}")
+    assert pickle.loads(pickle.dumps(found.solved)).lost == (address,)
 
 
 @LOST
@@ -166,7 +171,7 @@ def test_a_matrix_of_a_worker_that_is_started_again(fixed, read):
     before = fixed.run(os.getpid)
     found = mgraph.apsp(GRID, method="blocked", client=fixed, device="cpu").distances
     again_at_the_same_address(fixed, before)
-    with fixed.as_current(), pytest.raises(WorkerLostError, match="its blocks of the matrix are gone"):
+    with fixed.as_current(), pytest.raises(WorkerLostError, match="are gone with it: make the call again"):
         read(found)
 
 
@@ -191,7 +196,7 @@ def cancel(client):
 def test_a_matrix_whose_futures_are_cancelled(nursed, read):
     found = mgraph.apsp(GRID, method="blocked", client=nursed, device="cpu").distances
     cancel(nursed)
-    with nursed.as_current(), pytest.raises(WorkerLostError, match="its blocks of the matrix are gone"):
+    with nursed.as_current(), pytest.raises(WorkerLostError, match="are gone with it: make the call again"):
         read(found)
 
 

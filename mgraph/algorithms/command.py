@@ -113,7 +113,13 @@ SOURCE = (
     "--relabel and from 0 in every format."
 )
 
-IDS = Option("ids", bool, "Numbers that name vertices here are ids of FILE, which --relabel keeps. Text always is one.")
+IDS = Option(
+    "ids",
+    bool,
+    "Whether numbers that name vertices here are ids of FILE, which --relabel keeps. Text always is one. Without "
+    "either, a number that is also the id of another vertex is warned of.",
+    spelled="--ids/--no-ids",
+)
 
 LIMIT = "Greatest distance to search to; vertices beyond it count as unreached."
 
@@ -128,25 +134,40 @@ TARGET = Option(
 
 def started(graph: Graph, result: Any, source: Any) -> str:
     """Return the line that says where a search started: by number, and id if the graph has ids."""
+    return f"source: {called(graph, result, source)}" + (", counting from 0" if graph.ids is None else "")
+
+
+def called(graph: Any, result: Any, vertex: Any) -> str:
+    """Return a vertex in words, as the call named it: by number, and id if the graph has ids."""
     ids = graph.ids
-    if ids is None or isinstance(source, str) or result.solved.by_ids:
-        return f"source: {source}"
-    return f"source: vertex {source}, which FILE calls {ids[source]}"
+    if ids is None or isinstance(vertex, str) or result.solved.by_ids:
+        return str(vertex)
+    return f"vertex {vertex}, which FILE calls {ids[vertex]}"
 
 
-def route(result: Any, target: Any, distance: float | None) -> Summary:
-    """Return the way to the target of a search, as the call named it; its distance is None where there is none."""
+def route(graph: Any, result: Any, target: Any, distance: float | None, searched: int) -> Summary:
+    """Return the way to the target of a search, as the call named it, which ended there.
+
+    `distance` is None where there is no path, and `searched` is the number of vertices with a distance.
+    """
     found = None if result.predecessors is None or distance is None else result.path(target)
-    facts = {"target": target, "distance": distance, "route": found}
+    facts = {"target": target, "distance": distance, "route": found, "searched": searched}
+    end = called(graph, result, target)
+    end = end if end.startswith("vertex ") else f"vertex {end}"
     if distance is None:
-        return Summary(facts, f"vertex {target} was not reached")
-    words = f"distance to vertex {target}: {distance}"
-    return Summary(facts, words if found is None else f"{words}\nroute: {' '.join(map(str, found))}")
+        return Summary(facts, f"searched: {searched:,} of {graph.n:,} vertices\nnot reached: {end}")
+    words = f"searched as far as vertex {target}: {searched:,} of {graph.n:,} vertices\ndistance to {end}: {distance}"
+    if found is None:
+        return Summary(facts, words)
+    words += f"\nroute: {' '.join(map(str, found))}"
+    if found and called(graph, result, found[0]) != str(found[0]):
+        words += f", which FILE calls {' '.join(str(graph.ids[vertex]) for vertex in found)}"
+    return Summary(facts, words)
 
 
 def isolation(sources: list[int], reached: int, options: dict[str, Any]) -> str:
     """Return in words that a search got nowhere, as its sources have no edges to others; otherwise nothing."""
-    if reached > len(sources) or options["limit"] is not None or options["target"] is not None:
+    if reached > len(sources) or options["limit"] is not None:
         return ""
     vertices = f"vertex {sources[0]}" if len(sources) == 1 else f"the {len(sources)} sources"
     return f"\nno edge leads from {vertices} to another: choose where to start by --source"

@@ -10,7 +10,7 @@ import click
 from ..algorithms.command import Command, Option
 from ..algorithms.entry import Algorithm
 from ..algorithms.registry import ALGORITHMS
-from ..errors import MgraphError
+from ..errors import InputError, MgraphError, MissingFileError, shown
 from ..io import read_list
 from .commands import Command as Runnable
 from .commands import main
@@ -24,7 +24,7 @@ def option(given: Option) -> Any:
     """Return an argument of a call as an option of click's."""
     spelled = given.spelled or f"--{given.name.replace('_', '-')}"
     flag, pair = given.type is bool, "/" in spelled
-    shown = (given.default is not None and not flag) or pair
+    shown = given.default is not None and (pair or not flag)
     kind: Any = click.Choice(given.type) if isinstance(given.type, tuple) else given.type
     kind = click.UNPROCESSED if given.vertices else kind
     passed = {"type": click.UNPROCESSED, "flag_value": given.flag} if flag and not pair else {"type": kind}
@@ -33,7 +33,7 @@ def option(given: Option) -> Any:
         given.name,
         **passed,
         is_flag=flag,
-        default=False if flag and given.default is None else given.default,
+        default=False if flag and not pair else given.default,
         show_default=" ".join(map(str, given.default)) if given.several else shown,
         multiple=given.several,
         metavar=given.metavar,
@@ -46,6 +46,9 @@ def _read(read: Callable[[Any], Any], context: click.Context, parameter: click.P
     """Return what is made of an option's value, if it was given."""
     try:
         return None if value is None else read(value)
+    except MissingFileError as error:
+        words = f"--{parameter.name} takes a file, with a vertex a line, and there is no such file: {shown(value)}"
+        raise Failure(InputError(words)) from error
     except MgraphError as error:  # before the command runs, which reports its own
         raise Failure(error) from error
 

@@ -119,6 +119,8 @@ def _spelled(part: Argument | ArgumentValue) -> str:
     options = {option.name: option for option in parameters if isinstance(option, click.Option)}
     if part.name in _STAND_FOR and _STAND_FOR[part.name].split(",")[0] in {n for o in options.values() for n in o.opts}:
         return _STAND_FOR[part.name]
+    if part.name == "reduce" and isinstance(part, ArgumentValue) and part.value in options:
+        part = ArgumentValue(part.value, True)  # each measure is a flag
     if part.name not in options:
         return str(part)
     option = options[part.name]

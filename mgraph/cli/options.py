@@ -95,23 +95,13 @@ class Column(click.ParamType):
 #: The parameters of options that say how to read a file, but for its direction.
 READING = ("format", "n", "weighted", "relabel", "dense", "source_column", "target_column", "weight_column")
 
-#: A graph to read or to generate.
-graph_options = _options(
-    click.argument("files", nargs=-1, metavar="[FILE]...", type=INPUT_FILE),
-    click.option(
-        "--rmat",
-        "scale",
-        type=int,
-        metavar="SCALE",
-        help="Generate a graph of 2^SCALE vertices instead of reading FILE.",
-    ),
-    click.option(
-        "--format",
-        type=click.Choice([*FORMATS, "parquet"]),
-        help="FILE's format; by default found from its suffix or content.",
-    ),
-    click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
-    click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
+_format_option = click.option(
+    "--format",
+    type=click.Choice([*FORMATS, "parquet"]),
+    help="FILE's format; by default found from its suffix or content.",
+)
+
+_weights_and_columns = _options(
     click.option("--weighted/--unweighted", default=None, help="By default weighted if FILE has weights."),
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
     click.option(
@@ -134,6 +124,25 @@ graph_options = _options(
         metavar="NAME",
         help="That of weights; of GraphML, GEXF, GML and JSON an attribute.",
     ),
+)
+
+#: How to read a file, but for its number of vertices and its direction.
+reading_options = _options(_format_option, _weights_and_columns)
+
+#: A graph to read or to generate.
+graph_options = _options(
+    click.argument("files", nargs=-1, metavar="[FILE]...", type=INPUT_FILE),
+    click.option(
+        "--rmat",
+        "scale",
+        type=int,
+        metavar="SCALE",
+        help="Generate a graph of 2^SCALE vertices instead of reading FILE.",
+    ),
+    _format_option,
+    click.option("--n", type=int, metavar="N", help="Number of vertices, where FILE does not say it."),
+    click.option("--directed/--undirected", default=None, help="By default as FILE says, else directed."),
+    _weights_and_columns,
 )
 
 #: A graph to read, to generate, or to find on workers.

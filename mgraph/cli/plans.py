@@ -13,13 +13,23 @@ from ..algorithms.registry import ALGORITHMS
 from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..io import read_list
 from ..planner import takers
+from ..planning.rates import MEASURED
 from .commands import main
-from .options import INPUT_FILE, Bytes, Count, json_option, memory_limit_option, span_option
-from .run import opened
+from .options import (
+    INPUT_FILE,
+    READING,
+    Bytes,
+    Count,
+    json_option,
+    memory_limit_option,
+    reading_options,
+    span_option,
+)
+from .run import graph_given, opened
 from .summaries import as_json_text
 
 #: A GPU that need not exist: the one of the built-in rates.
-H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model="NVIDIA H200")
+H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model=MEASURED)
 
 #: The algorithms that can be planned without the number of edges.
 _WITHOUT_EDGES = ", ".join(name for name, entry in ALGORITHMS.items() if not entry.needs_edges)
@@ -45,7 +55,8 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 @main.command(help=HELP, epilog="Example: mgraph plan apsp -n 1660000 --gpus 4608 --network 25e9")
 @click.argument("algorithm", metavar="ALGORITHM")
 @click.argument("file", metavar="[FILE]", required=False, type=INPUT_FILE)
-@click.option("-n", "--n", type=Count(), metavar="N", help="Number of vertices.")
+@reading_options
+@click.option("-n", "--n", type=Count(), metavar="N", help="Number of vertices; with FILE where that does not say it.")
 @click.option("--m", type=Count(), metavar="M", help=f"Number of stored directed edges; {_WITHOUT_EDGES} need none.")
 @click.option("--largest", is_flag=True, help="Instead of --n: the most vertices that fit, without a temporary file.")
 @click.option("--seconds", type=float, metavar="S", help="With --largest: and take at most S predicted seconds.")
@@ -122,9 +133,9 @@ def plan(
     **options: Any,
 ) -> None:
     """Print the plan of a call."""
-    if (file is not None) + (n is not None) + largest != 1:
-        raise click.UsageError("give one of FILE, --n and --largest")
-    if m is not None and n is None:
+    if largest and (file is not None or n is not None):
+        raise click.UsageError("--largest goes without FILE and --n")
+    if m is not None and (n is None or file is not None):
         raise click.UsageError("--m goes with --n; with --largest, give --degree")
     if not largest and (seconds is not None or degree is not None):
         raise click.UsageError("--seconds and --degree go with --largest")
@@ -139,13 +150,18 @@ def plan(
     }
     if given.get("predecessors") == "any" and algorithm != "bfs":
         raise click.UsageError("--any-predecessors goes with bfs alone")
+    reading = {name: given.pop(name) for name in READING if name in given and (file is not None or name != "weighted")}
+    if file is None and reading:
+        raise click.UsageError("--format, --relabel, --dense and columns say how to read FILE")
     if largest:
         made = planner.largest(algorithm, degree, machines, seconds=seconds, **given)
+    elif file is not None:
+        size, facts = _read(algorithm, file, n=n, directed=given.pop("directed", None), **reading)
+        made = mgraph.plan(algorithm, *size, machines, **facts | given)
     elif n is not None:
         made = mgraph.plan(algorithm, n, m, machines, **given)
     else:
-        size, facts = _read(algorithm, str(file))
-        made = mgraph.plan(algorithm, *size, machines, **facts | given)
+        raise click.UsageError("give FILE, --n or --largest")
     if not as_json:
         click.echo(made.explain(verbose))
         return
@@ -154,11 +170,11 @@ def plan(
     click.echo(as_json_text(facts | result | facts.pop("detail")))
 
 
-def _read(algorithm: str, file: str) -> tuple[tuple[int, int], dict[str, Any]]:
+def _read(algorithm: str, file: str, directed: bool | None, **reading: Any) -> tuple[tuple[int, int], dict[str, Any]]:
     """Return the numbers of vertices and edges in a file, and what else a plan takes of it."""
     if "list" in ALGORITHMS[planner.named(algorithm)].takes:
         return (len(read_list(opened(file))), 0), {}
-    graph = mgraph.read(opened(file))
+    graph = graph_given((file,), None, directed, **reading)()
     known = {
         "directed": graph.directed,
         "weighted": graph.weighted,

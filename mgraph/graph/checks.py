@@ -17,7 +17,9 @@ from .grouping import MANY, extremes
 def check_square(shape: tuple[int, ...]) -> None:
     """Raise InputError for a matrix that is not square or has too many vertices."""
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise InputError(f"the matrix has shape {tuple(shape)}: it must be square, a row and column per vertex")
+        several = "; mgraph.apsp_batch takes a list of graphs" if len(shape) == 1 else ""
+        words = f"the matrix has shape {tuple(shape)}: it must be square, a row and column per vertex"
+        raise InputError(words, several)
     if shape[0] > MAX_VERTICES:
         raise InputError(f"{shape[0]} vertices are beyond int32: at most {MAX_VERTICES}")
 

@@ -12,6 +12,7 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import as_array
 from ..arrays import Array
+from ..dtypes import weight_dtype
 from ..errors import InputError, shown, type_name
 from .compressed import Edges
 from .ids import as_ids, is_missing, numbered, numbers_of
@@ -186,5 +187,11 @@ def column_edges(columns: Columns, source: str, target: str, weight: str | None)
             twice = ": there are several of that name" if named and column in columns.names else ""
             raise InputError(twice, argument=name, value=column, expected=f"one of the columns {shown(columns.names)}")
     weights = None if weight is None else _as_weights(columns.read(weight))
+    if weights is not None:
+        try:
+            weight_dtype(np.dtype(weights.dtype))
+        except InputError as error:
+            where, expected = f" in the column {shown(weight)}", error.expected
+            raise InputError(where, argument="weights", value=error.value, expected=expected) from None
     src, dst, ids = numbered(columns.read(source), columns.read(target))
     return Edges(src, dst, weights), ids

@@ -764,7 +764,7 @@ class Graph(ArrayCache):
         return made
 
     @with_common_parts
-    def subgraph(self, vertices: Any, *, ids: bool = False) -> "Graph":
+    def subgraph(self, vertices: Any, *, ids: bool | None = None) -> "Graph":
         """Return the graph of some vertices and of the edges between them.
 
         Parameters
@@ -1359,9 +1359,9 @@ class Graph(ArrayCache):
     def to_networkx(self) -> Any:
         """Return the graph as a NetworkX graph, with `weight` as an attribute of its edges.
 
-        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids, and `x` and `y` if it has coordinates. It
-        is a ``networkx.Graph`` or ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or
-        ``networkx.MultiDiGraph``.
+        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids, and `x` and `y` if it has coordinates:
+        ``networkx.relabel_nodes(G, dict(G.nodes("id")))`` calls them by their ids. It is a ``networkx.Graph`` or
+        ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
 
         Returns
         -------

@@ -1,7 +1,8 @@
 """What a call is asked: which vertices, and whether by their numbers or by the graph's ids.
 
 The rule of every call and of the methods of results: text is an id; an integer is the number of a vertex unless
-``ids=True``. The answer has the form of the question: vertices are returned as ids if one was asked for by an id.
+``ids=True``. Without ``ids=``, a number that is also the id of another vertex is warned of, once for a graph. The
+answer has the form of the question: vertices are returned as ids if one was asked for by an id.
 Arrays with an element per vertex, or per pair, keep numbers: a million predecessors would be a million objects.
 """
 
@@ -11,13 +12,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import device as devices
-from ..arguments import checked_flag, checked_integer, checked_vertices
-from ..errors import Argument, ArgumentValue, InputError
+from ..arguments import checked_flag, checked_integer, checked_vertices, warn_caller
+from ..errors import Argument, ArgumentValue, InputError, VertexNumberWarning, Words
 from .checks import check_room
 from .ids import Index, index_of, places_among, repeated
 
 #: The names under which a graph keeps the index of its ids, and a copy of those that are on workers.
 INDEX, COPY = "ids by value", "ids"
+
+#: The name under which a graph keeps the number that was warned of.
+WARNED = "number warned of"
 
 
 class Subject(Protocol):
@@ -64,8 +68,8 @@ class Question:
         What has the ids.
     n : int
         Number of vertices.
-    ids : bool
-        Whether integers are ids, too.
+    ids : bool, optional
+        Whether integers are ids, too. By default they are not, and those that may be meant for ids are warned of.
 
     Attributes
     ----------
@@ -82,26 +86,33 @@ class Question:
     (1, ['Pisa', 'Genoa'])
     """
 
-    __slots__ = ("_subject", "ids", "n", "named")
+    __slots__ = ("_doubtful", "_subject", "ids", "n", "named")
 
-    def __init__(self, subject: Subject, n: int, ids: bool = False) -> None:
+    def __init__(self, subject: Subject, n: int, ids: bool | None = None) -> None:
         self._subject, self.n = subject, n
-        self.ids = self.named = ids if ids is False else checked_flag("ids", ids)
-        if self.ids and getattr(subject, "ids", None) is None:
-            raise InputError(
-                ArgumentValue("ids", True), " needs a graph with ids: this one has none, so give its vertices"
-            )
+        self.ids = None if ids is None else checked_flag("ids", ids)
+        self.named = bool(ids)
+        known = getattr(subject, "ids", None)
+        # Ids on workers are not copied for a warning.
+        self._doubtful = ids is None and isinstance(known, np.ndarray) and known.dtype.kind == "i"
+        if ids and known is None:
+            advice = " needs a graph with ids, and this one has none: read a file with "
+            raise InputError(ArgumentValue("ids", True), advice, ArgumentValue("relabel", True), ", or give vertices")
 
-    def vertex(self, name: str, value: Any) -> int:
-        """Return the vertex that an argument of this name asks for, or raise InputError."""
+    def vertex(self, name: str, value: Any, *advice: str | Argument | ArgumentValue) -> int:
+        """Return the vertex that an argument of this name asks for, or raise InputError; with `advice` for several."""
         if type(value) is int and 0 <= value < self.n and not self.ids:
+            if self._doubtful:
+                self._warn_of_ids(name, np.array([value]))
             return value
+        if advice and (isinstance(value, (list, np.ndarray)) or (isinstance(value, tuple) and not self.ids)):
+            raise InputError(*advice, argument=name, value=value, expected="one vertex")
         if self.ids or isinstance(value, str):
             return int(self._with_ids(name, [value])[0])
         if not self.n:
             raise InputError(argument=name, value=value, expected="a vertex, and the graph has none")
         try:
-            return checked_integer(name, value, 0, self.n - 1)
+            return self.vertex(name, checked_integer(name, value, 0, self.n - 1))
         except InputError as error:
             raise self._advised(error) from None
 
@@ -128,6 +139,8 @@ class Question:
         if found.ndim == 1 and len(found) and found.dtype.kind in "iu":
             wrong = (found < 0) | (found >= self.n)
             if not wrong.any():
+                if self._doubtful:
+                    self._warn_of_ids(name, found)
                 return found.astype(np.int32)
             values = found[wrong].tolist()
         elif found.ndim == 1 and found.dtype.kind in "OUT":
@@ -138,7 +151,8 @@ class Question:
         try:
             return np.array(checked_vertices(name, values, self.n, *advice), np.int32)  # which says what is wrong
         except InputError as error:
-            raise self._advised(error) from None
+            single = isinstance(values, (str, int, np.integer))  # the error says how to write it
+            raise error if single else self._advised(error) from None
 
     def answer(self, vertices: np.ndarray) -> np.ndarray:
         """Return vertices as an array in the form of the question."""
@@ -165,9 +179,27 @@ class Question:
         self.named = True
         return places_among(ids_of(self._subject), index_kept(self._subject), values, name)
 
+    def _warn_of_ids(self, name: str, numbers: np.ndarray) -> None:
+        """Warn, once for a graph, of a number that is the id of another vertex."""
+        ids = ids_of(self._subject)
+        warned: list[int] = self._subject.kept(WARNED, devices.find("cpu"), list)
+        others = [] if warned else numbers[ids[numbers] != numbers]
+        place = int(np.isin(ids, others).argmax()) if len(others) else 0
+        if len(others) and ids[place] in others:
+            number = int(ids[place])
+            warned.append(number)
+            words = f" {number} is taken for the number of the vertex with id {ids[number]}, not for id {number}, which"
+            advice = f"{words} vertex {place} has: ", ArgumentValue("ids", True), " takes integers for ids, "
+            end = ArgumentValue("ids", False), " leaves out this warning"
+            warn_caller(VertexNumberWarning(Argument(name), *advice, *end))
+
     def _advised(self, error: InputError) -> InputError:
         """Return an error about the number of a vertex, which names ``ids=True`` if it may be an id."""
         ids = self._subject.ids
+        if ids is None and type(error.value) is int and error.value == self.n:  # the last of a file from 1 on
+            words: Words = ": they count from 0; a file's own numbers go with ", ArgumentValue("relabel", True)
+            words = *words, " and ", ArgumentValue("ids", True)
+            return InputError(*words, argument=error.argument, value=error.value, expected=error.expected)
         kind = "i" if isinstance(error.value, (int, np.integer)) else "O"  # an id that is neither text nor a number
         if ids is None or ids.dtype.kind != kind:
             return error

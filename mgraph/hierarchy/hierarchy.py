@@ -193,7 +193,7 @@ class Hierarchy:
         predecessors: bool = False,
         along: Any = None,
         out: Any = None,
-        ids: bool = False,
+        ids: bool | None = None,
     ) -> Any:
         """Return the distances from some vertices to others, or measures of them.
 
@@ -267,7 +267,7 @@ class Hierarchy:
             for name, values in (("sources", sources), ("targets", targets))
         )
         most = checked_limit(limit, self.dtype)
-        measures, radii = checked_reduce(reduce, "from" if self._graph.directed else "")
+        measures, radii = checked_reduce(reduce, "from" if self._graph.directed else "", "mgraph.distances ")
         checked_flag("predecessors", predecessors)
         if reduce is not None and (predecessors or out is not None):
             other = ArgumentValue("predecessors", True) if predecessors else ArgumentValue("out")
@@ -316,7 +316,7 @@ class Hierarchy:
         home = devices.find(self._graph.device)
         return Paths(*(home.asarray(part) for part in found))
 
-    def distance(self, source: Any, target: Any, *, ids: bool = False) -> float:
+    def distance(self, source: Any, target: Any, *, ids: bool | None = None) -> float:
         """Return the length of the shortest path from one vertex to another.
 
         Parameters
@@ -349,7 +349,7 @@ class Hierarchy:
         start, end = question.vertex("source", source), question.vertex("target", target)
         return paths.distance(self._structure, self._on_host, rank.item(start), rank.item(end))
 
-    def path(self, source: Any, target: Any, *, ids: bool = False) -> list[Any]:
+    def path(self, source: Any, target: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of a shortest path from one vertex to another, both included.
 
         Parameters
@@ -390,7 +390,7 @@ class Hierarchy:
         *,
         along: Any = None,
         paths: bool = False,
-        ids: bool = False,
+        ids: bool | None = None,
         progress: Progress | None = None,
     ) -> Any:
         """Return the distances of many pairs of vertices, and their paths.
@@ -491,7 +491,7 @@ class Hierarchy:
         sources: Any = None,
         targets: Any = None,
         *,
-        ids: bool = False,
+        ids: bool | None = None,
         progress: Progress | None = None,
     ) -> Flows:
         """Return how much of a demand each edge carries, if all of it takes shortest paths.

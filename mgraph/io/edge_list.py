@@ -191,12 +191,14 @@ def _layout(path: Path, number: int, line: bytes, options: Options) -> dict[str,
     if options.weighted is False:
         columns = min(columns, 2)
     if columns not in (2, 3):
-        raise FormatError(
-            f"{path}, line {number}: {line.decode('utf-8', 'replace')[:60]!r} has {columns} "
-            f"columns: an edge is 'u v' or 'u v weight'; put a '#' before the line if it is not an "
-            f"edge, or ignore the rest with ",
-            ArgumentValue("weighted", False),
+        words = f"{path}, line {number}: {line.decode('utf-8', 'replace')[:60]!r} has {columns} columns: "
+        if columns > 3 and not re.match(rb"\s*[+-]?[0-9]", line):  # a table
+            named = ArgumentValue("source"), ", ", ArgumentValue("target"), " and ", ArgumentValue("weight")
+            raise FormatError(words, "name those of an edge by ", *named, ", as in the header or by number from 0")
+        rest = (
+            "an edge is 'u v' or 'u v weight'; put a '#' before the line if it is not an edge, or ignore the rest with "
         )
+        raise FormatError(words, rest, ArgumentValue("weighted", False))
     return {
         "weights": (np.int64, np.float64) if columns == 3 else (),
         "delimiter": delimiter,

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_bytes, checked_choice, checked_integer, size_in_words
-from ..errors import InputError
+from ..errors import ArgumentValue, InputError
 from . import rates as known
 from .probe import Speed
 from .rates import Rates
@@ -134,9 +134,13 @@ def _described(wanted: Any, memory: int | None) -> tuple[DeviceSpec, ...]:
     if isinstance(wanted, DeviceSpec):
         return (_checked(wanted if memory is None else replace(wanted, memory=memory)),)
     words = _WORDS.fullmatch(wanted) if isinstance(wanted, str) else None
+    if words is None and wanted is not None:
+        advice = ": a GPU that is not in this machine is 'cuda' with ", ArgumentValue("memory")
+        expected = "'cpu', 'cuda' or 'cuda:N', also several, as in '4xcuda'"
+        raise InputError(*advice, argument="devices", value=wanted, expected=expected)
     count, name = (1, wanted) if words is None else (int(words[1] or words[2] or 1), words[3])
     checked_integer("devices", count, 1, MAX_DEVICES)
-    if memory is None or (wanted is not None and words is None):  # another name is refused
+    if memory is None:
         return (spec_of(devices.find(name, "devices")),) * count
     kind = name.partition(":")[0] if name else devices.find().kind
     cores = spec_of(devices.find("cpu")).cores if kind == "cpu" else 1

@@ -36,7 +36,8 @@ def shortfall(plan: Plan, memory_limit: int | None) -> str:
     available = host_memory(plan.devices[0]) if on_host or plan.disk_bytes else 0
     needs = list(_rows_that_leave(plan)) if len(plan.devices) > 1 else []
     if on_host:
-        needs.append((plan.host_bytes, available, "of the host's memory"))
+        whose = "this machine's" if plan.devices[0].host is None else "the host's"
+        needs.append((plan.host_bytes, available, f"of {whose} memory"))
     if plan.disk_bytes:
         needs.append((plan.disk_bytes, *_room_in_file(plan, available)))
     for needed, free, where in needs:

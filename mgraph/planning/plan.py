@@ -17,6 +17,7 @@ from ..errors import ArgumentValue, SlowPlanWarning, Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
 from .network import Traffic
+from .rates import are_of
 
 #: Seconds that a choice must cost to be warned of.
 MINUTES = 60.0
@@ -197,7 +198,7 @@ class Plan(Generic[DetailT]):
         --------
         >>> import mgraph
         >>> mgraph.plan("bfs", 1000, 5000, "cpu").result_place
-        'on the device, a part of its peak'
+        'in memory, a part of the peak'
         """
         several = len(self.devices) > 1
         if self.disk_bytes:
@@ -206,6 +207,8 @@ class Plan(Generic[DetailT]):
             return "in the host's memory, in addition to the peak"
         if self.detail.rows_leave and self.devices[0].kind == "cuda":
             return "in the memory of the devices' hosts, in addition to the peaks"
+        if self.devices[0].kind == "cpu":
+            return "in memory, a part of the peaks" if several else "in memory, a part of the peak"
         return "on the devices, a part of their peaks" if several else "on the device, a part of its peak"
 
     def __str__(self) -> str:
@@ -266,7 +269,9 @@ class Plan(Generic[DetailT]):
             copied = f", from a copy of {_between(copies, size_in_words)} on each device" if any(copies) else ""
             lines.append(f"checkpoints: written behind the computation{copied}")
         known = math.isfinite(self.seconds)
-        lines.append(f"predicted time of the solve: {duration_in_words(self.seconds) if known else 'unknown'}")
+        other = are_of(self.devices[0].kind, self.devices[0].model)
+        time = duration_in_words(self.seconds) + (f", if each is as fast as {other}" if other else "")
+        lines.append(f"predicted time of the solve: {time if known else 'unknown'}")
         if self.alternatives and verbose:
             lines.append("alternatives:")
             width = max(len(way.name) for way in self.alternatives)
@@ -282,18 +287,21 @@ class Plan(Generic[DetailT]):
         chosen = next((place for place, way in enumerate(self.alternatives) if way.verdict == CHOSEN), None)
         if chosen is None or len(self.alternatives) < 2:
             return
+        # The method's name does not say, for example, that it searches from the targets.
+        name = self.alternatives[chosen].name
+        what = "" if name == self.method else f"{name!r}, "
         faster, fitting = self.alternatives[:chosen], [way for way in self.alternatives if way.verdict.startswith(FITS)]
         if faster:
             ways = (
                 f"{way.name!r} takes {duration_in_words(way.seconds)}, but {way.verdict.removeprefix(f'{FITS}; ')}"
                 for way in faster
             )
-            yield f"why: {'; '.join(ways)}"
+            yield f"why: {what and f'{what}as '}{'; '.join(ways)}"
         elif fitting:
             second = f"{fitting[0].name!r} takes {duration_in_words(fitting[0].seconds)}"
-            yield f"why: the fastest of {1 + len(fitting)} that fit; {second}"
+            yield f"why: {what}the fastest of {1 + len(fitting)} that fit; {second}"
         else:
-            yield "why: the only one that fits"
+            yield f"why: {what}the only one that fits"
 
     def _where(self) -> str:
         """Return the devices, and how much of their memory the call takes."""

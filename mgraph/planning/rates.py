@@ -116,6 +116,9 @@ PUBLISHED = {
     ),
 }
 
+#: The model of GPU that the built-in rates were measured on.
+MEASURED = "NVIDIA H200"
+
 #: Figures that are seconds, not rates, and may be zero.
 _SECONDS = ("pivots", "strips", "launch")
 
@@ -142,6 +145,12 @@ def rates(kind: str, model: str, cores: int = 1) -> Rates:
     """
     known = _kept(cache_folder()).get(model) or PUBLISHED.get(model)
     return known or _scaled(DEFAULT[kind], speed(kind, model, cores))
+
+
+def are_of(kind: str, model: str) -> str:
+    """Return in words which device the rates of another one are, where nobody measured or published its own."""
+    own = kind == "cpu" or model == MEASURED or model in PUBLISHED or model in _kept(cache_folder())
+    return "" if own else "an H200"
 
 
 @functools.cache

@@ -50,17 +50,19 @@ def recovered(call: Callable[..., T], args: Sequence[Any], options: Mapping[str,
         given["checkpoint"] = wanted
 
     before: list[Any] = []  # where what is placed lies when an attempt begins
+    lost: list[str] = []
 
     def again(loss: WorkerLostError) -> None:
         from .dask import restore, returned
 
+        lost.append(", ".join(loss.workers) or "a worker that is not known")
         if wanted is not None:
             given["checkpoint"] = replace(wanted, resume=True)
         for each in placed:
             restore(each)
         if client is not None:
             found = returned(client, call.__name__, loss.among, given.get("worker_timeout"))
-            _log.warning("%s; %s is made again, on the %d workers there are", loss, call.__name__, found)
+            _log.warning("%s lost %s: it is made again, on the %d workers there are", call.__name__, lost[-1], found)
 
     def possible() -> bool:
         from .dask import restorable
@@ -77,7 +79,11 @@ def recovered(call: Callable[..., T], args: Sequence[Any], options: Mapping[str,
         return call(*args, **given)
 
     with contextlib.nullcontext() if wanted is asked else held(wanted):
-        return attempted(attempt, again, lambda: allowed(retries), possible)
+        result = attempted(attempt, again, lambda: allowed(retries), possible)
+    solved = getattr(result, "solved", None)
+    if solved is not None:
+        solved.lost += tuple(lost)
+    return result
 
 
 def _check(retries: Any, client: Any, placed: list[Any]) -> None:

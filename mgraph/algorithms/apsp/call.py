@@ -66,7 +66,7 @@ def apsp(
     intermediate: bool = False,
     dtype: Any = None,
     block: int | None = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> "ApspResult":
     """Return the lengths of the shortest paths between all pairs of vertices.

@@ -6,7 +6,7 @@ exactly.
 """
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Unpack
@@ -67,8 +67,9 @@ def apsp_batch(
         matrices: ``inf`` (of integers the type's largest value) means no edge, and a diagonal counts as zero unless it
         is negative. A list of arrays of one type is read in the same way; other matrices in a list as `mgraph.apsp`
         reads them. ``Data`` and ``Batch`` are those of PyTorch Geometric, whose ``edge_weight``, if there is one, has
-        the weights. NetworkX's graphs are read by `mgraph.Graph.from_networkx`. Paths are as long as the number of
-        their edges if no graph has weights; otherwise an edge without a weight has length 1.
+        the weights. NetworkX's graphs are read by `mgraph.Graph.from_networkx`, by the attribute ``weight``: for
+        another one give what its ``from_networkx(G, weight=...)`` returns. Paths are as long as the number of their
+        edges if no graph has weights; otherwise an edge without a weight has length 1.
     edge_index : array of int, shape (2, m)
         In place of `graphs`: the source and the target of each edge, in any order, as PyTorch Geometric has them. The
         vertices of all graphs are numbered in a row. An undirected edge is given in both directions.
@@ -233,7 +234,8 @@ def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
 class ApspBatchResult(OfDistances):
     """The result of `apsp_batch`.
 
-    ``result[g]`` are the distances of graph g alone, and ``len(result)`` is the number of graphs.
+    ``result[g]`` are the distances of graph g alone, ``len(result)`` is the number of graphs, and iterating yields the
+    distances of one graph after the other.
 
     Attributes
     ----------
@@ -275,6 +277,9 @@ class ApspBatchResult(OfDistances):
 
     def __len__(self) -> int:
         return self.plan.n
+
+    def __iter__(self) -> Iterator[Array]:
+        return (self[graph] for graph in range(len(self)))
 
     def __getitem__(self, graph: int) -> Array:
         number = checked_integer("graph", graph, -self.plan.n, self.plan.n - 1) % max(self.plan.n, 1)

@@ -15,7 +15,7 @@ from ...graph import as_any_graph
 from ...graph.question import Question
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
-from ...results import CallInput, OfDistances, Proofs, check_named, on_workers, solved_graph
+from ...results import CallInput, FromSources, Proofs, check_named, on_workers, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
@@ -40,7 +40,7 @@ def bfs(
     predecessors: bool | str = False,
     limit: int | None = None,
     target: Any = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> "BfsResult":
     """Return every vertex's distance in edges from `source`, or from the nearest of several.
@@ -112,10 +112,10 @@ def bfs(
     """
     graph = as_any_graph(graph)
     if (source is None) == (sources is None):
-        raise InputError("give either source (one vertex) or sources (several), not both")
+        raise InputError("give source (one vertex) or sources (several)" + (", not both" if source is not None else ""))
     question = Question(graph, graph.n, ids)
     if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source),)
+        start: tuple[int, ...] = (question.vertex("source", source, ": for several give ", ArgumentValue("sources")),)
     else:
         start = tuple(question.vertices("sources", sources, ": for one vertex give ", ArgumentValue("source")).tolist())
     end = -1 if target is None else question.vertex("target", target)
@@ -148,7 +148,7 @@ def _quads_needed(graph: Any, place: devices.Device) -> int:
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class BfsResult(OfDistances):
+class BfsResult(FromSources):
     """The result of `bfs`.
 
     Attributes

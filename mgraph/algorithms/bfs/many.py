@@ -29,7 +29,7 @@ def bfs_many(
     *,
     predecessors: bool = False,
     limit: int | None = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> "BfsManyResult":
     """Return every vertex's distance in edges from each of many sources.

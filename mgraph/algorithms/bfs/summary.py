@@ -20,18 +20,21 @@ def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary
     facts = {
         "rate": rate,
         **({"source": sources[0]} if len(sources) == 1 else {"sources": sources}),
+    }
+    words = "" if len(sources) > 1 else f"{started(graph, result, sources[0])}\n"
+    if target is not None:
+        distance = int(distances[result.solved.target])
+        found = route(graph, result, target, distance if distance >= 0 else None, reached)
+        return Summary(facts | found.facts, words + found.words, unit)
+    facts |= {
         "reached": reached,
         "levels": len(levels),
         "widest_level": widest,
         "widest_level_vertices": int(levels[widest]),
     }
-    words = ("" if len(sources) > 1 else f"{started(graph, result, sources[0])}\n") + (
+    words += (
         f"reached: {reached:,} of {graph.n:,} vertices; levels: {len(levels):,}, the widest is level {widest:,} "
         f"with {levels[widest]:,}"
     )
     words += isolation(sources, reached, options) if graph.n > len(sources) else ""
-    if target is None:
-        return Summary(facts, words, unit)
-    distance = int(distances[result.solved.target])
-    found = route(result, target, distance if distance >= 0 else None)
-    return Summary(facts | found.facts, f"{words}\n{found.words}", unit)
+    return Summary(facts, words, unit)

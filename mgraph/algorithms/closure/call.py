@@ -41,7 +41,7 @@ def transitive_closure(
     matrix_or_graph: Any,
     *,
     reflexive: bool = True,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> "ClosureResult":
     """Return which vertices can be reached from which.

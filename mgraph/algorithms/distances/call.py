@@ -88,7 +88,7 @@ def distances(
     predecessors: bool = False,
     method: str = "auto",
     dtype: Any = None,
-    ids: bool = False,
+    ids: bool | None = None,
     reverse: bool = False,
     sparse: bool = False,
     out: Any = None,
@@ -286,7 +286,7 @@ def distance_blocks(
     targets: Sequence[Any] | np.ndarray | None = None,
     *,
     rows: int | None = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **options: Any,
 ) -> Iterator["DistancesResult"]:
     """Yield the results of `distances` for consecutive sources, some at a time, each when it is asked for.
@@ -484,7 +484,7 @@ def _planner(
             ArgumentValue("method", "johnson"),
         )
     shape = shape_beside(graph, runner.specs)
-    if shape is None and isinstance(graph, Graph) and len(runner.specs) == 1:
+    if shape is None and isinstance(graph, Graph):  # each device searches the whole graph, as one alone does
         shape = measured_shape(graph)  # a GPU's searches, too, take longer in many levels, and from sources far apart
     return partial(
         planned,
@@ -793,7 +793,8 @@ class DistancesResult(OfDistances, MatrixResult):
         for name in ("targets", "nearest"):
             if getattr(self._wanted, name) is not None:
                 words = "path() needs the predecessors of all vertices: call distances(..., "
-                raise InputError(words, ArgumentValue("predecessors", True), ") without ", ArgumentValue(name))
+                others = ", or find one path by mgraph.sssp(..., target=), many by mgraph.Hierarchy(graph).path"
+                raise InputError(words, ArgumentValue("predecessors", True), ") without ", ArgumentValue(name), others)
         predecessors = needed_for_paths(self.predecessors, "distances")
         question = self._question(ids)
         start, end = question.vertex("source", source), question.vertex("vertex", vertex)

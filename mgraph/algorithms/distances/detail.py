@@ -99,7 +99,8 @@ class DistancesDetail(Detail):
     def preparing(self, plan: Plan) -> Iterator[str]:
         """Yield the size of the hierarchy, and what it takes to prepare it."""
         if self.entries:
-            prepared = f"prepared in {duration_in_words(self.preparation)}" if self.preparation else "prepared before"
+            seconds = duration_in_words(self.preparation)
+            prepared = f"prepared in about {seconds}" if self.preparation else "prepared before"
             if self.ordering:
                 room = size_in_words(self.ordering_bytes)
                 prepared += f", of which METIS takes {duration_in_words(self.ordering)} and {room} of the host's memory"

@@ -48,7 +48,7 @@ def measure(function: Function) -> Function:
 
 @measure
 def eccentricity(
-    graph: Any, v: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]
+    graph: Any, v: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
 ) -> np.ndarray:
     """Return the greatest distance from each vertex to any vertex.
 
@@ -202,7 +202,9 @@ def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
 
 
 @measure
-def center(graph: Any, e: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]) -> np.ndarray:
+def center(
+    graph: Any, e: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
+) -> np.ndarray:
     """Return the vertices whose eccentricity is the radius.
 
     Parameters
@@ -237,7 +239,7 @@ def center(graph: Any, e: Any = None, *, weight: bool = True, ids: bool = False,
 
 @measure
 def periphery(
-    graph: Any, e: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]
+    graph: Any, e: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
 ) -> np.ndarray:
     """Return the vertices whose eccentricity is the diameter.
 
@@ -277,7 +279,7 @@ def closeness(
     *,
     weight: bool = True,
     wf_improved: bool = True,
-    ids: bool = False,
+    ids: bool | None = None,
     **where: Unpack[Where],
 ) -> np.ndarray:
     """Return the closeness centrality of each vertex, by the distances to it.
@@ -328,7 +330,7 @@ def closeness(
 
 @measure
 def harmonic_closeness(
-    graph: Any, nbunch: Any = None, *, weight: bool = True, ids: bool = False, **where: Unpack[Where]
+    graph: Any, nbunch: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
 ) -> np.ndarray:
     """Return the harmonic centrality of each vertex: the sum of 1 / distance over the vertices that reach it.
 
@@ -414,7 +416,7 @@ def _measured(
     weight: bool,
     reverse: bool,
     where: Where,
-    ids: bool = False,
+    ids: bool | None = None,
 ) -> DistancesResult:
     """Return measures of the distances from some vertices, an argument of this name, or to them in `reverse`."""
     unknown = where.keys() - Where.__optional_keys__
@@ -433,10 +435,10 @@ def _measured(
                 " measures weights: leave out ",
                 ArgumentValue("weight", weight),
             )
-    return distances(graph, vertices, reduce=reduce, reverse=reverse, **where)
+    return distances(graph, vertices, reduce=reduce, reverse=reverse, ids=False, **where)
 
 
-def _question(graph: Any, ids: bool) -> Question:
+def _question(graph: Any, ids: bool | None) -> Question:
     """Return a question about the vertices of a graph."""
     given = given_graph(graph)
     return Question(given, given.n, ids)
@@ -470,7 +472,7 @@ def _without(where: Where, *names: str) -> dict[str, Any]:
 
 def _bounded(graph: Graph, part: np.ndarray, least: float, where: Where) -> float:
     """Return the diameter of a component if it is more than `least`, otherwise any number up to that."""
-    around = _without(where, "method", "progress")
+    around = _without(where, "method", "progress") | {"ids": False}
 
     # The middle of a longest path that two sweeps find, twice (Crescenzi et al.: 4-sweep).
     degrees = np.diff(devices.to_host(graph.layout("csr")[0]))
@@ -491,7 +493,7 @@ def _bounded(graph: Graph, part: np.ndarray, least: float, where: Where) -> floa
     # Two vertices that are left are at most twice as far apart as the farthest of them is from the middle.
     while done < len(part) and least < 2 * away[order[done]]:
         batch = part[order[done : done + count]]
-        farthest = distances(graph, batch, part, reduce="eccentricity", **where).eccentricity
+        farthest = distances(graph, batch, part, reduce="eccentricity", ids=False, **where).eccentricity
         least = max(least, float(farthest.max()))
         done, count = done + count, 2 * count
     return least

@@ -15,10 +15,10 @@ SHOWN = 100
 
 def summary(graph: Graph, result: DistancesResult, options: dict[str, Any]) -> Summary:
     """Sum up the distances, some rows at a time, or the measures."""
-    k = len(result.sources)
-    facts: dict[str, Any] = {"sources": k, "rate": k * graph.n / max(result.timings["solve"], 1e-9)}
+    k, solve = len(result.sources), max(result.timings["solve"], 1e-9)
     if result.distances is None:
-        return _of_measures(result, facts)
+        ends = graph.n if result.targets is None else len(result.targets)
+        return _of_measures(result, {"sources": k, "rate": k * ends / solve})
     reached, largest = 0, None
     for block in blocks_of_rows(result.distances):
         there = block[block != infinity(block.dtype)]
@@ -27,6 +27,7 @@ def summary(graph: Graph, result: DistancesResult, options: dict[str, Any]) -> S
             most = there.max().item()
             largest = most if largest is None else max(largest, most)
     pairs = k * result.distances.shape[1]
+    facts = {"sources": k, "rate": pairs / solve}
     facts |= {"pairs": pairs, "reached_pairs": reached, "largest_distance": largest}
     words = f"reached: {reached:,} of {pairs:,} pairs" + ("" if largest is None else f", the farthest at {largest}")
     if pairs <= SHOWN and result.nearest is None and not hasattr(result.distances, "indptr"):

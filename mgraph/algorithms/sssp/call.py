@@ -16,7 +16,7 @@ from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.question import Question
 from ...paths import needed_for_paths
-from ...results import CallInput, OfDistances, Proofs, check_named, solved_graph
+from ...results import CallInput, FromSources, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
@@ -41,7 +41,7 @@ def sssp(
     dtype: Any = None,
     limit: float | None = None,
     target: Any = None,
-    ids: bool = False,
+    ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> "SsspResult":
     """Return the length of the shortest path to every vertex from `source`, or from the nearest of several.
@@ -114,10 +114,10 @@ def sssp(
     """
     graph = as_any_graph(graph)
     if (source is None) == (sources is None):
-        raise InputError("give either source (one vertex) or sources (several), not both")
+        raise InputError("give source (one vertex) or sources (several)" + (", not both" if source is not None else ""))
     question = Question(graph, graph.n, ids)
     if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source),)
+        start: tuple[int, ...] = (question.vertex("source", source, ": for several give ", ArgumentValue("sources")),)
     else:
         start = tuple(sorted(set(question.vertices("sources", sources).tolist())))
     predecessors = checked_flag("predecessors", predecessors)
@@ -172,7 +172,7 @@ def sssp(
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SsspResult(OfDistances):
+class SsspResult(FromSources):
     """The result of `sssp`.
 
     Attributes

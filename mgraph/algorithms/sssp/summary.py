@@ -14,18 +14,14 @@ def summary(graph: Graph, result: SsspResult, options: dict[str, Any]) -> Summar
     target = options["target"]
     distances = devices.to_host(result.distances)
     reached = distances[distances != infinity(distances.dtype)]
-    facts = {
-        "source": result.source,
-        "reached": len(reached),
-        "largest_distance": reached.max().item(),
-        "rounds": result.iterations,
-    }
+    facts = {"source": result.source, "rounds": result.iterations}
     words = f"{started(graph, result, result.source)}\n"
-    words += f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
-    words += isolation([*result.sources], len(reached), options) if graph.n > 1 else ""
     if target is None:
+        facts |= {"reached": len(reached), "largest_distance": reached.max().item()}
+        words += f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+        words += isolation([*result.sources], len(reached), options) if graph.n > 1 else ""
         return Summary(facts, words)
     found = distances[result.solved.target]
     distance = None if found == infinity(distances.dtype) else found.item()
-    way = route(result, target, distance)
-    return Summary(facts | way.facts, f"{words}\n{way.words}")
+    way = route(graph, result, target, distance, len(reached))
+    return Summary(facts | way.facts, words + way.words)

@@ -13,12 +13,12 @@ from distributed import Client, Future, get_worker
 
 from ... import device as devices
 from ...arrays import Array
-from ...errors import InputError
+from ...errors import InputError, WorkerLostError
 from ...graph import StoredMatrix
 from ...io.matrix_files import MatrixFile
 from ...planning.cut import Range
 from . import tasks
-from .watch import Watch, lost
+from .watch import Watch
 
 
 class OnDevice:
@@ -37,7 +37,7 @@ def array_of(block: Any) -> Any:
         If Dask has made the block again on a worker that was restarted, where it could only fail.
     """
     if isinstance(block, tasks.Failure):
-        raise lost([get_worker().address], "it was restarted, and its blocks of the matrix are gone")
+        raise without([get_worker().address])
     return block.array if isinstance(block, OnDevice) else block
 
 
@@ -48,6 +48,12 @@ class Tile(NamedTuple):
     columns: Range
     future: Future
     address: str
+
+
+def without(workers: Sequence[str]) -> WorkerLostError:
+    """Return the error of a matrix whose blocks on some workers are gone."""
+    words = f"the blocks of the matrix on the worker {', '.join(workers)} are gone with it: "
+    return WorkerLostError(words, "make the call again that has computed the matrix", workers=workers)
 
 
 class Held:
@@ -79,7 +85,7 @@ class Held:
         ]
         gone = sorted({tile.address for tile, holder in zip(tiles, holders, strict=True) if not holder})
         if gone:
-            raise lost(gone, "its blocks of the matrix are gone")
+            raise without(gone)
         return holders
 
     def needed(self, rows: Range, columns: Range, address: str) -> tuple[tuple[tuple[Range, Range], ...], list[Future]]:

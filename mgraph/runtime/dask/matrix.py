@@ -20,9 +20,9 @@ from distributed import Client, Future
 from ... import device as devices
 from ... import io
 from ...arrays import position
-from ...errors import InputError, SchedulerError, shown
+from ...errors import InputError, SchedulerError, WorkerLostError, shown
 from . import shared, tasks
-from .blocks import Held, array_of, tiles_of
+from .blocks import Held, array_of, tiles_of, without
 from .watch import Watch, connection
 from .zarr import save_zarr
 
@@ -393,7 +393,14 @@ class DistributedMatrix:
     def _ask(self, address: str, block: Future | None, rows: slice, columns: slice) -> Callable[[], np.ndarray]:
         """Request a part of a block from a worker; return a function that waits for it."""
         task = tasks.submit(self._client, address, _part, block, rows, columns)
-        return lambda: tasks.results(Watch(self._client, [address], self._timeout), {address: task})[0]
+
+        def wait() -> np.ndarray:
+            try:
+                return tasks.results(Watch(self._client, [address], self._timeout), {address: task})[0]
+            except WorkerLostError as error:
+                raise without(error.workers) from error
+
+        return wait
 
 
 def _host_block(block: Any) -> np.ndarray:
