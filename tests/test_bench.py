@@ -20,6 +20,7 @@ from mgraph.algorithms.work import Work
 from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
 from mgraph.measuring import spread
+from mgraph.runtime.dask import visiting
 from mgraph_bench import building, by_shards, kernels, resident
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.case import row as measured
@@ -410,7 +411,7 @@ class WrongRanking(by_shards.RandomListRanking):
 @pytest.mark.exhaustive
 def test_workers_make_their_parts_of_an_input(monkeypatch):
     with forked(), mgraph.cluster.local_client(2, "cpu") as client:
-        runner = mgraph.cluster.Cluster(client, "cpu")
+        runner = visiting(client, "cpu")
         for measured, n in ((by_shards.apsp, 200), (by_shards.bfs, 256), (by_shards.list_rank, 3000)):
             row = measured(n, runner)
             assert row["n"] == n and row["seconds"] > 0
