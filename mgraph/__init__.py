@@ -36,7 +36,7 @@ from .errors import (
     WorkerLostError,
 )
 from .graph import Graph
-from .hierarchy import Hierarchy, Measured, Paths
+from .hierarchy import Flows, Hierarchy, Measured, Paths, Routes
 from .io import SparseIdsWarning, write
 from .namesake import warn_of_neighbour
 from .planner import plan
@@ -53,6 +53,7 @@ __all__ = [
     "DeviceSpec",
     "DistanceOverflowError",
     "DistributedGraph",
+    "Flows",
     "FormatError",
     "Graph",
     "Hierarchy",
@@ -68,6 +69,7 @@ __all__ = [
     "Plan",
     "Result",
     "RoundingError",
+    "Routes",
     "SchedulerError",
     "SparseIdsWarning",
     "VerificationError",

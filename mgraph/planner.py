@@ -170,8 +170,8 @@ def plan(
         H200s has.
     splitters : int, optional
         About how many splitters ``"list_rank"`` walks from. One is picked among `spacing` elements, which is
-        ``n // splitters`` rounded down to a power of two, at least 1 and at most 1024, as 16 bits hold the steps of a
-        walk. By default as many as keep the devices busy.
+        ``n // splitters`` rounded down to a power of two, at most 262,144, or 1024 by ``"splitter48"``, where 16 bits
+        hold the steps of a walk. By default as many as keep the devices busy.
     weighted : bool
         Whether the edges have weights. Without them searches from all sources are faster.
     edges : bool

@@ -5,6 +5,9 @@ names the call to be timed: the one that the library documents for the problem, 
 threads. Of several calls for a problem, the fastest is taken. Another function, which is not timed, turns the
 result into arrays.
 
+Two are no libraries but the plain programs that studies compare with: `textbook` on one core, and `cupy`, array code
+that a compiler turns into kernels for a GPU.
+
 No library ranks lists. Libraries whose search uses a queue search backwards from the ends of the lists; GraphBLAS and
 cuGraph go level by level, so that every element would take a launch.
 """
@@ -17,7 +20,7 @@ from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError
 from mgraph.graph import as_graph
 
-from . import cugraph, graphblas, igraph, networkit, networkx, rustworkx, scipy
+from . import arrays, cugraph, graphblas, igraph, networkit, networkx, rustworkx, scipy, textbook
 from .solver import Peer, PeerError, Solver
 
 __all__ = ["PEERS", "Peer", "PeerError", "Solver", "solver", "version"]
@@ -31,6 +34,8 @@ PEERS: dict[str, Peer] = {
     "graphblas": graphblas.PEER,
     "rustworkx": rustworkx.PEER,
     "cugraph": cugraph.PEER,
+    "textbook": textbook.PEER,
+    "cupy": arrays.PEER,
 }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from mgraph import device as devices
-from mgraph.graph import Edges, Graph
+from mgraph.dtypes import infinity
+from mgraph.graph import Edges, Graph, in_memory
 
 from .solver import Array, Library, PeerError, Solver
 
@@ -39,6 +40,19 @@ def symmetric(graph: Graph) -> Graph:
 def lengths_of(edges: Edges) -> np.ndarray:
     """Return the weights in float64, which are 1 where there are none."""
     return np.ones(len(edges.src)) if edges.weights is None else edges.weights.astype(np.float64)
+
+
+def distance_matrix(graph: Graph) -> np.ndarray:
+    """Return the weights as a matrix in float32, with zeros on the diagonal and inf where there is no edge."""
+    if graph.dense is None:
+        edges = edges_of(graph)
+        matrix = np.full((graph.n, graph.n), np.inf, np.float32)
+        matrix[edges.src, edges.dst] = lengths_of(edges)
+    else:
+        dense = devices.to_host(in_memory(graph.dense))
+        matrix = np.where(dense == infinity(dense.dtype), np.float32(np.inf), dense.astype(np.float32))
+    np.fill_diagonal(matrix, 0)
+    return matrix
 
 
 def has_negative(graph: Graph) -> bool:

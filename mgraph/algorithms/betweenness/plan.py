@@ -15,8 +15,12 @@ from ...planning.shape import Shape
 from ..batched_sssp import SLICE, apart_seconds, gathered_bytes, relaxing_seconds, searches_bytes
 from .detail import BetweennessDetail
 
-#: How often an edge is read by a search, for counting paths and for the dependencies; and more of edges with lengths.
-READS = {"cpu": 2, "cuda": 3}
+#: Reads of edges by a search from a source that take as long on a CPU, for each edge and each vertex; measured
+#: (benchmarks/NOTES.md). By weights, vertices are sorted by their distances. Adding up edges reads each once more.
+AN_EDGE_READ, A_VERTEX_READ, A_SORTED_VERTEX = 0.4, 3.4, 10.0
+
+#: How often a GPU reads an edge for a source, without lengths; assumed.
+READS = 3
 
 #: Bytes of an edge that are needed to add up both directions, and to list the ends: numbers, their order, the sums.
 AN_EDGE = 36
@@ -80,9 +84,11 @@ def planned(
         batch = -(-batch // 2)
     ranges = even_ranges(sources, len(specs), 1)
     steps = -(-share // batch) if sources else 0
-    reads = (READS[kind] + weighted + edges) * max(m, n) * batch
-    seconds = reads / (able.search * specs[0].cores) if kind == "cpu" else reads / able.search
-    seconds += min(alone, together) * batch / share + able.launch
+    if kind == "cpu":
+        reads = (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
+    else:
+        reads = (READS + weighted + edges) * max(m, n)
+    seconds = reads * batch / (able.search * specs[0].cores) + min(alone, together) * batch / share + able.launch
     return fitted(
         Plan(
             algorithm="betweenness",
