@@ -391,7 +391,8 @@ class TestRuns:
         assert ended.wrong == 0 and ended.measured > 20
         for row in read_rows(tmp_path):
             if row["kind"] == "case":
-                assert row["device"]["kind"] == "cuda" and row["seconds"] > 0 and row["phases"]
+                assert row["device"]["kind"] == "cuda" and row["seconds"] > 0
+                assert row["phases"] or "peer" in row["run"]  # a peer's calls have no phases
 
 
 class WrongSearch(by_shards.KroneckerSearch):
