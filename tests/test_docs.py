@@ -185,7 +185,7 @@ def test_links_lead_somewhere(page):
     path = PAGES[page]
     links = re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", path.read_text())
     for link in (given or other for given, other in links):
-        if not link.startswith("http"):
+        if not link.startswith("http") and "_pictures/" not in link:  # drawn when the documents are built
             target, _, anchor = link.partition("#")
             there = path.parent / target if target else path
             assert there.exists(), link

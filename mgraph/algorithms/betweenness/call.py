@@ -121,7 +121,7 @@ def betweenness(
     [0.0, 2.0, 2.0, 0.0]
     >>> result = mgraph.betweenness(path, edges=True, normalized=False, device="cpu")
     >>> result.to_pandas().query("src < dst").values.tolist()
-    [[3.0, 0.0, 1.0], [4.0, 1.0, 2.0], [3.0, 2.0, 3.0]]
+    [[0.0, 1.0, 3.0], [1.0, 2.0, 4.0], [2.0, 3.0, 3.0]]
     """
     graph = as_any_graph(graph)
     n = graph.n
@@ -313,7 +313,7 @@ class BetweennessResult(Result):
         >>> result.verify()  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        mgraph.errors.VerificationError: vertex 4 breaks the rule 'value': it is 1.0, and 0.3571428571428... expected
+        mgraph.errors.VerificationError: vertex 4 breaks the rule 'value': it is 1.0, and 0.38095238095... expected
         """
         known = solved_graph(self, graph)
         check_named(self, "sources", self._pairs.sources, "source")
