@@ -2,18 +2,29 @@
 
 import inspect
 import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import mgraph
 from mgraph.algorithms import calls
+
+sys.path.insert(0, str(Path(__file__).parent))
+import pictures
 
 project = "mgraph"
 author = "the mgraph developers"
 version = release = mgraph.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
 html_theme = "furo"
 html_title = f"mgraph {release}"
+html_static_path = ["_static"]
+html_css_files = ["mgraph.css"]
+
+# A copy has neither prompts nor output.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 # Single backticks in a docstring name a Python object, or an argument, which has no link.
 default_role = "py:obj"
@@ -26,6 +37,7 @@ napoleon_use_rtype = False
 python_maximum_signature_line_length = 88
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
 
 
 def page(name: str) -> str:
@@ -35,6 +47,18 @@ def page(name: str) -> str:
     members = "   :members:\n   :inherited-members:\n"
     shown = f"\n.. autoclass:: mgraph.{result[0]}()\n{members}" if result else ""
     return f"{name}\n{'=' * len(name)}\n\n.. autofunction:: mgraph.{name}\n{shown}"
+
+
+def skipped(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what results are made by, such as `ARRAYS`."""
+    return True if name.isupper() else None
+
+
+def setup(app: Any) -> None:
+    """Draw the pictures, and connect what Sphinx calls."""
+    app.connect("autodoc-skip-member", skipped)
+    for page in sorted(Path(__file__).parent.rglob("*.md")):
+        pictures.draw(page)
 
 
 pages = Path(__file__).parent / "api" / "calls"

@@ -13,6 +13,9 @@
 // next mask. Here a bound may hold back a part of the mask. It works on a range of the targets, so several shards can
 // share a search. Between rounds they exchange the vertices that fell, as lists or as the distances of all vertices.
 //
+// Or shards run `piles`, each over the edges into its own vertices, and exchange distances after many rounds: `join`
+// takes over what the others found.
+//
 // All rounds run in one cooperative launch, with a grid-wide barrier a phase. A near pile that one block can handle
 // stays in its shared memory, also while the bound is raised: a round then costs a few memory latencies. The host
 // reads nothing between rounds.
@@ -432,6 +435,37 @@ __global__ void __launch_bounds__(THREADS, 1)
         control->near = count;
         bounds[0] = window;
     }
+}
+
+// Take over what other shards have found: put the vertices outside [lo, hi), lo a multiple of 32, whose distance is less
+// than the one in `known` on the near pile, and lower the bound to the least of them and a window. `mask` gets those
+// inside, from which the other shards have yet to go on. Pushes reach vertices of [lo, hi) only, so no pile has one of
+// the others already.
+template <typename T>
+__global__ void __launch_bounds__(THREADS, 1)
+    join(int n, int lo, int hi, const T* __restrict__ distance, T* known, unsigned* mask, int* near_piles, T* bounds,
+         Control<T>* control, T window) {
+    const int lane = threadIdx.x % 32, words = (n + 31) / 32;
+    int* const pile = near_piles + (control->round % 2 ? n : 0);
+    T least = infinity<T>();
+    for (int w = blockIdx.x * WARPS + threadIdx.x / 32; w < words; w += gridDim.x * WARPS) {
+        const int v = w * 32 + lane;
+        const T d = v < n ? distance[v] : infinity<T>();
+        const bool fell = v < n && d < known[v], inside = w * 32 >= lo && w * 32 < hi;
+        if (fell) known[v] = d;
+        const unsigned all = __ballot_sync(ALL, fell);
+        if (inside) {
+            if (lane == 0) mask[w] = all;
+        } else if (all) {
+            int at = 0;
+            if (lane == 0) at = atomicAdd(&control->near, __popc(all));
+            at = __shfl_sync(ALL, at, 0);
+            if (fell) pile[at + __popc(all & ((1u << lane) - 1))] = v;
+            if (fell && d < least) least = d;
+        }
+    }
+    least = least_of(least);
+    if (lane == 0 && least < infinity<T>()) lower(bounds, raised(least, window));
 }
 
 // Lowers the updating costs of the vertices from lo on, and sets the bits of those that fell.

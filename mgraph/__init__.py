@@ -35,7 +35,7 @@ from .errors import (
     WorkerLostError,
 )
 from .graph import Graph
-from .hierarchy import Hierarchy, Measured, Paths
+from .hierarchy import Flows, Hierarchy, Measured, Paths, Routes
 from .io import SparseIdsWarning, write
 from .namesake import warn_of_neighbour
 from .planner import plan
@@ -52,6 +52,7 @@ __all__ = [
     "DeviceSpec",
     "DistanceOverflowError",
     "DistributedGraph",
+    "Flows",
     "FormatError",
     "Graph",
     "Hierarchy",
@@ -67,6 +68,7 @@ __all__ = [
     "Plan",
     "Result",
     "RoundingError",
+    "Routes",
     "SchedulerError",
     "SparseIdsWarning",
     "VerificationError",
@@ -101,4 +103,6 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "DistributedGraph", "cluster", "csgraph", "resident"})
+        """Return what the reference describes."""
+        special = (name for name in globals() if name.startswith("__"))
+        return sorted({*__all__, *special, "cluster", "csgraph", "device", "planner"})

@@ -78,6 +78,8 @@ _ROADS = {
     "bay": (321_270, 800_172, "San Francisco Bay", "630c4a96869b3ecdd631ceb0f63923fb954ee4c7c26d983863612e2c4442462e"),
     "col": (435_666, 1_057_066, "Colorado", None),
     "fla": (1_070_376, 2_712_798, "Florida", None),
+    "e": (3_598_623, 8_778_114, "the eastern USA", None),
+    "w": (6_262_104, 15_248_146, "the western USA", None),
     "usa": (23_947_347, 58_333_344, "the USA", None),
 }
 

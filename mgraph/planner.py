@@ -62,6 +62,7 @@ class Options(TypedDict, total=False):
     gpus_per_node: int
     splitters: int | None
     weighted: bool
+    edges: bool
     shape: Shape | None
 
 
@@ -144,7 +145,8 @@ def plan(
         Where each vertex's edges begin, to give shards equal numbers of edges. By default the edges count as evenly
         spread.
     sources : int
-        Number of sources of ``"bfs_many"`` and ``"sssp"``, and of ``"distances"``, there by default all vertices.
+        Number of sources of ``"bfs_many"`` and ``"sssp"``, and of ``"distances"`` and ``"betweenness"``, there by
+        default all vertices.
     targets, nearest : int, optional
         Number of targets of ``"distances"``, by default all vertices, and how many of the nearest it returns.
     reduce : str, pair or sequence of these, optional
@@ -167,10 +169,12 @@ def plan(
         H200s has.
     splitters : int, optional
         About how many splitters ``"list_rank"`` walks from. One is picked among `spacing` elements, which is
-        ``n // splitters`` rounded down to a power of two, at least 1 and at most 1024, as 16 bits hold the steps of a
-        walk. By default as many as keep the devices busy.
+        ``n // splitters`` rounded down to a power of two, at most 262,144, or 1024 by ``"splitter48"``, where 16 bits
+        hold the steps of a walk. By default as many as keep the devices busy.
     weighted : bool
         Whether the edges have weights. Without them searches from all sources are faster.
+    edges : bool
+        Whether ``"betweenness"`` is that of edges.
     shape : Shape, optional
         What is known of the graph's form, from `mgraph.planning.shape.shape_of`. The time of searches and components
         on a CPU depends on it. By default that of a random graph.
@@ -218,13 +222,13 @@ def plan(
     for option, value in options.items():
         if not takers(option):
             raise TypeError(f"plan() got an unexpected keyword argument {shown(option)}")
-        default = _defaults(takers(option)[0])[option]
-        checked = default if value is None and default is None else _checked(name, option, value, n)
+        defaults = [_defaults(taker)[option] for taker in takers(option)]
+        checked = None if value is None and None in defaults else _checked(name, option, value, n)
         if option in _defaults(name):
             taken[option] = checked
         elif option == "gpus_per_node" and host_memory is not None:
             continue
-        elif checked is not default and (default is None or checked != default):
+        elif not any(checked is default or (default is not None and checked == default) for default in defaults):
             raise InputError(
                 ArgumentValue(option, value), f" does not go with {name}: it is for {', '.join(takers(option))}"
             )
@@ -360,7 +364,7 @@ def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
     match option:
         case "predecessors" if algorithm == "bfs":
             return checked_predecessors(value)
-        case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "sparse" | "weighted":
+        case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "sparse" | "weighted" | "edges":
             return checked_flag(option, value)
         case _ if option in _LEAST:
             return checked_integer(option, value, _LEAST[option], 2**62)

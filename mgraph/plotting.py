@@ -1,4 +1,4 @@
-"""Pictures of arrays by Matplotlib: counts as bars, a distribution, a matrix, and a small graph.
+"""Pictures of arrays by Matplotlib: counts as bars, distributions, a matrix, a small graph, and a map of any graph.
 
 A graph is laid out by stress majorization: distances in the picture follow distances in edges, those of near vertices
 closest. It starts from classical scaling of the distances.
@@ -7,6 +7,7 @@ Sources: W. Torgerson, "Multidimensional scaling: I. Theory and method", 1952, f
 S. North, "Graph drawing by stress majorization", 2004.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ MOST_BARS = 100
 
 #: The most vertices of a graph that is drawn, and of one whose vertices are named in the picture.
 MOST_VERTICES, MOST_NAMED = 500, 50
+
+#: The lines beyond which a map is a picture of points in a file of vectors, such as PDF.
+MOST_LINES = 20_000
+
+#: The colours of a map, and the codes of Matplotlib that begin a line and end it.
+COLOURS, _TO = 128, (1, 2)
 
 #: Rounds of majorization, and the relative gain of stress at which it ends.
 _ROUNDS, _GAIN = 200, 1e-4
@@ -74,6 +81,127 @@ def draw_matrix(axes: Any, matrix: np.ndarray, step: int, label: str) -> None:
     image = axes.imshow(matrix, extent=there, interpolation="nearest")
     axes.set(xlabel="target", ylabel="source")
     axes.figure.colorbar(image, ax=axes, label=label)
+
+
+def draw_hops(axes: Any, values: np.ndarray, pairs: int, across: str) -> None:
+    """Draw the share of all `pairs` at each distance or less, and where it is nine tenths of those that are reached."""
+    ordered = np.sort(values)
+    places, counts = np.unique(ordered, return_counts=True)
+    shares = counts.cumsum() / max(pairs, 1)
+    axes.step(places, shares, where="post")
+    if len(ordered):
+        most = ordered[-(-9 * len(ordered) // 10) - 1]
+        axes.axvline(most, linestyle="--", color="grey", label=f"90% of the paths: {most:,g} or less")
+        axes.legend()
+    axes.set(xlabel=across, ylabel="share of pairs within", ylim=(0, 1.02))
+
+
+def draw_map(
+    axes: Any,
+    places: np.ndarray,
+    edges: tuple[np.ndarray, np.ndarray],
+    tree: tuple[np.ndarray, np.ndarray],
+    values: np.ma.MaskedArray,
+    label: str,
+    kinds: bool,
+    starts: np.ndarray,
+    routes: Sequence[np.ndarray],
+) -> None:
+    """Draw the edges of a graph of any size where its vertices lie, coloured by the values of their ends.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    places : array of float64, shape (n, 2)
+        The vertices' coordinates; edges from or to one with NaN are not drawn.
+    edges, tree : tuple of two arrays of int
+        The ends of all edges, and of those that are black.
+    values : masked array, shape (n,)
+        What the colours show; an edge has the greater value of its ends, and is grey if one is masked.
+    label : str
+        What the colours mean.
+    kinds : bool
+        Whether values are names: then the most frequent ones have a colour each, and others are grey.
+    starts : array of int
+        Vertices with a mark.
+    routes : sequence of arrays of int
+        Paths, which are drawn above all edges.
+    """
+    collection = lazy.optional("matplotlib.collections", "plot()").PathCollection
+    path = lazy.optional("matplotlib.path", "plot()").Path
+    colormaps = lazy.optional("matplotlib", "plot()").colormaps
+    n = len(places)
+    known = ~np.isnan(places).any(axis=1)
+    src, dst = _once(*edges, n)
+    there = known[src] & known[dst]
+    src, dst = src[there], dst[there]
+    width = float(np.clip(150 / max(len(src), 1) ** 0.5, 0.3, 1.5))
+    style = {"linewidths": width, "rasterized": len(src) > MOST_LINES, "zorder": 1}
+
+    def add(*bundles: tuple[np.ndarray, np.ndarray], **further: Any) -> Any:
+        # One path for all lines of a colour takes a third of the time that a path for each line does.
+        paths = [
+            path(places[np.stack(ends, axis=1)].reshape(-1, 2), np.tile(_TO, len(ends[0])).astype(path.code_type))
+            for ends in bundles
+            if len(ends[0])
+        ]
+        return axes.add_collection(collection(paths, facecolors="none", **style | further), autolim=False)
+
+    hidden = np.ma.getmaskarray(values)
+    grey = hidden[src] | hidden[dst] | (len(tree[0]) > 0)
+    if kinds:
+        names, sizes = np.unique(values.compressed(), return_counts=True)
+        largest = np.argsort(-sizes, kind="stable")[: len(colormaps["tab10"].colors)]
+        for colour, place in zip(colormaps["tab10"].colors, largest.tolist(), strict=False):
+            own = ~grey & (values.data[src] == names[place]) & (values.data[dst] == names[place])
+            grey |= own
+            add((src[own], dst[own]), edgecolors=[colour], zorder=1.5)
+            axes.plot([], [], color=colour, linewidth=2.5, label=f"{sizes[place]:,} vertices")
+        grey = ~np.isin(values.data[src], names[largest]) | (values.data[src] != values.data[dst])
+        axes.legend(title=f"largest {label}", loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", frameon=False)
+    elif not grey.all():
+        src_shown, dst_shown = src[~grey], dst[~grey]
+        shown = np.maximum(values.data[src_shown], values.data[dst_shown]).astype(np.float64)
+        bounds = np.linspace(shown.min(), shown.max(), COLOURS + 1)
+        colour = np.searchsorted(bounds[1:-1], shown)
+        order = np.argsort(colour, kind="stable")
+        groups = np.split(order, np.searchsorted(colour[order], np.arange(1, COLOURS)))
+        centres = [(low + high) / 2 for low, high, own in zip(bounds[:-1], bounds[1:], groups, strict=True) if len(own)]
+        bundles = [(src_shown[own], dst_shown[own]) for own in groups]
+        drawn = add(*bundles, array=centres, cmap="viridis_r", clim=(bounds[0], bounds[-1]), zorder=1.5)
+        axes.figure.colorbar(drawn, ax=axes, label=label, shrink=0.8)
+    add((src[grey], dst[grey]), edgecolors="lightgrey")
+    if len(tree[0]):
+        inside = known[tree[0]] & known[tree[1]]
+        add((tree[0][inside], tree[1][inside]), edgecolors="black", zorder=2)
+    for route in routes:
+        axes.plot(*places[route].T, color="crimson", linewidth=2.5, zorder=3, solid_capstyle="round")
+    marked = starts[:MOST_NAMED]
+    axes.scatter(*places[marked].T, marker="*", s=120, color="crimson", edgecolors="white", linewidths=0.7, zorder=4)
+    low, high = places[known].min(axis=0), places[known].max(axis=0)
+    margin = 0.02 * np.where(high > low, high - low, 1)
+    axes.set(xlim=(low[0] - margin[0], high[0] + margin[0]), ylim=(low[1] - margin[1], high[1] + margin[1]))
+    axes.set_aspect(_aspect(places[known]))
+    axes.set_axis_off()
+
+
+def _once(src: np.ndarray, dst: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of edges without self-loops, and each edge once, whatever its direction."""
+    low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst)
+    pairs = np.unique(low[low < high] * n + high[low < high])
+    return pairs // max(n, 1), pairs % max(n, 1)
+
+
+def _aspect(places: np.ndarray) -> float:
+    """Return how much longer a unit of y is drawn than one of x: for longitudes and latitudes by the mean latitude.
+
+    These are in degrees, or in millionths as DIMACS has them. Lengths that look like either are drawn almost alike.
+    """
+    most = np.abs(places).max(axis=0)
+    unit = next((unit for unit in (1, 1e6) if most[0] <= 180 * unit and most[1] <= 90 * unit), None)
+    latitude = 0.0 if unit is None else places[:, 1].mean() / unit
+    return float(1 / max(np.cos(np.radians(latitude)), 0.05))
 
 
 def draw_graph(

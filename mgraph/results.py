@@ -11,14 +11,13 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from . import device as devices
 from . import lazy, plotting
-from .arguments import checked_choice, size_in_words
+from .arguments import checked_choice, checked_flag, size_in_words
 from .arrays import Array
 from .docstrings import with_common_parts
 from .dtypes import NO_PREDECESSOR, infinity
@@ -27,7 +26,7 @@ from .graph import Graph, PlacedGraph, as_any_graph
 from .graph.ids import written
 from .graph.question import Question, ids_of
 from .graph.views import Views
-from .io import TABLE_PACKAGES, check_output, path_of, replacing, save, save_group, save_networkx
+from .io import RESULT_FORMATS, TABLES, check_output, path_of, save, save_group, save_networkx, save_table, suffix_of
 from .planning.plan import Plan, duration_in_words
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
@@ -41,6 +40,12 @@ MOST_COUNTED = 1 << 22
 
 #: Pairs of a matrix that are converted to rows of a DataFrame at a time.
 PAIRS_AT_A_TIME = 1 << 22
+
+#: Why results that have no value for each vertex are not written as graphs.
+OF_PAIRS, OF_ELEMENTS = (
+    dict.fromkeys((".graphml", ".graphml.gz", ".gexf", ".gexf.gz"), f"it has no value for each vertex, but {what}")
+    for what in ("one for each pair; write a table", "one for each element of a list; write a table")
+)
 
 #: The types of vertices that `verify` reads.
 INTEGERS = ("int32", "int8", "int16", "int64", "uint8", "uint16", "uint32")
@@ -147,6 +152,12 @@ class Result:
 
     #: The kinds of pictures that `plot` draws, the default one first.
     PICTURES: ClassVar[tuple[str, ...]] = ("distribution",)
+
+    #: Why a format cannot hold the result, by its suffix.
+    NOT_IN: ClassVar[Mapping[str, str]] = {}
+
+    #: Whether the values of the main array are names, not quantities.
+    KINDS: ClassVar[bool] = False
 
     #: The rules by which `verify` proves each array and fact; of what is not proved, none.
     PROOFS: ClassVar[Proofs]
@@ -339,23 +350,27 @@ class Result:
         >>> made.nodes[2], made.nodes[3]
         ({'id': 'Genoa', 'distances': 2}, {'id': 'Bari'})
         """
-        if self.INDEX != "vertex" or any(len(array.shape) != 1 for array in self.arrays.values()):
-            raise InputError(f"{type(self).__name__} has no value for each vertex: use to_pandas()")
-        solved, ids = solved_graph(self, graph), self._ids()
-        if not isinstance(solved, Graph):
-            raise InputError("the graph lies on workers: give its to_graph() as ", ArgumentValue("graph"))
+        why = self._not_in().get(".graphml")
+        if why:
+            raise InputError(f"a {type(self).__name__} is not a graph's attribute: {why}")
+        solved = graph_for_networkx(self, graph)
         made = solved.to_networkx()
         needed = 250 * solved.n * len(self.arrays)  # a number, and its place in the node's dictionary
         with devices.allocating(f"to_networkx() of {solved.n:,} vertices", needed, devices.find("cpu")):
-            for number, (name, array) in enumerate(self.arrays.items()):
-                values = on_host(array)
-                present = values >= 0 if name in self.VERTICES else np.full(len(values), True)
-                present &= self._reached(values) if not number else True
-                there = np.flatnonzero(present)
-                found = named(values[there], ids) if ids is not None and name in self.VERTICES else values[there]
-                for vertex, value in zip(there.tolist(), found.tolist(), strict=True):
+            for name, vertices, values in self._attributes():
+                for vertex, value in zip(vertices.tolist(), values.tolist(), strict=True):
                     made.nodes[vertex][name] = value
         return made
+
+    def _attributes(self) -> Iterator[tuple[str, np.ndarray, Any]]:
+        """Yield the attributes of the graph's vertices: the name of each, the vertices that have it, and the values."""
+        ids = self._ids()
+        for number, (name, array) in enumerate(self.arrays.items()):
+            values = on_host(array)
+            present = values >= 0 if name in self.VERTICES else np.full(len(values), True)
+            present &= self._reached(values) if not number else True
+            there = np.flatnonzero(present)
+            yield name, there, named(values[there], ids) if name in self.VERTICES else values[there]
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False, *, graph: Any = None) -> None:
         """Write the result to a file, which appears whole or not at all.
@@ -363,10 +378,10 @@ class Result:
         Parameters
         ----------
         path : path or str
-            The suffix says what is written: ``.npy`` the main array; ``.npz`` all arrays by name, and the graph's ids;
-            ``.zarr`` these as a Zarr group; ``.csv`` and ``.parquet`` the table of `to_pandas`; ``.graphml`` and
-            ``.gexf`` the graph with the arrays as attributes of its vertices, as `to_networkx` makes it, called by the
-            graph's ids.
+            A path, or a URL that fsspec knows. The suffix says what is written: ``.npy`` the main array; ``.npz`` all
+            arrays by name, and the graph's ids; ``.zarr`` these as a Zarr group; ``.csv`` and ``.parquet`` the table of
+            `to_pandas`, of pairs some rows at a time; ``.graphml`` and ``.gexf`` the graph that `to_networkx` makes,
+            with vertices called by the graph's ids. Text is compressed if ``.gz`` follows: ``.csv.gz``.
         overwrite : bool
             Replace a file that exists.
         graph : Graph, optional
@@ -395,10 +410,11 @@ class Result:
         ...     mgraph.read(path)
         Graph(n=6, m=14, undirected, int64)
         """
-        a_file = not (isinstance(path, (str, os.PathLike)) and path_of(os.fspath(path)).suffix == ".zarr")
-        if a_file:
-            check_output(path, overwrite, (".npy", ".npz", ".zarr", *TABLE_PACKAGES, ".graphml", ".gexf"))
-        suffix, ids = path_of(os.fspath(path)).suffix, self._ids()
+        check_output(path, overwrite, tuple(RESULT_FORMATS))
+        where, ids = path_of(os.fspath(path)), self._ids()
+        suffix, why = suffix_of(where), self._not_in()
+        if suffix in why:
+            raise InputError(f"{where} cannot hold a {type(self).__name__}: {why[suffix]}")
         if suffix == ".npy":
             save(path, self._main()[1], overwrite)
         elif suffix in (".npz", ".zarr"):
@@ -406,20 +422,22 @@ class Result:
             ids = ids if suffix == ".npz" else as_text(ids, "Zarr")
             arrays = self.arrays | ({} if ids is None else {"ids": written(ids)})
             (save if suffix == ".npz" else save_group)(path, arrays, overwrite)
-        elif suffix in TABLE_PACKAGES:
-            frame = self.to_pandas()
-            frame = frame if frame.index.name is None else frame.reset_index()
-            with replacing(Path(path), overwrite) as file:
-                try:
-                    (frame.to_csv if suffix == ".csv" else frame.to_parquet)(file, index=False)
-                except (TypeError, ValueError) as error:
-                    form = "CSV" if suffix == ".csv" else "Parquet"
-                    raise InputError(f"{os.fspath(path)}: {form} cannot hold these ids: {error}") from error
+        elif suffix in TABLES:
+            save_table(where, self._frames(as_text(ids, f"a {suffix} file")), overwrite)
         else:
             made = self.to_networkx(graph)
             for attributes in made.nodes.values():  # of which a file has one type
                 attributes |= {name: str(attributes[name]) for name in self.VERTICES if name in attributes}
-            save_networkx(Path(path), made, None if ids is None else ids.tolist(), overwrite)
+            save_networkx(where, made, None if ids is None else ids.tolist(), overwrite)
+
+    def _not_in(self) -> Mapping[str, str]:
+        """Return why a format cannot hold this result, by its suffix."""
+        return self.NOT_IN
+
+    def _frames(self, ids: np.ndarray | None) -> Iterator[Any]:
+        """Yield the parts of the table that a file holds, in which vertices are called by `ids`, if there are any."""
+        frame = self.to_pandas()
+        yield frame if frame.index.name is None else frame.reset_index()
 
     def _ids(self) -> np.ndarray | None:
         """Return the graph's ids, also if they lie on workers; None if it has none."""
@@ -429,7 +447,7 @@ class Result:
         """Return a question about the result; by default integers are what they were in the call."""
         return Question(self.solved, self.plan.n, self.solved.by_ids if ids is None else ids)
 
-    def plot(self, kind: str | None = None, *, graph: Any = None, ax: Any = None) -> Any:
+    def plot(self, kind: str | None = None, *, graph: Any = None, ax: Any = None, routes: Any = None) -> Any:
         """Draw the result as a picture by Matplotlib, which ``pip install 'dask-mgraph[plot]'`` installs.
 
         Parameters
@@ -437,10 +455,12 @@ class Result:
         kind : str, optional
             One of those in Notes; by default the first that the result has.
         graph : Graph, optional
-            For ``"graph"``: the graph that was solved. By default the call's, if it still exists: the result does not
-            keep it.
+            For ``"graph"`` and ``"map"``: the graph that was solved. By default the call's, if it still exists: the
+            result does not keep it.
         ax : matplotlib.axes.Axes, optional
             Where to draw. By default on a new figure of `matplotlib.pyplot`.
+        routes : sequence of vertices, or several, optional
+            For ``"map"``: paths as `path` returns them, drawn above all edges.
 
         Returns
         -------
@@ -450,8 +470,8 @@ class Result:
         Raises
         ------
         InputError
-            If the result has no such picture or is empty, if the graph has more than 500 vertices or no longer exists,
-            or `ax` is no axes.
+            If the result has no such picture or is empty, if the graph has more than 500 vertices, no coordinates for
+            a map, or no longer exists, or `ax` is no axes.
         MissingPackageError
             If Matplotlib is not installed.
 
@@ -463,8 +483,12 @@ class Result:
         - ``"sizes"``, of `mgraph.connected_components`: the components' numbers of vertices, the largest first.
         - ``"distribution"``: how often the values of the main array occur, without those of unreached vertices.
         - ``"matrix"``: the main array as a picture, if it has a row for each source.
+        - ``"hops"``, of distances: the share of all pairs of a source and a vertex at each distance or less.
         - ``"graph"``: the graph itself if it is small. Vertices are coloured by the main array, and up to 50 have their
           names, the graph's ids; the edges of a search tree or of a spanning forest are black.
+        - ``"map"``: the edges of a graph of any size that has `Graph.coordinates`, coloured by distance, component,
+          level or measure; the edges of a spanning forest are black, and a star marks a source. A degree of longitude
+          is drawn as long as it is at the mean latitude.
 
         A matrix is shown by up to 1,000 evenly spaced rows and columns, and a distribution of its values is made of
         evenly spaced rows.
@@ -483,7 +507,9 @@ class Result:
         kind = kinds[0] if kind is None else checked_choice("kind", kind, kinds)
         if 0 in self._main()[1].shape:
             raise InputError("the result is empty: there is nothing to draw")
-        drawn = self._drawing(kind, graph)
+        if routes is not None and kind != "map":
+            raise InputError(ArgumentValue("routes"), " are drawn on a map: give ", ArgumentValue("kind", "map"))
+        drawn = self._drawing(kind, graph) if kind != "map" else self._drawing_of_map(graph, routes)
         axes = plotting.axes_of(ax)
         drawn(axes)
         return axes
@@ -497,17 +523,63 @@ class Result:
         if kind == "graph":
             return self._drawing_of_graph(given)
         values = np.asarray(self)
+        if kind == "hops":
+            return partial(
+                plotting.draw_hops, values=values[self._reached(values)], pairs=values.size, across=self._unit()
+            )
         return partial(plotting.draw_distribution, values=values[self._reached(values)], across=self._picture_name())
+
+    def _unit(self) -> str:
+        """Return what the distances of a picture are."""
+        return "distance in edges" if self.UNREACHED is not None else "distance"
 
     def _picture_name(self) -> str:
         """Return what the values of a picture are."""
         return next(iter(self.arrays))
 
-    def _drawing_of_graph(self, given: Any) -> Callable[[Any], None]:
-        """Return what draws the graph, coloured by the main array."""
+    def _graph_to_draw(self, given: Any) -> Graph:
+        """Return the graph that a picture shows."""
         graph = solved_graph(self, given)
         if not isinstance(graph, Graph):
             raise InputError("a graph that lies on workers is not drawn: use another kind of picture")
+        return graph
+
+    def _drawing_of_map(self, given: Any, routes: Any) -> Callable[[Any], None]:
+        """Return what draws the graph's edges at its coordinates, coloured by the main array."""
+        graph = self._graph_to_draw(given)
+        if graph.coordinates is None or np.isnan(graph.coordinates).any(axis=1).all():
+            raise InputError(
+                "a map needs coordinates, and the graph has none: give them by Graph.with_coordinates, or read a file "
+                "that has them"
+            )
+        paths = [] if routes is None else [routes] if len(routes) and np.ndim(routes[0]) == 0 else list(routes)
+        question = self._question(None)
+        src, dst, _ = graph.listed()
+        values, label = self._by_vertex()
+        return partial(
+            plotting.draw_map,
+            places=graph.coordinates,
+            edges=(devices.to_host(src), devices.to_host(dst)),
+            tree=self._forest(),
+            values=values,
+            label=label,
+            kinds=self.KINDS,
+            starts=np.asarray(getattr(self, "_starts", ()), np.int64) if self.INDEX == "vertex" else np.empty(0, int),
+            routes=[question.vertices("routes", path) for path in paths if len(path)],
+        )
+
+    def _by_vertex(self) -> tuple[np.ma.MaskedArray, str]:
+        """Return the value of each vertex that a map shows, masked where there is none, and what they mean."""
+        values, label = self._colours()
+        return np.ma.masked_array(values, ~self._reached(values)), label
+
+    def _forest(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the edges that stand out in a map."""
+        return np.empty(0, np.int32), np.empty(0, np.int32)
+
+    def _drawing_of_graph(self, given: Any) -> Callable[[Any], None]:
+        """Return what draws the graph, coloured by the main array."""
+        graph = self._graph_to_draw(given)
         if graph.n > plotting.MOST_VERTICES:
             raise InputError(
                 argument="graph", value=graph, expected=f"a graph of at most {plotting.MOST_VERTICES} vertices to draw"
@@ -609,6 +681,9 @@ class OfDistances(Result):
         with device.active(), devices.allocating("is_reached", int(np.prod(array.shape)), device):
             return self._reached(device.asarray(array))
 
+    def _by_vertex(self) -> tuple[np.ma.MaskedArray, str]:
+        return super()._by_vertex()[0], self._unit()
+
     def _reached(self, values: Any) -> Any:
         return values != (infinity(np.dtype(values.dtype)) if self.UNREACHED is None else self.UNREACHED)
 
@@ -666,22 +741,29 @@ class FromSources(OfDistances):
 class MatrixResult(Result):
     """The base of results whose arrays have a row per source; with `client`, the arrays stay on the workers."""
 
-    PICTURES: ClassVar[tuple[str, ...]] = ("matrix", "distribution")
+    PICTURES: ClassVar[tuple[str, ...]] = ("matrix", "distribution", "hops")
+
+    NOT_IN = OF_PAIRS
 
     def _shape_of(self, name: str) -> tuple[int, ...]:
         return len(self._row_sources()), self._width()
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, wide: bool = False) -> Any:
         """Return the connected pairs of vertices as a pandas DataFrame, a row for each pair.
 
         Its columns are ``source``, ``target`` and the arrays. Pairs without a path are left out. Vertices are called by
         the graph's `ids`, if it has any.
 
+        Parameters
+        ----------
+        wide : bool
+            Whether to return the matrix instead: a row for each source, a column for each target, and the main array.
+
         Returns
         -------
         pandas.DataFrame
             `source` and `target` are int32 or the graph's ids, the arrays' columns as in the result. Vertices that are
-            none, such as a source's predecessor, are missing.
+            none, such as a source's predecessor, are missing; so are integer distances of no path if it is `wide`.
 
         Raises
         ------
@@ -703,8 +785,11 @@ class MatrixResult(Result):
         2       0       2          2
         3       1       1          0
         4       1       2          1
+        >>> wide = mgraph.bfs_many(mgraph.Graph.from_edges([0, 1], [1, 2]), [0, 1], device="cpu").to_pandas(wide=True)
+        >>> wide.index.tolist(), wide.columns.tolist(), wide[1].tolist()
+        ([0, 1], [0, 1, 2], [1, 0])
         """
-        pandas = lazy.optional("pandas", "to_pandas()")
+        pandas, wide = lazy.optional("pandas", "to_pandas()"), checked_flag("wide", wide)
         sources, n = self._row_sources(), self._width()
         needed = len(sources) * n * (8 + sum(array.dtype.itemsize for array in self._by_pair().values()))
         if needed > MOST_BYTES:
@@ -716,17 +801,37 @@ class MatrixResult(Result):
         # Once in pieces and once together; and the temporary arrays of a piece, of 40 bytes a pair.
         most = 2 * needed + 40 * min(len(sources), rows) * n
         with devices.allocating(f"to_pandas() of {len(sources):,} x {n:,} pairs", most, devices.find("cpu")):
-            frames, ids = [], as_text(self._ids(), "to_pandas()")
-            for first in range(0, max(len(sources), 1), rows):
-                last = min(first + rows, len(sources))
-                row, column = np.nonzero(self._connected(first, last))
-                columns = {"source": sources[first:last][row], "target": self._targets(first, row, column)}
-                for name, array in self._by_pair().items():
-                    columns[name] = devices.to_host(array[first:last])[row, column]
-                ends = [name for name in ("source", "target", *self.VERTICES) if name in columns]
-                columns |= {name: named(columns[name], ids) for name in ends}
-                frames.append(pandas.DataFrame(columns))
-            return pandas.concat(frames, ignore_index=True)
+            ids = as_text(self._ids(), "to_pandas()")
+            return self._wide(ids) if wide else pandas.concat(self._frames(ids), ignore_index=True)
+
+    def _frames(self, ids: np.ndarray | None) -> Iterator[Any]:
+        pandas = lazy.optional("pandas", "to_pandas()")
+        sources = self._row_sources()
+        rows = max(1, PAIRS_AT_A_TIME // max(self._width(), 1))
+        for first in range(0, max(len(sources), 1), rows):
+            last = min(first + rows, len(sources))
+            row, column = np.nonzero(self._connected(first, last))
+            columns = {"source": sources[first:last][row], "target": self._targets(first, row, column)}
+            for name, array in self._by_pair().items():
+                columns[name] = devices.to_host(array[first:last])[row, column]
+            ends = [name for name in ("source", "target", *self.VERTICES) if name in columns]
+            yield pandas.DataFrame(columns | {name: named(columns[name], ids) for name in ends})
+
+    def _wide(self, ids: np.ndarray | None) -> Any:
+        """Return the main array as a DataFrame, of which sources are the rows and targets the columns."""
+        pandas = lazy.optional("pandas", "to_pandas()")
+        rows, columns = self._row_sources(), self._targets(0, np.zeros(self._width(), int), np.arange(self._width()))
+        values = there = self._connected(0, len(rows))
+        if self._by_pair():
+            values = on_host(self._main()[1])
+        sources, targets = (
+            pandas.Index(named(vertices, ids), name=name, tupleize_cols=False)
+            for vertices, name in ((rows, "source"), (columns, "target"))
+        )
+        if values.dtype.kind == "i" and not there.all():
+            found = {i: column(values[:, i], there[:, i]) for i in range(len(columns))}
+            return pandas.DataFrame(found, sources).set_axis(targets, axis=1)
+        return pandas.DataFrame(values, sources, targets)
 
     def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
         if "matrix" not in self._pictures():
@@ -738,6 +843,9 @@ class MatrixResult(Result):
             masked = np.ma.masked_array(shown, ~self._reached(shown))
             return partial(plotting.draw_matrix, matrix=masked, step=step, label=name)
         values = self._some_rows(max(1, -(-rows * self._width() // plotting.MOST_VALUES)))
+        if kind == "hops":
+            reached = values[self._reached(values)]
+            return partial(plotting.draw_hops, values=reached, pairs=values.size, across=self._unit())
         return partial(plotting.draw_distribution, values=values[self._reached(values)], across=name)
 
     def _some_rows(self, step: int) -> np.ndarray:
@@ -807,6 +915,14 @@ def solved_graph(result: Result, given: Any) -> Graph | PlacedGraph:
     return graph
 
 
+def graph_for_networkx(result: Result, given: Any) -> Graph:
+    """Return the graph that a result is of, as `solved_graph` does, in this process."""
+    solved = solved_graph(result, given)
+    if not isinstance(solved, Graph):
+        raise InputError("the graph lies on workers: give its to_graph() as ", ArgumentValue("graph"))
+    return solved
+
+
 def check_named(result: Result, name: str, numbers: Sequence[int] | np.ndarray, rule: str) -> None:
     """Raise VerificationError unless a fact of a result names some vertices, by their numbers or by the graph's ids."""
     given, numbers, solved = getattr(result, name), np.asarray(numbers).tolist(), result.solved
@@ -860,7 +976,14 @@ def as_text(ids: np.ndarray | None, what: str) -> np.ndarray | None:
 
     File names that are not in UTF-8 are such strings in Python.
     """
-    for name in () if ids is None or ids.dtype.kind == "i" else ids:
+    if ids is None or ids.dtype.kind == "i":
+        return ids
+    try:
+        "".join(map(str, ids)).encode()
+        return ids
+    except UnicodeEncodeError:  # then the first one is named
+        pass
+    for name in ids:
         try:
             str(name).encode()
         except UnicodeEncodeError as error:

@@ -130,6 +130,14 @@ def _hierarchies(weights: str, device: str) -> None:
         hierarchy.distances([0, 1], predecessors=True)
         hierarchy.distance(0, 8)
         hierarchy.path(0, 8)
+        hierarchy.pairs([0, 1], [8, 9])
+        hierarchy.pairs([0, 1], [8, 9], paths=True, along=[np.ones(graph.m)])
+        hierarchy.flows(([0, 1], [8, 9], [1, 2])).verify()
+    # A vertex of many climbs alone.
+    line = with_weights(grid(1, 300, weights=None), None if weights == "none" else weights)
+    alone = Hierarchy(line, order=np.arange(line.n), device=device)
+    alone.pairs([0], [0])
+    alone.pairs([0], [0], paths=True)
 
 
 def _searches(part: str, device: str) -> None:

@@ -236,6 +236,43 @@ def test_measures(seed, kind, weights, edges):
 @graphs
 @kinds
 @nodes
+@pytest.mark.parametrize("weights", ["int", "float"])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_betweenness(seed, kind, nodes, weights, normalized):
+    graph = graph_of(seed, kind, nodes, weights)
+    names = list(graph)
+    for weight in (None, "weight"):
+        options = {"weight": weight, "normalized": normalized, "read": close}
+        for k in (None, 3, 9):
+            for endpoints in (False, True):
+                both("betweenness_centrality", graph, k=k, seed=7, endpoints=endpoints, **options)
+            both("edge_betweenness_centrality", graph, k=k, seed=7, **options)
+        both("betweenness_centrality_subset", graph, names[:5], names[3:], **options)
+        both("edge_betweenness_centrality_subset", graph, names[:5], names, **options)
+
+
+def test_betweenness_that_is_networkxs():
+    """Edges of length zero, where numbers of paths depend on the order, and its own rule for edges and some targets."""
+    graph = nx.path_graph(4)
+    graph[1][2]["weight"] = 0
+    both("betweenness_centrality", graph, read=close)
+    both("betweenness_centrality", graph, k=5, seed=1)
+    for name, *arguments in (
+        ("betweenness_centrality",),
+        ("edge_betweenness_centrality",),
+        ("betweenness_centrality_subset", [0], [3]),
+    ):
+        with pytest.raises(NotImplementedError) as raised:
+            getattr(nx, name)(graph, *arguments, weight="weight", backend="mgraph")
+        assert "not positive" in str(raised.value.__cause__)
+    with pytest.raises(NotImplementedError) as raised:
+        nx.edge_betweenness_centrality_subset(graph, [0], [3], backend="mgraph")
+    assert "not targets" in str(raised.value.__cause__)
+
+
+@graphs
+@kinds
+@nodes
 @pytest.mark.parametrize("edges", [6, 12])
 def test_components(seed, kind, nodes, edges):
     graph = graph_of(seed, kind, nodes, "int", edges)

@@ -1,6 +1,7 @@
 """Benchmarks: rows are complete; a run stops, continues, and reports what it skipped."""
 
 import csv
+import dataclasses
 import functools
 import json
 import subprocess
@@ -13,17 +14,19 @@ from click.testing import CliRunner
 import mgraph
 import mgraph.cluster
 from mgraph import device as devices
+from mgraph import limits
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.algorithms.work import Work
 from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
 from mgraph.measuring import spread
-from mgraph_bench import building, by_shards, resident
+from mgraph_bench import building, by_shards, kernels, resident
 from mgraph_bench.case import Bench, Unfit
+from mgraph_bench.case import row as measured
 from mgraph_bench.commands import bench as main
 from mgraph_bench.rows import read
 from mgraph_bench.run import bench, cases_of, commit, read_rows
-from mgraph_bench.suite import names, parsed, value
+from mgraph_bench.suite import Case, names, parsed, value
 from tests.support.bench_suites import SMALL, calling, cpu_row, small_suites
 from tests.support.clusters import forked
 
@@ -64,6 +67,32 @@ class TestRows:
         assert found["peak_bytes"] > 0 and found["predicted_bytes"] > 0 and found["predicted_seconds"] > 0
         assert found["checked"] == "Bellman's equations and paths"
         assert json.dumps(found, allow_nan=False)
+
+    def test_a_row_names_its_kernels_and_the_times_of_rounds(self):
+        found = cpu_row("list_rank", {"make": "linked_list", "n": 500}, {"method": "wyllie", "span": 1})
+        assert found["kernels"].keys() == {"mgraph.kernels.list_rank.host"}
+        assert kernels.state(found | {"run": {}}) == kernels.SAME
+        assert len(found["rounds"]["jump"]) > 5
+        assert sum(found["rounds"]["jump"]) == pytest.approx(found["phases"]["jump"])
+        assert "link" not in found["rounds"]  # one call
+
+    def test_a_cpu_has_no_more_threads_than_cores(self):
+        cores = limits.cores()
+        with pytest.raises(Unfit, match=rf"^needs {cores + 1} cores, and this machine has {cores}$"):
+            cpu_row("components", {"make": "star", "n": 9}, run={"blocks": cores + 1})
+
+    def test_bytes_a_second_are_counted_both_ways(self):
+        case = Case("small", "list_rank", {"make": "linked_list", "n": 500}, {"method": "splitter64"}, {})
+        suite = dataclasses.replace(
+            parsed("small", tomllib.loads(SMALL)),
+            traffic={"splitter64": {"walk": 20}},
+            moved={"splitter64": {"walk": 12}},
+        )
+        found = measured(case, suite, Bench(), devices.find("cpu"))
+        assert found["phase_rates"]["walk"] == pytest.approx(20 * 500 / found["phases"]["walk"])
+        assert found["moved_rates"]["walk"] == pytest.approx(12 * 500 / found["phases"]["walk"])
+        assert value(found, "phase_rates.walk") == found["phase_rates"]["walk"]
+        assert value(found, "phases_per_element.walk") == pytest.approx(found["phases"]["walk"] / 500)
 
     def test_a_graph_without_edges_has_no_sources(self):
         with pytest.raises(Unfit, match="no vertex has an edge"):

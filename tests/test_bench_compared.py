@@ -2,16 +2,18 @@
 
 import dataclasses
 import random
+import re
 import tomllib
 
 import pytest
 
-from mgraph_bench import amounts, suite
+from mgraph_bench import amounts, kernels, suite
 from mgraph_bench.report import claims, report, summit
+from mgraph_bench.report import published as beside
 from mgraph_bench.report.baseline import change, compared, noise
 from mgraph_bench.report.speedup import families
-from mgraph_bench.rows import figures, read
-from tests.support.bench_rows import CPU, INSTALLED, KEPT, SUITES, Page, case, ceilings, small_suites, texts, write
+from mgraph_bench.rows import read
+from tests.support.bench_rows import CPU, INSTALLED, SUITES, Page, case, ceilings, small_suites, texts, write
 
 
 @pytest.fixture(autouse=True)
@@ -22,17 +24,52 @@ def suites(tmp_path_factory, monkeypatch):
 def test_published_figures_of_other_sizes_have_no_ratio(tmp_path):
     write(tmp_path, [case(n=96)])
     text = report(tmp_path)[1].read_text()
-    assert "| blocked, Tesla M2090 | 512 | 6.00 ms | 1.00 ms (at 96) |" in text
-    assert "| blocked, Tesla M2090 | 1,024" not in text
+    for n, figure in (("512", "6.00 ms"), ("1,024", "32.0 ms")):
+        assert f"| Tesla M2090 | blocked | {n} | {figure} | – | not measured |" in text
 
 
-def test_a_published_size_between_ours_has_both_neighbours(tmp_path, monkeypatch):
-    text = SUITES["methods"].replace("x = [1000]", "x = [724.0773439350247]")  # as far from 512 as from 1,024
+def test_the_best_method_stands_beside_the_same_one(tmp_path):
+    rows = [case(n=512, seconds=2e-3), case(n=512, seconds=5e-4, method="naive"), case(n=1024, seconds=8e-3)]
+    rows += [case(n=512, seconds=1e-4, method="scipy", run={"peer": "scipy"})]  # another library's
+    text = report(write(tmp_path, rows))[1].read_text()
+    assert "| Tesla M2090 | blocked | 512 | 6.00 ms | H200 | 2.00 ms | 3.00 × | 500 µs (naive) | 12.0 × |" in text
+    assert "| Tesla M2090 | blocked | 1,024 | 32.0 ms | H200 | 8.00 ms | 4.00 × | 8.00 ms (blocked) | 4.00 × |" in text
+
+
+def test_several_rows_that_are_like_a_published_one_have_a_range(tmp_path, monkeypatch):
+    text = SUITES["methods"].replace("x = [1000]", "x = [1024]")
     (tmp_path / "methods.toml").write_text(text)
     monkeypatch.setattr(suite, "SUITES", tmp_path)
-    rows = [case(n=512), case(n=1024, iterations=5), case(n=1024, iterations=7, call={"method": "blocked", "k": 2})]
+    rows = [case(n=1024, iterations=5), case(n=1024, iterations=7, call={"method": "blocked", "k": 2})]
     words = report(write(tmp_path / "run", rows))[1].read_text()
-    assert "| 9 | 4 (at 512); 5 to 7 (at 1,024) |" in words
+    assert "| elsewhere | rounds | 1,024 | 9 | H200 | 5 to 7 | – | – | – |" in words
+
+
+def test_rows_say_whether_their_kernels_have_changed(tmp_path):
+    today = kernels.digests(["mgraph.kernels.minplus"], "cuda")
+    (name,) = today
+    rows = [case(n=512, kernels=today), case(n=1024, kernels={name: "another"}), case(n=2048)]
+    assert [kernels.state(row) for row in rows] == [kernels.SAME, kernels.CHANGED, kernels.UNKNOWN]
+    assert kernels.state(case(run={"peer": "scipy"})) == ""
+    assert kernels.state(case(kernels={"kernels/removed.cu": "x"})) == kernels.CHANGED
+    text = report(write(tmp_path, rows))[1].read_text()
+    assert "Of 3 rows 1 ran kernels that have changed since and 1 do not say which kernels they ran" in text
+    assert re.search(r"\| Tesla M2090 \| blocked \| 512 .*\| same \|", text)
+    assert re.search(r"\| Tesla M2090 \| blocked \| 1,024 .*\| changed since \|", text)
+
+
+def test_digests_of_kernels_are_of_their_code(monkeypatch, tmp_path):
+    (tmp_path / "one.cu").write_text('#include "two.cuh"\nint one();  // a comment\n')
+    (tmp_path / "two.cuh").write_text("int two();\n")
+    monkeypatch.setattr("mgraph.device.compile.KERNELS", tmp_path)
+    digest = kernels._digest.__wrapped__
+    before = digest("kernels/one.cu")
+    (tmp_path / "one.cu").write_text('#include "two.cuh"\nint one();\n')
+    assert digest("kernels/one.cu") == before
+    (tmp_path / "two.cuh").write_text("long two();\n")
+    assert digest("kernels/one.cu") != before
+    assert digest("kernels/none.cu") is None
+    assert kernels.digests(kernels.packages(), "cpu").keys() >= {"mgraph.kernels.bfs.host", "mgraph.kernels.text.host"}
 
 
 def test_a_published_band_is_drawn_and_listed(tmp_path, monkeypatch):
@@ -40,19 +77,20 @@ def test_a_published_band_is_drawn_and_listed(tmp_path, monkeypatch):
     (tmp_path / "methods.toml").write_text(text)
     monkeypatch.setattr(suite, "SUITES", tmp_path)
     page, short = report(write(tmp_path / "run", [case(n=512), case(n=1024)]))
-    assert "| blocked, Tesla M2090 | 512 | 5.00 ms to 9.00 ms | 1.00 ms |" in short.read_text()
+    line = "| Tesla M2090 | blocked | 512 | 5.00 ms to 9.00 ms | H200 | 1.00 ms | 1.00 ms (blocked) |"
+    assert line in short.read_text()
     plot = (tmp_path / "run" / "plots" / "methods.svg").read_text()
     assert 'id="methods-published' in plot and "fill-opacity: 0.13" in plot
     assert "Shaded: published" in page.read_text()
 
 
-def told(found, **claim):
-    """Return the cells of the lines of a claim: the measured figure, at which n, and on what."""
+def told(found, cells=slice(2, 5), **claim):
+    """Return some cells of the lines of a claim: the measured figure, at which n, and on what."""
     known = suite.parsed("methods", tomllib.loads(SUITES["methods"]))
     one = suite.Claim("faster", claim.pop("published", "2 ×"), **{"of": "seconds"} | claim)
     *_, table = claims.blocks(dataclasses.replace(known, claims=(one,)), found)
     assert all(row[:2] == (one.words, one.published) for row in texts(table))
-    return [row[2:] for row in texts(table)]
+    return [row[cells] for row in texts(table)]
 
 
 def test_claims_are_compared_with_our_rows():
@@ -66,6 +104,8 @@ def test_claims_are_compared_with_our_rows():
     one = ("500 ×", "n 512", "EPYC 9654 (1 core) over H200")
     assert told(rows, rows={"blocks": 1, "device": "cpu"}, over=gpu) == [one]
     assert told(rows, rows={"n": 2048}, over={"n": [512, 1024]}) == [("16.0 ×", "", "H200")]  # the best of them all
+    least = told(rows, rows={"n": 2048}, over={"n": [512, 1024]}, of="phases.update")
+    assert least == [("16.0 ×", "", "H200")]
     assert told(rows, rows={"n": 2048}, over={"n": 512}, published="90 %") == [("1600 %", "", "H200")]
     assert told(rows, rows={"kind": "ceilings"}, of="copy") == [("4.30 TB/s", "", "H200")]
     assert told(rows, rows={"n": [512, 1024], "device": "cpu", "blocks": []}) == [
@@ -74,6 +114,53 @@ def test_claims_are_compared_with_our_rows():
     most = told(rows, rows={}, of="n", by="rate")
     assert most == [("2,048", "", "H200"), ("4,096", "", "EPYC 9654 (2 cores)")]
     assert told(rows, rows={"method": "naive"}) == [("not measured", "", "")]
+
+
+@pytest.mark.parametrize(
+    ("band", "ours", "verdict"),
+    [
+        ((2, 4), (3, 4), "holds"),
+        ((2, 4), (5, 9), "more"),
+        ((2, 4), (1.1, 1.5), "less"),
+        ((2, 4), (0.2, 0.9), "reversed"),
+        ((0.2, 0.9), (1.1, 2), "reversed"),
+        ((0.9, 1.1), (0.2, 0.5), "less"),  # flat, which has no other side
+        ((2, 4), (1, 3), "in part"),
+        ((), (1, 3), ""),
+    ],
+)
+def test_claims_have_a_verdict(band, ours, verdict):
+    rows = [case(n=n, seconds=1.0, method="naive") for n in (512, 1024)]
+    rows += [case(n=n, seconds=1 / ratio) for n, ratio in zip((512, 1024), ours, strict=True)]
+    cells = told(rows, slice(5, 6), rows={"method": "naive"}, over={"method": "blocked"}, band=band)
+    assert [cell for (cell,) in cells] == [verdict if verdict else ""]
+
+
+def test_reversed_claims_are_listed_at_the_top(tmp_path, monkeypatch):
+    text = SUITES["methods"]
+    for words, band in (("naive is slower", [2, 4]), ("naive is much faster", [0.1, 0.4])):
+        text += f"""
+            [[claim]]
+            words = "{words}"
+            published = "so it is"
+            band = {band}
+            of = "seconds"
+            rows = {{method = "naive"}}
+            over = {{method = "blocked"}}
+        """
+    (tmp_path / "methods.toml").write_text(text)
+    monkeypatch.setattr(suite, "SUITES", tmp_path)
+    rows = [case(n=512, seconds=3e-4, method="naive"), case(n=512, seconds=1e-3)]
+    words = report(write(tmp_path / "run", rows))[1].read_text().partition("## Claims of the studies")[2]
+    assert "1 reversed, 1 holds" in words
+    assert "| methods | naive is slower | so it is | 0.300 × | H200 | not recorded |" in words.partition("## ")[0]
+
+
+def test_an_inflection_is_the_steepest_rise():
+    rows = [case(n=n, seconds=t) for n, t in ((512, 1e-3), (1024, 3e-3), (2048, 4e-3))]
+    assert told(rows, rows={}, steepest=True) == [("3.00 ×", "n 1,024", "H200")]
+    assert told(rows[:1], rows={}, steepest=True) == [("1.00 ×", "n 512", "H200")]
+    assert told(rows, rows={}, steepest=True, of="phases.update", band=(4, 9))[0][0] == "3.00 ×"
 
 
 def test_ratios_with_a_band_are_drawn():
@@ -87,22 +174,33 @@ def test_ratios_with_a_band_are_drawn():
     assert texts(table)[0][2] == "8.00 ×"
 
 
-def test_published_figures_of_suites_have_kept_rows(monkeypatch):
+def test_suites_measure_what_their_studies_published(monkeypatch):
     monkeypatch.setattr(suite, "SUITES", INSTALLED)
-    rows = read(KEPT)
     printed = {"bfs-strategies", "calls", "peers"}  # no figures of these are published
-    printed |= {"apsp-types", "searches", "closure", "predictions", "forest"}  # whose figures are this project's own
+    printed |= {
+        "apsp-types",
+        "searches",
+        "closure",
+        "predictions",
+        "forest",
+        "betweenness",
+    }  # whose figures are this project's own
     for name in suite.names():
         known = suite.load(name)
         assert name in printed or known.published or known.claims, name
-        found = [finding.claim for finding in claims.findings(known, [*rows.of(name), *rows.ceilings])]
-        assert [claim.words for claim in known.claims if claim not in found] in ([], ["the same on 8 GPUs"]), name
+        cases = [dataclasses.asdict(each) for each in known.cases()]
+        for each in cases:  # as rows are, of a call that ran the method that it asked for
+            each["device"] = {"kind": each["run"].get("device", "cuda"), "model": "a device", "count": 1}
+            each |= {"method": each["call"].get("method", each["run"].get("peer"))}
+            each |= {"n": each["graph"].get("n", each["graph"].get("core"))}
         for published in known.published:
-            phase = published.beside.get("phase")
-            drawn_only = name == "rank-bandwidth" and phase == "coalesced"
-            wanted = {what: value for what, value in published.beside.items() if what != "phase"}
-            same = [row for row in rows.of(name) if all(suite.value(row, what) == wanted[what] for what in wanted)]
-            assert drawn_only or any(dict(figures(row, published.of)).get(phase or "") for row in same), published
+            at = {beside.plain(suite.value(each, known.plot.x)) for each in cases if beside.comparable(each, published)}
+            if name not in ("scaling", "span", "peers"):  # the project's own
+                assert at >= set(published.x), f"{name} never measures {published}"
+        for claim in known.claims:
+            for wanted in (claim.rows, claim.over or {}):
+                fields = {what: value for what, value in wanted.items() if what not in ("devices", "kind", "n")}
+                assert any(suite.matches(each, fields) for each in cases), f"{name} never measures {claim}"
 
 
 def verdict(times, before, **fields):

@@ -10,10 +10,11 @@ from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.dtypes import NO_PREDECESSOR
 from mgraph.errors import InputError
 from mgraph.generate import grid, linked_list, random_matrix, rmat
+from mgraph.graph import as_graph
 from mgraph_bench import peers
-from mgraph_bench.peers import PEERS, PeerError, solver, version
+from mgraph_bench.peers import PEERS, PeerError, arrays, solver, version
 
-HERE = [name for name in PEERS if PEERS[name].kind == "cpu"]
+HERE = [name for name in PEERS if PEERS[name].kind == "cpu" and name != "textbook"]
 
 
 def parallel():
@@ -114,6 +115,26 @@ def test_apsp(peer, graph):
     assert np.array_equal(found["distances"], distances(mgraph.apsp(graph, device="cpu")))
 
 
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_betweenness(peer, directed, weights):
+    graph = mgraph.generate.rmat(6, 4, directed=directed)
+    if weights:
+        src, dst, _ = graph.coo()
+        graph = graph.with_weights((1 + (src + dst) % 5).astype(np.int32))
+    for sources in (list(range(graph.n)), [3, 1, 9]):
+        try:
+            solve, arrays, _ = solver(peer, "betweenness", graph, sources=sources)
+        except PeerError as error:
+            if len(sources) == graph.n:
+                pytest.skip(str(error))
+            assert peer == "networkit" and "takes all sources" in str(error)
+            continue
+        found = arrays(solve())
+        expected = mgraph.betweenness(graph, sources, device="cpu").betweenness
+        assert found["betweenness"] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "int32"])
 @pytest.mark.parametrize("density", [0.05, 1.0])
 def test_dense(peer, density, dtype):
@@ -196,6 +217,49 @@ def test_predecessors_of_scipy(graph, algorithm):
     rows = zip(*(np.atleast_2d(found[name]) for name in ("distances", "predecessors")), strict=True)
     for source, (row, before) in enumerate(rows):
         check_tree(tree, source, row, before)
+
+
+@pytest.mark.parametrize("where", ["first", "last", "hub"])
+def test_textbook_searches_of_one_core(graph, where):
+    source = {"first": 0, "last": graph.n - 1, "hub": np.diff(graph.csr().indptr).argmax()}[where]
+    for algorithm in ("bfs", "sssp"):
+        solve, found, _ = solver("textbook", algorithm, graph, source=source)
+        expected = getattr(mgraph, algorithm)(graph, int(source), device="cpu")
+        first = found(solve())["distances"]
+        if algorithm == "bfs":
+            assert first.dtype == np.int32 and np.array_equal(first, expected.distances)
+        else:
+            assert np.array_equal(first, distances(expected))
+        assert np.array_equal(first, found(solve())["distances"])
+
+
+def test_textbook_all_pairs_of_one_core(graph):
+    solve, found, _ = solver("textbook", "apsp", graph)
+    expected = distances(mgraph.apsp(graph, device="cpu"))
+    assert np.array_equal(found(solve())["distances"], expected)
+    assert np.array_equal(found(solve())["distances"], expected)
+
+
+def test_textbook_takes_no_negative_lengths():
+    with pytest.raises(PeerError, match="Dijkstra's algorithm admits no negative weights"):
+        solver("textbook", "sssp", NEGATIVE, source=0)
+
+
+def test_array_code_is_right_by_numpy(graph):
+    """By NumPy in CuPy's place: the code is the same."""
+    solve, found, called = arrays.apsp(np, graph)
+    assert np.array_equal(found(solve())["distances"], distances(mgraph.apsp(graph, device="cpu")))
+    assert called == "an expression a pivot"
+    solve, found, _ = arrays.bfs(np, graph, 0)
+    assert np.array_equal(found(solve())["distances"], mgraph.bfs(graph, 0, device="cpu").distances)
+
+
+@pytest.mark.parametrize("peer", ["numpy", "textbook"])
+def test_plain_programs_take_dense_matrices(peer):
+    matrix = random_matrix(40, density=0.05, low=0, high=9, dtype="int32", seed=2)
+    solve, found, _ = arrays.apsp(np, as_graph(matrix)) if peer == "numpy" else solver(peer, "apsp", matrix)
+    expected = distances(mgraph.apsp(matrix, device="cpu"))
+    assert np.array_equal(found(solve())["distances"], expected)
 
 
 def test_versions(peer):

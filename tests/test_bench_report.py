@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mgraph_bench import amounts
+from mgraph_bench import amounts, suite
 from mgraph_bench.report import report
 from mgraph_bench.report.document import Column, Details, Section, Words, page, summary, table
 from mgraph_bench.report.drawing import drawn, round_linear, round_log, short, spread_out, svg
-from tests.support.bench_rows import CPU, Page, case, ceilings, everything, small_suites, texts, write
+from tests.support.bench_rows import CPU, SUITES, Page, case, ceilings, everything, small_suites, texts, write
 
 
 @pytest.fixture(autouse=True)
@@ -96,11 +96,13 @@ def test_published_series_are_drawn_and_compared_with_ours(made, folder):
         ("bandwidth", "walk, GTX 260"),
         ("peers", "search, elsewhere"),
     ):
-        assert series in page.sections[name] and series in short
+        words, machine = series.split(", ")
+        assert words in page.sections[name] and f"| {machine} | {words} |" in short
         text = (folder / "plots" / f"{name}.svg").read_text()
         assert f'id="{name}-published' in text and "stroke-dasharray" in text
         assert series.split(",")[0] in text
-    assert "9" in page.sections["methods"] and "4 (at 1,024)" in page.sections["methods"]
+    assert "| elsewhere | rounds | 1,000 | 9 | – | not measured |" in short  # ours are of other sizes
+    assert "| Tesla M2090 | blocked | 512 | 6.00 ms | H200 | 1.00 ms | 6.00 × | 1.00 ms (naive) | 6.00 × |" in short
     assert "5.00 ×" in page.sections["bandwidth"] and "25.0 ×" in page.sections["peers"]
 
 
@@ -242,6 +244,28 @@ def test_words_of_rows_are_escaped(tmp_path):
     written = report(tmp_path)
     assert "<script>" not in written[0].read_text() and "&lt;b&gt;" in written[0].read_text()
     Page(written[0].read_text())
+
+
+def test_further_plots_of_a_suite(tmp_path, monkeypatch):
+    text = SUITES["methods"]
+    for x, more in (("n", "relative = true"), ("round", 'log = ["y"]')):
+        text += f"""
+            [[drawing]]
+            x = "{x}"
+            y = "phases"
+            {more}
+            words = "Operations by {x}."
+        """
+    (tmp_path / "methods.toml").write_text(text)
+    monkeypatch.setattr(suite, "SUITES", tmp_path)
+    rows = [case(n=512, rounds={"update": [1e-3, 2e-3, 4e-3]}), case(n=1024, seconds=4e-3)]
+    words = report(write(tmp_path / "run", rows))[1].read_text()
+    for number, x in ((1, "n"), (2, "round")):
+        assert f"![Operations by {x}.](plots/methods-{number}.svg)" in words
+    first, second = ((tmp_path / "run" / "plots" / f"methods-{number}.svg").read_text() for number in (1, 2))
+    assert "times as fast as at the first n" in first and "blocked, factor" in first
+    assert "blocked, update" in second and "factor" not in second
+    assert "published" not in first + second
 
 
 def test_published_figures_of_another_field_have_a_plot(made, folder):

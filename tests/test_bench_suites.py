@@ -1,6 +1,7 @@
 """Benchmarks: suites are read, swept, and refused with a message; their inputs are generated."""
 
 import dataclasses
+import re
 import tomllib
 
 import pytest
@@ -12,13 +13,13 @@ from mgraph.generate import rmat, weighted
 from mgraph_bench import CHECKOUT, inputs
 from mgraph_bench.run import bench, read_rows
 from mgraph_bench.suite import SUITES, load, names, parsed
-from tests.support.bench_suites import CLAIM, SMALL, small_suites
+from tests.support.bench_suites import CLAIM, DRAWING, SMALL, small_suites
 
 PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
     "traversal-degree", "traversal-road", "apsp-sparse", "rank-scaling", "rank-threads", "rank-bandwidth",
-    "components-types", "components-threads", "bfs-strategies", "scaling", "peers", "span",
-    "apsp-types", "searches", "closure", "predictions", "forest", "calls",
+    "components-types", "components-rounds", "components-threads", "bfs-strategies", "scaling", "peers", "span",
+    "apsp-types", "searches", "closure", "predictions", "forest", "betweenness", "calls",
 }  # fmt: skip
 
 
@@ -65,6 +66,11 @@ class TestSuites:
         suite = parsed("small", tomllib.loads(SMALL.replace("[quick]", CLAIM).replace("2.5]", "[2, 3]]")))
         assert suite.claims[0].band == (10, 20) and suite.published[0].upper == (0.003,)
 
+    def test_further_plots_are_read(self):
+        (drawing,) = parsed("small", tomllib.loads(SMALL.replace("[quick]", DRAWING))).drawings
+        assert drawing.words == "By operation." and drawing.relative and drawing.plot.rows == {"method": "hybrid"}
+        assert (drawing.plot.x, drawing.plot.y, drawing.plot.log) == ("n", "phases", ("x",))
+
     def test_an_unknown_suite_is_refused_with_a_list_of_suites(self):
         with pytest.raises(mgraph.InputError, match=r"'nothing' is not known: use one of apsp-methods"):
             load("nothing")
@@ -75,7 +81,7 @@ class TestSuites:
             ("title", "tilte", "a suite has no 'tilte': use title, source"),
             ('about = "Nothing."', "", "a suite lacks 'about'"),
             ('"A suite"', "7", "title must be text, got 7"),
-            ('"bfs"', '"bfsx"', "algorithm = 'bfsx' is not known: use apsp, bfs"),
+            ('"bfs"', '"bfsx"', "algorithm = 'bfsx' is not known: use apsp, betweenness"),
             ('x = "n"', 'x = "nn"', r"\[plot\] x = 'nn' is not known: use device, n, m"),
             ('x = "n"', 'y = "speed"', r"\[plot\] lacks 'x'"),
             ('x = "n"', 'x = "n"\ny = "speed"', r"\[plot\] y = 'speed' is not known: use seconds"),
@@ -114,10 +120,18 @@ class TestSuites:
             ("[plot]", "checks = []\n[plot]", r"checks must be a list of distances.*, got \[\]"),
             ("[1, 2.5]", "[1]", "another machine: 2 values of x and 1 of milliseconds"),
             ("[1, 2.5]", '["1", 2.5]', "another machine: x and milliseconds are lists, the latter of numbers"),
-            ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, beside, x, seconds"),
+            ("milliseconds", "hours", r"\[\[published\]\] has no 'hours': use series, machine, beside, x"),
             ("milliseconds = [1, 2.5]", "", "another machine has figures of nothing: give one of seconds"),
             ('{method = "hybrid"}', '{methods = "hybrid"}', "another machine: beside has no 'methods'"),
             ("[1, 2.5]", "[1, [2.5]]", "numbers above 0, or of pairs"),
+            ('machine = "a machine"', "", r"\[\[published\]\] lacks 'machine'"),
+            ('"a machine"', "7", "another machine: machine must be text, got 7"),
+            ("[quick]", CLAIM.replace("band", "steepest"), r"it is: steepest must be true or false, got \[10, 20\]"),
+            ("[quick]", CLAIM.replace('"seconds"', '"seconds.walk"'), "it is: of = 'seconds' is not known: use phases"),
+            ("[quick]", DRAWING.replace("words", "title"), r"\[\[drawing\]\] has no 'title': use x, y, series"),
+            ("[quick]", DRAWING.replace("phases", "speed"), r"\[\[drawing\]\] y = 'speed' is not known"),
+            ("[quick]", DRAWING.replace("true", "1"), r"\[\[drawing\]\] relative must be true or false, got 1"),
+            ("[quick]", "[moved.walking]\nwalk = 1\n[quick]", r"\[moved\] has no 'walking': use hybrid"),
             ("[quick]", CLAIM.replace("seconds", "hours"), "it is: of = 'hours' is not known: use seconds"),
             ("[quick]", CLAIM.replace("rows", "row"), r"\[\[claim\]\] has no 'row': use words, published, of, rows"),
             ("[quick]", CLAIM.replace("method", "colour"), "it is: rows has no 'colour'"),
@@ -137,7 +151,7 @@ class TestSuites:
         ("algorithm", "make", "words"),
         [
             ("bfs", '"linked_list"', "bfs takes nothing of make = 'linked_list': that is for list_rank"),
-            ("list_rank", '"rmat"', "list_rank takes nothing of make = 'rmat': that is for apsp, bfs"),
+            ("list_rank", '"rmat"', "list_rank takes nothing of make = 'rmat': that is for apsp, betweenness"),
             ("components", '"random_matrix"', "that is for apsp"),
             ("bfs", '"read", file = 3', "file = 3 does not fit: it takes str"),
             ("apsp", '"random_matrix", dtype = "float31"', "dtype = 'float31' is not known: use auto, float32"),
@@ -211,6 +225,24 @@ class TestInputs:
     def test_invalid_inputs_are_refused(self, graph, words):
         with pytest.raises(mgraph.InputError, match=words):
             inputs.made(graph, "cpu")
+
+
+def test_every_row_of_the_source_studies_is_decided():
+    text = (CHECKOUT / "docs" / "studies.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \| (.*) \| (.*?) \| (.*?) \|$", text, re.MULTILINE)
+    assert [int(number) for number, *_ in rows] == list(range(1, 150))
+    decisions = [decision for *_, decision in rows]
+    full, still_open = (sum(word.startswith(begin) for word in decisions) for begin in ("full", "open"))
+    assert all(len(decision) > 3 for decision in decisions)
+    said = f"Of 149 rows {full} are full and\n{still_open} are open; of the other {149 - full - still_open} the last"
+    assert said in text
+    folders = [CHECKOUT / name for name in ("benchmarks", "kernels", "mgraph", "deploy")]
+    files = {path.relative_to(CHECKOUT).as_posix() for folder in folders for path in folder.rglob("*.*")}
+    for number, _, _, where, suites, _ in rows:
+        for name in re.findall(r"`([\w/.-]+\.(?:py|cuh?|toml)\b)", where):
+            assert any(file == name or file.endswith(f"/{name}") for file in files), f"row {number}: no file {name}"
+        for name in re.findall(r"[a-z]+(?:-[a-z]+)+", suites):
+            assert name in PUBLISHED, f"row {number}: no suite {name}"
 
 
 def test_the_suites_are_where_the_package_looks():

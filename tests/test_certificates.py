@@ -57,7 +57,7 @@ def first_fault(graph, q, distances, predecessors):
             above, steps = parent[above], steps + 1
         if reached[v] and above not in q.starts:
             broken["cycle"].add(v)
-    proven, tight, ties = set(q.starts), set(), []
+    proven, tight, ties, any_order = set(q.starts), set(), [], []
     src, dst, weights = graph.coo()
     with np.errstate(all="ignore"):
         for e, (u, v) in enumerate(zip(src.tolist(), dst.tolist(), strict=True)):
@@ -79,6 +79,8 @@ def first_fault(graph, q, distances, predecessors):
                 continue
             if d[v] > high:
                 broken["edge"].add(v)
+            if low <= d[v] <= high and u != v:
+                any_order.append((u, v))
             if low <= d[v] <= high and (
                 d[u] <= d[v] or not q.nonnegative or (q.rounding.relative and parent is not None)
             ):
@@ -99,6 +101,13 @@ def first_fault(graph, q, distances, predecessors):
                 broken["tight"].add(v)
             if v not in proven:
                 broken["path" if parent is None else "tree edge"].add(v)
+    if parent is None and q.nonnegative and not exact and q.rounding.relative and (broken["tight"] or broken["path"]):
+        # Where distances round, the vertex before may be farther: all tight edges count.
+        proven = set(q.starts)
+        while found := {v for u, v in any_order if u in proven} - proven:
+            proven |= found
+        broken["tight"] = set()
+        broken["path"] = {v for v in range(n) if reached[v]} - proven
     return next(((rule, min(vertices)) for rule, vertices in broken.items() if vertices), None)
 
 

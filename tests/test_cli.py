@@ -671,7 +671,9 @@ def test_forest(tmp_path):
         assert [saved[name].tolist() for name in ("src", "dst", "weights")] == [[0, 1, 3], [1, 2, 4], [4, 3, 1.5]]
         assert saved["ids"].tolist() == [10, 20, 30, 40, 50]
     assert "3 edges, 2 trees, total weight 3" in ok(*arguments, "--unweighted")
-    assert "give a .npz file" in misused(invoke(*arguments, "--out", tmp_path / "forest.npy"))
+    assert "its arrays are of use only together; write .npz" in misused(
+        invoke(*arguments, "--out", tmp_path / "forest.npy")
+    )
     path.write_text("0 1 1e308\n1 2 1e308\n")
     assert facts("forest", path, "--device", "cpu")["total_weight"] is None
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from mgraph.cli import main
-from tests.support.commands import invoke
+from tests.support.commands import invoke, ok
 
 #: Commands whose examples are not run, each with the reason.
 NOT_RUN = {
@@ -68,8 +68,11 @@ def test_the_example_runs(name, tmp_path, monkeypatch):
         (tmp_path / file).write_text("7 9\n9 11\n20 21\n")
     (tmp_path / "a.txt").write_text("0\n5\n")
     (tmp_path / "b.txt").write_text("7\n90\n")
+    (tmp_path / "demand.txt").write_text("0 7 2.5\n5 90 1\n")
     np.save(tmp_path / "successors.npy", [1, 2, 2])
     words = example(name)
+    if "roads.npz" in words and name != "hierarchy":
+        ok("hierarchy", "roads.gr", "--out", "roads.npz", "--quiet")
     done = invoke(*words)
     assert done.exit_code == 0, done.output
     assert done.stdout

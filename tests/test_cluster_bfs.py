@@ -51,11 +51,21 @@ def check(client, device, method="auto", spans=(None, 1, 5), given=None):
             check_search(graph, 0, tree)
 
 
-@pytest.mark.parametrize("method", FUSED)
+@pytest.mark.parametrize("method", [*FUSED, "asynchronous"])
 def test_the_same_as_direct(client, method):
     """Each method with each graph and each span, and each graph with each span."""
     for number, graph in enumerate(graphs()):
-        check(client, "cpu", method, ((None, 1, 5)[(number + FUSED.index(method)) % 3],), [graph])
+        check(client, "cpu", method, ((None, 1, 5)[(number + methods("bfs").index(method)) % 3],), [graph])
+
+
+def test_several_workers_search_a_deep_graph_asynchronously(client):
+    graph = mgraph.generate.grid(300, 300, device="cpu")
+    found = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors=True)
+    assert found.plan.method == ("hybrid" if len(found.plan.ranges) == 1 else "asynchronous")
+    direct = mgraph.bfs(graph, 7, device="cpu", predecessors=True)
+    assert np.array_equal(found.distances, direct.distances)
+    assert np.array_equal(found.predecessors, direct.predecessors)
+    found.verify()
 
 
 @pytest.mark.parametrize("method", ["hybrid", *exhaustive("frontier")])
@@ -69,20 +79,20 @@ def test_levels_that_all_cores_of_each_worker_run(client, method):
 def test_without_edges_by_source_where_both_lists_do_not_fit(client):
     graph = mgraph.generate.grid(40, 50)
     direct = mgraph.bfs(graph, 7, device="cpu", predecessors=True)
-    roomy = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors=True)
+    roomy = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors=True, method="hybrid")
     if len(roomy.plan.devices) == 1:  # one list serves both directions
         return
     limit = int(0.8 * max(roomy.plan.peak_bytes))
-    found = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors=True, memory_limit=limit)
+    found = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors=True, memory_limit=limit, method="hybrid")
     assert (roomy.plan.method, found.plan.method) == ("hybrid", "pull")
     assert not found.plan.detail.by_source and max(found.plan.peak_bytes) <= limit
     assert np.array_equal(found.distances, direct.distances)
     assert np.array_equal(found.predecessors, direct.predecessors)
-    tree = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors="any", memory_limit=limit)
+    tree = mgraph.bfs(graph, 7, client=client, device="cpu", predecessors="any", memory_limit=limit, method="hybrid")
     assert tree.plan.method == "pull" and np.array_equal(tree.distances, direct.distances)
     check_search(graph, 7, tree)
     with pytest.raises(mgraph.MemoryLimitError):
-        mgraph.bfs(graph, 7, client=client, device="cpu", memory_limit=min(found.plan.peak_bytes) // 4)
+        mgraph.bfs(graph, 7, client=client, device="cpu", method="hybrid", memory_limit=min(found.plan.peak_bytes) // 4)
 
 
 def test_the_same_as_direct_by_level(client):
@@ -150,11 +160,11 @@ def test_a_thin_level_sends_a_list(client, monkeypatch):
     n, shards = 6400, len(client.scheduler_info(n_workers=-1)["workers"])
     lists, bitmap = 16 * shards, n // 8
     path = mgraph.Graph.from_edges(np.arange(n - 1), np.arange(n - 1) + 1)
-    mgraph.bfs(path, 0, client=client, device="cpu", limit=40)
+    mgraph.bfs(path, 0, client=client, device="cpu", limit=40, method="hybrid")
     assert sent == ([lists] * 40 if shards > 1 else sent)
     sent.clear()
     star = mgraph.Graph.from_edges(np.zeros(n - 1, int), np.arange(n - 1) + 1)
-    mgraph.bfs(star, 0, client=client, device="cpu", limit=2)
+    mgraph.bfs(star, 0, client=client, device="cpu", limit=2, method="hybrid")
     assert sent == ([lists, bitmap, bitmap] if shards > 1 else sent)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mgraph
-from mgraph.algorithms.sssp import lists
+from mgraph.algorithms.sssp import lists, plan
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import rmat
@@ -70,6 +70,15 @@ def test_shards_exchange_once_they_have_followed_all_paths_of_their_own(client):
     found = mgraph.sssp(graph, 0, client=client, device="cpu")
     shards = len(found.plan.ranges)
     assert found.iterations <= 4 * shards if shards > 1 else found.iterations > 40
+
+
+@pytest.mark.parametrize("alone", [0, 1, 3, 200])
+def test_however_often_shards_exchange(client, monkeypatch, alone):
+    """After each round by masks, or after one or more by piles, with the host's look after four exchanges or one."""
+    monkeypatch.setattr(plan, "rounds_alone", lambda kind, shape: alone)
+    check(client, "cpu", "nearfar", (None, 1))
+    test_limit_and_target(client)
+    test_the_nearest_of_several_sources(client)
 
 
 def test_limit_and_target(client):

@@ -597,7 +597,7 @@ def test_rows_into_files_and_arrays(suffix, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"out": "rows.txt"}, "out must be a file with one of .npy, .parquet, .zarr, got 'rows.txt'"),
+        ({"out": "rows.txt"}, "out must be a file with one of .npy, .zarr, .csv, .csv.gz, .parquet, got 'rows.txt'"),
         ({"out": np.empty((2, 9))}, r"out must be a path, or an array of shape \(9, 9\)"),
         ({"out": "rows.npy", "nearest": 2}, "out= takes distances to all targets: leave out nearest=2"),
         ({"sparse": True, "reduce": "mean"}, "sparse= takes distances to all targets: leave out reduce='mean'"),

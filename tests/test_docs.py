@@ -34,6 +34,7 @@ from mgraph.cli import main
 from mgraph.planning.shape import Shape
 from mgraph_bench.amounts import seconds
 from mgraph_bench.commands import bench
+from tests.support import formats
 from tests.support.commands import ok
 
 ROOT = Path(__file__).parents[1]
@@ -248,8 +249,10 @@ PLANS = [
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sparse": True}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "reduce": "mean"}),
     ("distances", {"n": 1 << 20, "m": 1 << 22, "devices": gpus(1), "sources": 1000, "method": "hierarchy"}),
+    ("betweenness", {"n": 1 << 20, "m": 1 << 24, "devices": gpus(1), "edges": True}),
     ("sssp", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1), "predecessors": True}),
     ("sssp", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2)}),
+    ("bfs", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2), "method": "asynchronous"}),
     ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
     ("closure", {"n": 100_000, "m": 1_000_000, "devices": gpus(1)}),
     ("list_rank", {"n": 1 << 26, "devices": gpus(1)}),
@@ -330,6 +333,10 @@ def test_measured_times_are_those_of_the_rows():
         for call, name in calls.items()
     ]
     assert table.splitlines()[2:] == expected
+
+
+def test_the_formats_of_results_are_those_of_the_code():
+    assert formats.table() in PAGES["docs/files.md"].read_text(), "python -m tests.support.formats prints the table"
 
 
 def test_every_extra_is_explained_and_no_other():

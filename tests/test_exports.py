@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import mgraph
+from tests.support import formats
+from tests.support.commands import invoke, misused, ok
 
 pandas = pytest.importorskip("pandas")
 
@@ -102,7 +104,7 @@ def test_results_as_attributes(graph):
 def test_results_that_are_no_attributes(graph):
     pytest.importorskip("networkx")
     for found in (mgraph.apsp(graph, device="cpu"), mgraph.list_rank([1, 1], device="cpu")):
-        with pytest.raises(mgraph.InputError, match="has no value for each vertex"):
+        with pytest.raises(mgraph.InputError, match="it has no value for each vertex"):
             found.to_networkx()
     found = mgraph.bfs(mgraph.Graph.from_edges([0], [1]), 0, device="cpu")
     with pytest.raises(mgraph.InputError, match="no longer exists"):
@@ -313,3 +315,156 @@ def test_what_is_no_path(path):
     found = mgraph.bfs(mgraph.generate.grid(1, 2), 0, device="cpu")
     with pytest.raises(mgraph.InputError, match="path must be a path or a URL"):
         found.save(path)
+
+
+SMALL = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [4, 5, 6], ids=["Ulm", "Bonn", "Kiel", "Rome"], directed=False)
+
+#: A small result of every kind.
+RESULTS = {
+    "apsp": lambda: mgraph.apsp(SMALL, predecessors=True, device="cpu"),
+    "apsp_batch": lambda: mgraph.apsp_batch([SMALL], device="cpu"),
+    "betweenness": lambda: mgraph.betweenness(SMALL, device="cpu"),
+    "betweenness(edges=True)": lambda: mgraph.betweenness(SMALL, edges=True, device="cpu"),
+    "bfs": lambda: mgraph.bfs(SMALL, 0, device="cpu"),
+    "bfs_many": lambda: mgraph.bfs_many(SMALL, [0], device="cpu"),
+    "transitive_closure": lambda: mgraph.transitive_closure(SMALL, device="cpu"),
+    "connected_components": lambda: mgraph.connected_components(SMALL, device="cpu"),
+    "distances": lambda: mgraph.distances(SMALL, [0, 1], device="cpu"),
+    "distances(reduce=…)": lambda: mgraph.distances(SMALL, reduce=["closeness", ("within", [4])], device="cpu"),
+    "list_rank": lambda: mgraph.list_rank([1, 1], device="cpu"),
+    "minimum_spanning_forest": lambda: mgraph.minimum_spanning_forest(SMALL, device="cpu"),
+    "sssp": lambda: mgraph.sssp(SMALL, 0, device="cpu"),
+}
+
+
+def rows_of(path, suffix):
+    """Return how many rows, vertices or elements a file has."""
+    if suffix in (".npy", ".npz"):
+        found = np.load(path)
+        return len(found if suffix == ".npy" else found[found.files[0]])
+    if suffix == ".zarr":
+        return next(pytest.importorskip("zarr").open_group(path, mode="r").array_values()).shape[0]
+    if suffix in (".csv", ".csv.gz", ".parquet"):
+        return len(pandas.read_parquet(path) if suffix == ".parquet" else pandas.read_csv(path))
+    return mgraph.read(path).n
+
+
+@pytest.mark.parametrize("call", RESULTS)
+def test_every_result_in_every_format(call, tmp_path):
+    for package in ("networkx", "pyarrow", "zarr"):
+        pytest.importorskip(package)
+    found = RESULTS[call]()
+    result, command = next(row[1:] for row in formats.rows() if row[0] == f"`{call}`")
+    assert type(found) is result
+    for column, cell in zip(formats.COLUMNS, formats.cells(result, command), strict=True):
+        for suffix in column:
+            path = tmp_path / f"found{suffix}"
+            if cell.startswith("no: "):
+                with pytest.raises(mgraph.InputError, match=cell.removeprefix("no: ")):
+                    found.save(path)
+                assert not path.exists()
+            else:
+                found.save(path)
+                assert rows_of(path, suffix)
+                with pytest.raises(mgraph.OutputExistsError):
+                    found.save(path)
+
+
+@pytest.mark.parametrize("suffix", [suffix for column in formats.COLUMNS for suffix in column])
+def test_the_commands_write_what_the_calls_do(suffix, tmp_path):
+    for package in ("networkx", "pyarrow", "zarr"):
+        pytest.importorskip(package)
+    edges, lists = tmp_path / "edges.txt", tmp_path / "list.txt"
+    edges.write_text("0 1 4\n1 2 5\n")
+    lists.write_text("1\n1\n")
+    for call, result, command in formats.rows():
+        if command is None:
+            continue
+        cell = dict(zip(formats.COLUMNS, formats.cells(result, command), strict=True))[
+            next(column for column in formats.COLUMNS if suffix in column)
+        ]
+        path = tmp_path / f"{call.strip(chr(96))}{suffix}"
+        given = [lists] if command.name == "rank" else [edges, "--undirected"]
+        given += ["--closeness"] if command.name == "measures" else ["--edges"] if "edges" in call else []
+        line = command.name, *given, "--device", "cpu", "--out", path, "--quiet"
+        if suffix == ".npy" and "edges" in call:
+            assert "with --edges, give a .npz file" in misused(invoke(*line))
+        elif cell.startswith("no: "):
+            assert cell.removeprefix("no: ") in misused(invoke(*line)), call
+        else:
+            ok(*line)
+            assert rows_of(path, suffix), call
+
+
+def test_tables_at_urls_and_compressed(tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    found = mgraph.bfs(SMALL, 0, device="cpu")
+    found.save("memory://tables/found.csv.gz", overwrite=True)
+    with fsspec.open("memory://tables/found.csv.gz", compression="gzip") as file:
+        assert file.read().decode().splitlines() == ["vertex,distances", "Ulm,0", "Bonn,1", "Kiel,2", "Rome,3"]
+    with pytest.raises(mgraph.OutputExistsError):
+        found.save("memory://tables/found.csv.gz")
+
+
+def test_measures_and_forests_as_graphs():
+    pytest.importorskip("networkx")
+    made = mgraph.distances(SMALL, [1, 3], reduce=["reached", ("within", [5, 20])], device="cpu").to_networkx()
+    assert [made.nodes[vertex] for vertex in (0, 3)] == [
+        {"id": "Ulm"},
+        {"id": "Rome", "reached": 4, "within 5": 1, "within 20": 4},
+    ]
+    cycle = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], [4, 5, 6], ids=["a", "b", "c"], directed=False)
+    made = mgraph.minimum_spanning_forest(cycle, device="cpu").to_networkx()
+    assert sorted(made.edges(data="weight")) == [(0, 1, 4), (1, 2, 5)] and made.nodes[2] == {"id": "c"}
+
+
+def test_wide_tables(graph):
+    a, b, c, d = graph.ids.tolist()
+    frame = mgraph.distances(graph, [1, 0], [2, 3, 0], device="cpu").to_pandas(wide=True)
+    assert frame.index.tolist() == [b, a] and frame.columns.tolist() == [c, d, a]
+    assert (frame.index.name, frame.columns.name) == ("source", "target")
+    assert [[None if value is pandas.NA else value for value in row] for row in frame.to_numpy().tolist()] == [
+        [5, None, None],
+        [9, None, 0],
+    ]
+    whole = mgraph.apsp(SMALL, device="cpu").to_pandas(wide=True)
+    assert whole.loc["Ulm", "Rome"] == 15 and (whole.dtypes == "int32").all()
+    closure = mgraph.transitive_closure(graph, device="cpu").to_pandas(wide=True)
+    assert closure.to_numpy().tolist() == [[1, 1, 1, 0], [0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    for wanted in ({"nearest": 1}, {"reduce": "reached"}, {"sparse": True}):
+        with pytest.raises(mgraph.InputError, match="wide=True is for distances to all targets"):
+            mgraph.distances(graph, [0], device="cpu", **wanted).to_pandas(wide=True)
+
+
+def test_pairs_are_written_some_rows_at_a_time(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    graph = mgraph.Graph.from_edges([2], [3], [7], n=4, ids=["Ulm", "Bonn", "Kiel", "Rome"])
+    monkeypatch.setattr("mgraph.results.PAIRS_AT_A_TIME", 1)
+    found = mgraph.distances(graph, [0, 2, 3], [3], device="cpu")  # of which the first rows have no pair
+    expected = {"source": ["Kiel", "Rome"], "target": ["Rome", "Rome"], "distances": [7, 0]}
+    for suffix, read in ((".parquet", pandas.read_parquet), (".csv", pandas.read_csv), (".csv.gz", pandas.read_csv)):
+        found.save(tmp_path / f"saved{suffix}")
+        out = mgraph.distances(graph, [0, 2, 3], [3], out=tmp_path / f"out{suffix}", device="cpu")
+        for name in ("saved", "out"):
+            assert read(tmp_path / f"{name}{suffix}").to_dict("list") == expected
+        assert out.to_pandas().to_dict("list") == expected
+        assert f"3 x 1 distances in '{tmp_path / f'out{suffix}'}'" in repr(out)
+    assert out.explain().startswith("3 x 1 distances, written in 1 block of 3 sources\n")
+
+
+def test_the_plan_of_several_blocks(monkeypatch):
+    monkeypatch.setattr("mgraph.algorithms.distances.call.BLOCK", 0)
+    graph = mgraph.generate.grid(10, 30)
+    out = np.empty((300, 300))
+    found = mgraph.distances(graph, out=out, device="cpu")
+    assert found.explain().startswith(
+        "300 x 300 distances, written in 3 blocks of up to 128 sources; the plan is that of the first\n"
+    )
+    found.verify()
+
+
+def test_betweenness_of_edges_as_attributes():
+    pytest.importorskip("networkx")
+    parallel = mgraph.Graph.from_edges([0, 0, 1], [1, 1, 2], [1, 1, 3], directed=False)
+    made = mgraph.betweenness(parallel, edges=True, normalized=False, device="cpu").to_networkx()
+    assert sorted(made.edges(data="betweenness")) == [(0, 1, 1.0), (0, 1, 1.0), (1, 2, 2.0)]

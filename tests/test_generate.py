@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+import mgraph
 from mgraph import Graph
 from mgraph import device as devices
 from mgraph.errors import InputError, MemoryLimitError
@@ -355,6 +356,23 @@ def test_tree_graph(n, count, k):
     assert (degrees(graph) <= 1).sum() >= (sizes - inner).sum()
 
 
+@hypothesis.given(st.integers(1, 300), st.integers(1, 20), st.integers(1, 20))
+def test_grown_trees(n, count, k):
+    count = min(count, n)
+    graph = tree_graph(n, count, k, grown=True)
+    assert (graph.n, graph.m, graph.directed) == (n, 2 * (n - count), False)
+    assert components(graph)[0] == count
+    assert degrees(graph).max() <= k + 1
+
+
+def test_grown_trees_are_deeper_than_complete_ones():
+    levels = {}
+    for grown in (False, True):
+        graph = tree_graph(100_000, 1, 20, grown=grown)
+        levels[grown] = mgraph.bfs(graph, int(degrees(graph).argmax()), device="cpu").distances.max()
+    assert levels[True] > 3 * levels[False]
+
+
 def test_list_graph():
     graph = list_graph(1000, 8)
     assert components(graph)[0] == 8 and np.bincount(degrees(graph)).tolist() == [0, 16, 984]
@@ -400,6 +418,7 @@ MADE = {
     "grid": lambda **options: grid(9, 8, **options),
     "list_graph": lambda **options: list_graph(300, 4, **options),
     "tree_graph": lambda **options: tree_graph(300, 4, 3, **options),
+    "grown trees": lambda **options: tree_graph(300, 4, 3, grown=True, **options),
     "random_graph": lambda **options: random_graph(300, 0.1, 4, **options),
 }
 
@@ -421,6 +440,7 @@ def test_generated_graphs_stay_the_same_between_versions():
         "grid": 1591415700,
         "list_graph": 809500205,
         "tree_graph": 3834989700,
+        "grown trees": 4183053855,
         "random_graph": 204141869,
         "of many vertices": 419169312,
     }
@@ -559,6 +579,7 @@ def test_a_list_of_64_bits_on_a_gpu():
         (lambda: list_graph(5, 6), r"^count must be .* got 6$"),
         (lambda: list_graph(5, 0), r"^count must be .* got 0$"),
         (lambda: tree_graph(5, 1, 0), r"^k must be .* got 0$"),
+        (lambda: tree_graph(5, 1, 1, grown=2), "^grown must be True or False, got 2$"),
         (lambda: random_graph(5, 0, 1), r"^density must be .* got 0$"),
         (lambda: random_graph(5, 0.1, 6), r"^count must be .* got 6$"),
         (lambda: random_density(10, "a"), r"^density must be .* got 'a'$"),

@@ -729,8 +729,9 @@ def test_other_files_are_refused(tmp_path):
 def test_each_step_is_measured(device, monkeypatch):
     monkeypatch.setattr(hierarchies, "PAIRS", 5)
     monkeypatch.setattr(hierarchies, "TABLE", 9)
+    monkeypatch.setattr(hierarchies, "BULK", (7, 20))
     measured = list(hierarchies.rows(mgraph.generate.grid(9, 11), device, (1, 150), True))
-    steps = {"prepare", "customize", "distances", "measures", "table", "path"}
+    steps = {"prepare", "customize", "distances", "measures", "table", "path", "pairs", "pairs, paths", "flows"}
     if devices.find(device).kind == "cuda":
         steps |= {"distances, to new memory", "distances, to page-locked memory"}
     assert steps <= {row["step"] for row in measured}

@@ -115,9 +115,9 @@ def test_splitters_are_picked_for_the_device():
         (10_000, 5001, 1),
         (10_000, 5000, 2),
         (10_000, 100, 64),
-        (10_000, np.int64(1), SPACING),
+        (10_000, np.int64(5), SPACING),
         (10_000, 1 << 40, 1),
-        (2**32 - 1, 1, SPACING),
+        (2**32 - 1, 2**21, SPACING),
         (0, 7, 1),
     ],
 )
@@ -129,7 +129,18 @@ def test_splitters_may_be_chosen(n, splitters, spacing):
             assert f"splitters: {-(-n // spacing):,}, one among {spacing:,} elements" in made.explain(True)
 
 
-@pytest.mark.parametrize("splitters", [1, 7, 300, 20_000, 1_000_000])
+@pytest.mark.parametrize("n", [1 << 26, 64_000_000])
+def test_few_splitters_take_what_a_study_took_or_are_refused(n):
+    for spec in gpu_threads():
+        assert plan("list_rank", n, devices=spec, splitters=256).detail.spacing == 1 << (n // 256).bit_length() - 1
+        for method, least in (("splitter64", n // 2**19 + 1), ("splitter48", n // 2**11 + 1)):
+            assert plan("list_rank", n, devices=spec, method=method, splitters=least).n == n
+            expected = f"^splitters must be {least} or more for {n} elements by '{method}', got {least - 1}$"
+            with pytest.raises(InputError, match=expected):
+                plan("list_rank", n, devices=spec, method=method, splitters=least - 1)
+
+
+@pytest.mark.parametrize("splitters", [10, 300, 20_000, 1_000_000])
 @pytest.mark.parametrize("method", ["auto", *SPLITTERS])
 def test_any_number_of_splitters(method, splitters, device):
     for succ in (linked_lists([20_000]), linked_lists([1, 9_000, 20, 3_000]), linked_lists([7] * 900)):

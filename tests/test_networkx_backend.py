@@ -1,27 +1,27 @@
 """NetworkX's backend: NetworkX's own tests, run on it, and comparisons with NetworkX on random graphs."""
 
 import json
-import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.support.installed import environment
 from tests.support.parameters import exhaustive
 
 networkx = pytest.importorskip("networkx")
 
 import mgraph_networkx  # noqa: E402
-from mgraph import __version__  # noqa: E402
 from mgraph import networkx as backend  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 
 #: NetworkX's modules of tests for what mgraph runs.
 MODULES = (
+    "centrality.tests.test_betweenness_centrality",
+    "centrality.tests.test_betweenness_centrality_subset",
     "centrality.tests.test_closeness_centrality",
     "centrality.tests.test_harmonic_centrality",
     "components",
@@ -39,20 +39,7 @@ MODULES = (
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """The environment of a process in which this checkout's entry points are installed."""
-    folder = tmp_path_factory.mktemp("site")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    points = {group: names for group, names in project["entry-points"].items() if group.startswith("networkx.")}
-    assert set(points) == {"networkx.backends", "networkx.backend_info"}
-    text = "".join(
-        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in names.items())
-        for group, names in points.items()
-    )
-    # Of the name of the distribution, so that it hides one that is installed.
-    information = folder / f"{project['name'].replace('-', '_')}-{__version__}.dist-info"
-    information.mkdir()
-    (information / "entry_points.txt").write_text(text)
-    path = os.pathsep.join([str(folder), str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
-    return os.environ | {"PYTHONPATH": path}
+    return environment(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")

@@ -130,7 +130,7 @@ def test_given_axes_are_used(tmp_path):
 
 
 def test_what_cannot_be_drawn():
-    with pytest.raises(mgraph.InputError, match="kind must be 'levels' or 'graph', got 'matrix'"):
+    with pytest.raises(mgraph.InputError, match="kind must be 'levels', 'hops', 'graph' or 'map', got 'matrix'"):
         RESULTS["bfs"].plot("matrix")
     result = mgraph.bfs(mgraph.generate.grid(2, 2), 0, device="cpu")
     with pytest.raises(mgraph.InputError, match=r"no longer exists.*pass it as graph="):
@@ -182,3 +182,97 @@ def test_names_are_no_formulas():
 def test_what_is_no_axes(wrong):
     with pytest.raises(mgraph.InputError, match="ax must be axes of Matplotlib, got "):
         RESULTS["bfs"].plot(ax=wrong)
+
+
+TOWNS = GRAPH.with_coordinates([[-1, 50], [0, 50], [1, 50], [0, 51], [0, 52], [float("nan"), 0]])
+
+
+def lines(axes):
+    """Return the lines of each bundle of a map: sorted pairs of their ends."""
+    found = []
+    for collection in axes.collections[:-1]:  # the last one marks where a search started
+        for path in collection.get_paths():
+            found.append([tuple(map(tuple, sorted(ends.tolist()))) for ends in path.vertices.reshape(-1, 2, 2)])
+    return found
+
+
+WEST, EAST, NORTH, TOP = (
+    ((-1, 50), (0, 50)),
+    ((0, 50), (1, 50)),
+    ((0, 50), (0, 51)),
+    ((0, 51), (0, 52)),
+)
+
+
+def test_maps_of_distances():
+    result = mgraph.sssp(TOWNS, 0, predecessors=True, limit=6, device="cpu")
+    axes = result.plot("map", routes=result.path(3))
+    assert lines(axes) == [[WEST], [EAST], [NORTH], [TOP]]  # the last one is grey: its end is not reached
+    shown, grey = axes.collections[:2]
+    assert [shown.norm.vmin, shown.norm.vmax] == [2, 6] and len(shown.get_array()) == 3
+    assert grey.get_edgecolor().tolist() == [[*matplotlib.colors.to_rgb("lightgrey"), 1]]
+    assert axes.lines[0].get_xydata().tolist() == [[-1, 50], [0, 50], [0, 51]]
+    assert axes.collections[-1].get_offsets().tolist() == [[-1, 50]]
+    assert axes.figure.axes[1].get_ylabel() == "distance"
+    assert_allclose(axes.get_aspect(), 1 / np.cos(np.radians(50.6)))
+
+
+def test_maps_of_levels_components_forests_and_measures():
+    axes = mgraph.bfs(TOWNS, 1, device="cpu").plot("map", routes=[[0, 1], [1, 3]])
+    assert lines(axes)[0] == [WEST, EAST, NORTH] and len(axes.lines) == 2
+    axes = mgraph.connected_components(TOWNS, device="cpu").plot("map")
+    assert lines(axes) == [[WEST, EAST, NORTH, TOP]]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["5 vertices", "1 vertices"]
+    forest = mgraph.minimum_spanning_forest(TOWNS, device="cpu").plot("map")
+    assert lines(forest) == [[WEST, EAST, NORTH, TOP]] * 2
+    axes = mgraph.distances(TOWNS, reduce="eccentricity", device="cpu").plot("map")
+    assert sum(map(len, lines(axes))) == 4
+
+
+def test_maps_of_named_vertices(tmp_path):
+    named = TOWNS.with_ids(["a", "b", "c", "d", "e", "f"])
+    result = mgraph.sssp(named, "a", predecessors=True, device="cpu")
+    axes = result.plot("map", routes=[result.path("e"), []])
+    assert len(axes.lines) == 1 and axes.lines[0].get_xydata()[-1].tolist() == [0, 52]
+    for suffix in ("png", "pdf"):
+        axes.figure.savefig(tmp_path / f"map.{suffix}")
+
+
+def test_coordinates_in_other_units():
+    towns = np.array([[0, 60], [1, 60]])
+    graph = mgraph.Graph.from_edges([0], [1])
+    for scale, aspect in ((1, 2), (1e6, 2), (1e9, 1)):
+        placed = graph.with_coordinates(towns * scale)
+        assert_allclose(mgraph.bfs(placed, 0, device="cpu").plot("map").get_aspect(), aspect)
+
+
+def test_what_no_map_shows():
+    result = mgraph.bfs(GRAPH, 0, device="cpu")
+    with pytest.raises(mgraph.InputError, match=r"a map needs coordinates.*Graph\.with_coordinates"):
+        result.plot("map")
+    with pytest.raises(mgraph.InputError, match="routes= are drawn on a map: give kind='map'"):
+        result.plot(routes=[0, 1])
+    with pytest.raises(mgraph.InputError, match="routes must be an integer in"):
+        mgraph.bfs(TOWNS, 0, device="cpu").plot("map", routes=[[0, 9]])
+
+
+@pytest.mark.parametrize(
+    ("name", "places", "shares", "label"),
+    [
+        ("bfs", [0, 1, 2, 3], [1 / 6, 2 / 6, 4 / 6, 5 / 6], "distance in edges"),
+        ("bfs_many", [0, 1, 2, 3], [2 / 12, 3 / 12, 5 / 12, 6 / 12], "distance in edges"),
+        ("sssp", [0, 2, 5, 6, 11], [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6], "distance"),
+    ],
+)
+def test_hops(name, places, shares, label):
+    axes = RESULTS[name].plot("hops")
+    curve = axes.lines[0]
+    assert curve.get_xdata().tolist() == places and axes.get_xlabel() == label
+    assert_allclose(curve.get_ydata(), shares)
+    assert axes.get_legend().get_texts()[0].get_text() == f"90% of the paths: {places[-1]} or less"
+
+
+def test_hops_of_all_pairs():
+    axes = mgraph.apsp(mgraph.generate.grid(1, 20, weights=None), device="cpu").plot("hops")
+    assert_allclose(axes.lines[0].get_ydata()[[0, -1]], [20 / 400, 1])
+    assert axes.get_legend().get_texts()[0].get_text() == "90% of the paths: 14 or less"

@@ -77,6 +77,8 @@ def check(name, method, few, device, places, folder, poison=BYTES):
                         words = f"{key}, {label}, {options}, memory full of {byte:#x}"
                         if sample.options.get(key) == "any":  # on a GPU they differ from run to run
                             assert result is None or result.verify(sample.given) is None, words
+                        elif on and name == "betweenness":  # workers add up other parts
+                            np.testing.assert_allclose(found[key], array, rtol=1e-12, atol=1e-15, err_msg=words)
                         else:
                             np.testing.assert_array_equal(found[key], array, words)
 

@@ -258,7 +258,7 @@ def test_parquet_without_its_packages(monkeypatch, tmp_path, package):
     result, graph, path = found("bfs"), tmp_path / "edges.txt", tmp_path / "found.parquet"
     graph.write_text("0 1\n")
     monkeypatch.setitem(sys.modules, package, None)
-    says = f"writing Parquet needs {package}.* pip install {package}"
+    says = f"writing .parquet needs {package}.* pip install {package}"
     with pytest.raises(mgraph.MissingPackageError, match=says):
         result.save(path)
     with pytest.raises(mgraph.MissingPackageError, match=says):

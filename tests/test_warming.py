@@ -22,6 +22,7 @@ LEFT = {
     *((family, name) for family in ("certificates", "components") for name in ("join", "join_alone")),
     *(("sssp", name) for name in ("_listed", "_take_list")),
     ("bfs_many", "tally"),
+    ("trees", "grow"),  # of benchmarks alone
 }
 
 #: First calls: small and large inputs, weights of every type, all kinds of results.
@@ -104,6 +105,8 @@ for dtype in types:
             mgraph.distances(g, range(40), method="hierarchy", **options, **on).verify()
         hierarchy = mgraph.Hierarchy(g, **on)
         hierarchy.distance(0, 9), hierarchy.path(0, 9)
+        hierarchy.pairs([0], [9]), hierarchy.pairs(range(40), range(40), paths=True, along=[range(g.m)])
+        hierarchy.flows(([0], [9], [1.5])).verify()
 for n in (50, 3000):
     for dtype in types[1:]:
         m = sparse.random(n, n, 4 / n, "csr", random_state=0)

@@ -19,9 +19,12 @@ from mgraph.graph import Graph
 from mgraph.measuring import Times, repeated, spread
 from mgraph.planning.devices import spec_of
 
-from . import inputs, peers
+from . import inputs, kernels, peers
 from .ceilings import CEILINGS
 from .suite import Case, Suite
+
+#: Calls of an operation whose times a row has one by one, at most.
+ROUNDS = 64
 
 #: Where a call starts: at a vertex, at several, or nowhere.
 Start = int | list[int] | None
@@ -108,8 +111,12 @@ def row(case: Case, suite: Suite, bench: Bench, place: devices.Device, quick: bo
     """
     if str(case.run.get("device", "cpu")).startswith("cuda") and place.kind == "cpu":
         raise Unfit("needs a GPU" if case.run["device"] == "cuda" else f"needs the GPU {case.run['device']}")
+    if "peer" in case.run and peers.PEERS[case.run["peer"]].kind != place.kind:
+        raise Unfit("needs a GPU")
     if "tile" in case.run and place.kind == "cpu":
         raise Unfit("tiles are those of a GPU's product")
+    if place.kind == "cpu" and case.run.get("blocks", 1) > (cores := spec_of(place).cores):
+        raise Unfit(f"needs {case.run['blocks']} cores, and this machine has {cores}")
     client = bench.client(case.run.get("workers"), place.kind)
     graph = bench.input(case, place)
     repeats = suite.repetitions(quick)
@@ -183,10 +190,12 @@ def _own_row(
         del arrays
     made, rounds = result.plan, algorithm.rounds(result)
     peak: int | None = None
-    phases: dict[str, float] = {}
+    calls: dict[str, list[float]] = {}
+    families = kernels.packages()  # on workers any
     if client is None:
         del result
-        peak, phases = _inside(from_here, graph, place)
+        peak, calls, families = _inside(from_here, graph, place)
+    phases = {phase: sum(each) for phase, each in calls.items()}
     ceiling, of_device = None, CEILINGS.get(case.algorithm)
     bounded = amounts[-1].unit != "pairs/s" and made.method not in ("sequential", *algorithm.skipping)
     if bounded and of_device is not None and place.model() in bench.ceilings:
@@ -194,7 +203,13 @@ def _own_row(
         ceiling = of_device(bench.ceilings[place.model()], made.dtype, nonnegative, made.n)
         # Measured with all cores of a CPU, which its workers share.
         ceiling *= sum(spec.cores for spec in made.devices) / spec_of(place).cores
-    traffic = suite.traffic.get(made.method, {})
+    rates = {
+        name: {phase: sizes[phase] * amounts[-1].amount / phases[phase] for phase in sizes if phases.get(phase)}
+        for name, sizes in (
+            ("phase_rates", suite.traffic.get(made.method, {})),
+            ("moved_rates", suite.moved.get(made.method, {})),
+        )
+    }
     return {
         "method": made.method,
         **_timed(times),
@@ -203,7 +218,9 @@ def _own_row(
             "collect": statistics.median([t for taken in times for t in taken.collects]),
         },
         "phases": phases,
-        "phase_rates": {name: traffic[name] * made.n / phases[name] for name in traffic if phases.get(name)},
+        "rounds": {phase: each for phase, each in calls.items() if 1 < len(each) <= ROUNDS},
+        **rates,
+        "kernels": kernels.digests(families, place.kind),
         "iterations": rounds,
         **_rated(amounts, times, ceiling),
         "peak_bytes": peak,
@@ -236,7 +253,10 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
         **_timed(times),
         "transfers": None,
         "phases": {},
+        "rounds": {},
         "phase_rates": {},
+        "moved_rates": {},
+        "kernels": {},
         "iterations": None,
         **_rated(amounts, times, None),
         "peak_bytes": None,
@@ -247,8 +267,10 @@ def _peer_row(case: Case, suite: Suite, graph: Any, repeats: int, bench: Bench) 
     }
 
 
-def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tuple[int, dict[str, float]]:
-    """Return the peak memory of a call, as plans count it, and its time by operation.
+def _inside(
+    call: Callable[..., Any], graph: Any, place: devices.Device
+) -> tuple[int, dict[str, list[float]], set[str]]:
+    """Return the peak memory of a call, as plans count it, the times of its operations, and its families of kernels.
 
     The memory is that of the first call on a graph, which prepares the arrays that the graph keeps. Plans count the
     lists of neighbours too, and a list that is ranked.
@@ -264,7 +286,7 @@ def _inside(call: Callable[..., Any], graph: Any, place: devices.Device) -> tupl
         call(fresh)
     with devices.Recorder(place) as recorder:
         call(graph)
-    return peak.bytes + given, recorder.seconds()
+    return peak.bytes + given, recorder.calls(), recorder.packages
 
 
 def _timed(times: list[Times]) -> dict[str, Any]:

@@ -8,10 +8,15 @@ prepared once, and so are all eccentricities. Distances and measures from some s
 Dijkstra before they are timed. Rows stay on the device; measures are brought to the host. If there is room, a GPU
 brings rows to new memory of the host, too, and to page-locked memory.
 
+Pairs in arrays are the first some of more: 1,000, a hundred thousand, a million. Where the package routingkit-cch is
+installed, RoutingKit answers some pairs, too, one after the other by the same order, and its distances are compared.
+
 With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
 those of the call's solve, and eccentricities and one row of distances are compared with those of one device.
 """
 
+import importlib
+import importlib.util
 import itertools
 import json
 import time
@@ -33,6 +38,9 @@ from .run import versions
 
 #: Runs of which the best counts, sources that are compared, pairs, and sources and targets of a table.
 RUNS, COMPARED, PAIRS, TABLE = 4, 3, 1000, 1000
+
+#: Pairs in arrays, and of those with paths.
+BULK, WITH_PATHS = (1000, 100_000, 1_000_000), 100_000
 
 #: Sources from which a GPU measures as from many: with several in each thread.
 WIDE = 128
@@ -185,12 +193,73 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
     pairs = random.integers(0, graph.n, (PAIRS, 2)).tolist()
     for step, pair in (("distance", roads.distance), ("path", roads.path)):
         yield {"step": step, "seconds": seconds_of(partial(each, pair, pairs), device) / PAIRS}
+    yield from in_bulk(roads, device, table)
+    yield from by_routingkit(roads, graph, pairs)
     if everything:
         started = time.perf_counter()
         diameter = roads.distances(reduce="eccentricity").eccentricity.max().item()
         seconds = time.perf_counter() - started
         row = {"step": "all eccentricities", "diameter": diameter, "seconds": seconds}
         yield {**row, "distances_per_second": graph.n**2 / seconds}
+
+
+def in_bulk(roads: mgraph.Hierarchy, device: devices.Device, table: np.ndarray) -> Iterator[dict[str, Any]]:
+    """Yield rows of pairs in arrays, with paths and sums of other weights, and of flows; seconds are of whole calls."""
+    random, ones = np.random.default_rng(4), np.ones(roads.m)
+    every = random.integers(0, roads.n, (2, max(BULK)))
+    for count in BULK:
+        some = every[:, :count]
+        amounts = random.integers(1, 100, count)
+        calls: list[tuple[str, Callable[[], Any]]] = [
+            ("pairs", partial(roads.pairs, *some)),
+            ("pairs, along", partial(roads.pairs, *some, along=[ones])),
+            ("flows", partial(roads.flows, (*some, amounts))),
+        ]
+        if count <= WITH_PATHS:
+            calls.append(("pairs, paths", partial(roads.pairs, *some, paths=True)))
+        for step, call in calls:
+            seconds = seconds_of(call, device)
+            yield {"step": step, "pairs": count, "seconds": seconds, "pairs_per_second": count / seconds}
+    demand = random.integers(0, 9, (len(table[0]), len(table[1])))
+    shape = {"sources": len(table[0]), "targets": len(table[1])}
+    yield {
+        "step": "table, along",
+        **shape,
+        "seconds": seconds_of(partial(roads.distances, *table, along=[ones]), device),
+    }
+    yield {"step": "flows", **shape, "seconds": seconds_of(partial(roads.flows, demand, *table), device)}
+    roads.flows(demand, *table).verify()
+
+
+def by_routingkit(roads: mgraph.Hierarchy, graph: mgraph.Graph, pairs: list[list[int]]) -> Iterator[dict[str, Any]]:
+    """Yield a row of RoutingKit's time for a pair, by the same order, if its package is installed.
+
+    Raises
+    ------
+    WrongResultError
+        If a distance differs.
+    """
+    if importlib.util.find_spec("routingkit_cch") is None:
+        return
+    kit = importlib.import_module("routingkit_cch")
+    src, dst, weights = (devices.to_host(part).tolist() for part in graph.coo())
+    query = kit.CCHQuery(kit.CCHMetric(kit.CCH(roads.order.tolist(), src, dst, False), weights))
+    found = [query.run(source, target).distance for source, target in pairs]
+    known = devices.to_host(roads.pairs(*np.array(pairs).T)).tolist()
+    if found != [None if length == np.iinfo(np.int32).max else length for length in known]:
+        raise WrongResultError("RoutingKit's distances differ")
+
+    def asked(source: int, target: int) -> Any:
+        return query.run(source, target).distance
+
+    seconds = seconds_of(partial(each, asked, pairs), devices.find("cpu"))
+    yield {"step": "distance, RoutingKit", "seconds": seconds / len(pairs)}
+
+    def routed(source: int, target: int) -> Any:
+        return query.run(source, target).node_path
+
+    seconds = seconds_of(partial(each, routed, pairs), devices.find("cpu"))
+    yield {"step": "path, RoutingKit", "seconds": seconds / len(pairs)}
 
 
 def check(roads: mgraph.Hierarchy, graph: mgraph.Graph, sources: np.ndarray) -> None:

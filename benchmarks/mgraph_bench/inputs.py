@@ -27,6 +27,7 @@ DATA = tuple(place / name for place in (Path(), CHECKOUT) for name in FOLDERS)
 
 #: Sources of the files that suites name.
 SOURCES = {
+    "USA-road-d.*.gr.gz": "mgraph datasets fetch roads-ny, -fla, -e or -w downloads it",
     "*.gr.xz": "road networks: the ninth DIMACS challenge, http://www.diag.uniroma1.it/challenge9/download.shtml",
     "as-caida*": "graphs of autonomous systems: SNAP, https://snap.stanford.edu/data/as-Caida.html",
 }

@@ -14,6 +14,7 @@ from typing import Any
 from mgraph.errors import InputError
 
 from .amounts import count, digits
+from .phases import PHASED, by_phase
 from .suite import value
 
 Row = dict[str, Any]
@@ -210,8 +211,8 @@ def is_peer(row: Row) -> bool:
 
 def figures(row: Row, name: str) -> list[tuple[str, float]]:
     """Return a row's figures of a name as (phase, value); the phase is "" unless the field has phases."""
-    if name in ("phases", "phase_rates"):
-        return list((row.get(name) or {}).items())
+    if name in PHASED:
+        return list(by_phase(row, name).items())
     found = value(row, name)
     return [] if found is None else [("", found)]
 

@@ -31,6 +31,7 @@ from mgraph.planning.devices import spec_of
 
 from . import CHECKOUT, ceilings
 from .case import Bench, Unfit, described, row
+from .peers import PEERS
 from .rows import Row, rows_of
 from .suite import Case, Suite, load, names
 
@@ -140,7 +141,8 @@ def bench(
                 ended.limited = True
                 break
             place = _place(case, device)
-            named = case.run.get("device", place.kind).partition(":")[0]
+            of_peer = PEERS[case.run["peer"]].kind if "peer" in case.run else place.kind
+            named = case.run.get("device", of_peer).partition(":")[0]
             if device is not None and named != devices.find(device).kind:
                 continue
             asked = {**dataclasses.asdict(case), "device": described(place), "quick": quick}
@@ -252,7 +254,7 @@ def cases_of(
 
 def _place(case: Case, device: str | None) -> devices.Device:
     """Return the device of a case: its own, or the CPU if that is missing; without one, that of the command line."""
-    if case.run.get("peer", "cugraph") != "cugraph":
+    if "peer" in case.run and PEERS[case.run["peer"]].kind == "cpu":
         return devices.find("cpu")
     named = case.run.get("device")
     if named is None or devices.find(device).name.startswith(named):

@@ -13,13 +13,14 @@ from mgraph.measuring import REPEATS
 
 from .inputs import MAKERS, kind_of, parameters_of
 from .peers import PEERS
+from .phases import PHASED
 
 Table = dict[str, Any]
 
 #: Fields of a suite.
 SUITE = (
     *("title", "source", "about", "algorithm", "repeats", "checks"),
-    *("plot", "sweep", "quick", "published", "claim", "traffic"),
+    *("plot", "drawing", "sweep", "quick", "published", "claim", "traffic", "moved"),
 )
 
 #: Arguments of calls that the run gives, and suites may not.
@@ -31,11 +32,11 @@ GIVEN = ("source", "sources", "device", "client", "progress")
 RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
 
 #: Fields that distinguish rows, in addition to the arguments of their cases, and fields that can be drawn.
-TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "devices")
+TOLD_APART = ("n", "m", "edges", "method", "algorithm", "model", "on", "devices")
 NUMBERS = (
     "seconds", "call_seconds", "first_call_seconds", "processor_seconds", "input_seconds", "spread", "per_element",
-    "per_iteration", "overhead", "phases", "phase_rates", "iterations", "work", "rate", "per_device", "bytes",
-    "ceiling", "fraction", "peak_bytes", "predicted_bytes", "predicted_seconds",
+    "per_iteration", "overhead", "iterations", "work", "rate", "per_device", "bytes", "ceiling", "fraction",
+    "peak_bytes", "predicted_bytes", "predicted_seconds", *PHASED,
 )  # fmt: skip
 
 #: How published times may be given, in seconds.
@@ -68,17 +69,22 @@ def check(text: Table) -> None:
     algorithms = list(dict.fromkeys(named))
     _check_checks(text.get("checks"), algorithms)
     names = ("device", *TOLD_APART, *_names(text["sweep"]))
-    _check_plot(text["plot"], names)
+    _check_plot("[plot]", text["plot"], names)
+    for drawing in _tables("drawing", text.get("drawing", [])):
+        _check_plot("[[drawing]]", drawing, names, ("words", "relative"), ("y", "words"))
+        _require(isinstance(drawing["words"], str), f"[[drawing]] words must be text, got {drawing['words']!r}")
+        right = isinstance(drawing.get("relative", False), bool)
+        _require(right, f"[[drawing]] relative must be true or false, got {drawing.get('relative')!r}")
     for series in _tables("published", text.get("published", [])):
         _check_published(series, names)
     for claim in _tables("claim", text.get("claim", [])):
         _check_claim(claim, names)
-    _look_at(
-        "[traffic]", text.get("traffic", {}), [method for name in algorithms for method in ALGORITHMS[name].methods]
-    )
-    for method, traffic in text.get("traffic", {}).items():
-        right = isinstance(traffic, dict) and all(_fits(size, float) and size > 0 for size in traffic.values())
-        _require(right, f"[traffic] {method} = {traffic!r} has no bytes by operation, such as {{walk = 12}}")
+    methods = [method for name in algorithms for method in ALGORITHMS[name].methods]
+    for name in ("traffic", "moved"):
+        _look_at(f"[{name}]", text.get(name, {}), methods)
+        for method, traffic in text.get(name, {}).items():
+            right = isinstance(traffic, dict) and all(_fits(size, float) and size > 0 for size in traffic.values())
+            _require(right, f"[{name}] {method} = {traffic!r} has no bytes by operation, such as {{walk = 12}}")
 
 
 def _check_sweep(sweep: Table, algorithm: str, quick: Table) -> None:
@@ -154,24 +160,28 @@ def _check_checks(names: Any, algorithms: Iterable[str]) -> None:
         _require(bool(some.keys() & names), f"checks = {names!r} leaves {algorithm} unproved: add {_words(some)}")
 
 
-def _check_plot(drawing: Any, names: Iterable[str]) -> None:
+def _check_plot(
+    what: str, drawing: Any, names: Iterable[str], further: Iterable[str] = (), needed: Iterable[str] = ()
+) -> None:
     """Raise unless a plot names fields of rows."""
-    _look_at("[plot]", drawing, ("x", "y", "series", "log", "kind"), ("x",))
-    _one_of("[plot] x", drawing["x"], names)
-    _one_of("[plot] y", drawing.get("y", "seconds"), NUMBERS)
-    _one_of("[plot] kind", drawing.get("kind", "line"), ("line", "bars"))
+    _look_at(what, drawing, ("x", "y", "series", "log", "kind", "rows", *further), ("x", *needed))
+    _look_at(f"{what} rows", drawing.get("rows", {}), names)
+    _one_of(f"{what} x", drawing["x"], (*names, "round") if further else names)
+    _one_of(f"{what} y", drawing.get("y", "seconds"), NUMBERS)
+    _one_of(f"{what} kind", drawing.get("kind", "line"), ("line", "bars"))
     for part, allowed in (("series", names), ("log", ("x", "y"))):
         found = drawing.get(part, [])
-        _require(isinstance(found, list), f"[plot] {part} must be a list, got {found!r}")
+        _require(isinstance(found, list), f"{what} {part} must be a list, got {found!r}")
         for name in found:
-            _one_of(f"[plot] {part}", name, allowed)
+            _one_of(f"{what} {part}", name, allowed)
 
 
 def _check_published(series: Table, names: Iterable[str]) -> None:
     """Raise unless published figures are positive numbers of a field of rows."""
     units = dict.fromkeys((*TIMES, *NUMBERS))
-    _look_at("[[published]]", series, ("series", "beside", "x", *units), ("series", "x"))
+    _look_at("[[published]]", series, ("series", "machine", "beside", "x", *units), ("series", "machine", "x"))
     where = f"[[published]] {series['series']}"
+    _require(isinstance(series["machine"], str), f"{where}: machine must be text, got {series['machine']!r}")
     _look_at(f"{where}: beside", series.get("beside", {}), ("phase", *names))
     of = [name for name in series if name in units]
     _require(len(of) == 1, f"{where} has figures of {_words(of) or 'nothing'}: give one of {_words(units)}")
@@ -184,11 +194,15 @@ def _check_published(series: Table, names: Iterable[str]) -> None:
 def _check_claim(claim: Table, names: Iterable[str]) -> None:
     """Raise unless a claim is of a field of rows, or of the copy of ceilings."""
     needed = ("words", "published", "of", "rows")
-    _look_at("[[claim]]", claim, (*needed, "over", "by", "band"), needed)
+    _look_at("[[claim]]", claim, (*needed, "over", "by", "band", "steepest"), needed)
     where = f"[[claim]] {claim['words']}"
     for name in ("words", "published"):
         _require(isinstance(claim[name], str), f"{where}: {name} must be text, got {claim[name]!r}")
-    _one_of(f"{where}: of", claim["of"], (*NUMBERS, *names, "copy"))
+    of, _, phase = str(claim["of"]).partition(".")
+    _one_of(f"{where}: of", of, PHASED if phase else (*NUMBERS, *names, "copy"))
+    steepest = claim.get("steepest", False)
+    _require(isinstance(steepest, bool), f"{where}: steepest must be true or false, got {steepest!r}")
+    _require(not (steepest and "over" in claim), f"{where}: steepest is of one series of rows: leave out over")
     _one_of(f"{where}: by", claim.get("by", "rate"), NUMBERS)
     for name in ("rows", "over"):
         _look_at(f"{where}: {name}", claim.get(name, {}), ("kind", *names))

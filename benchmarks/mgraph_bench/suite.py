@@ -25,7 +25,8 @@ A suite is a TOML file in the folder of suites. Its name is that of the file::
     repeats = 2
 
     [[published]]
-    series = "blocked, Tesla M2090"
+    series = "blocked"
+    machine = "Tesla M2090"
     beside = {method = "blocked"}
     x = [512, 1024]
     microseconds = [6558, 33225]
@@ -38,7 +39,12 @@ A suite is a TOML file in the folder of suites. Its name is that of the file::
     over = {method = "blocked", device = "cuda"}
 
     [traffic.splitter64]
-    walk = 12
+    walk = 20
+
+    [[drawing]]
+    x = "n"
+    y = "phases"
+    words = "The time of each kernel."
 
 A call is timed ``repeats`` times: `REPEATS` by default and at least, in quick runs as often as ``[quick]`` says.
 Results have to pass ``checks``, some of those of the registry, before their times count; by default all of
@@ -47,9 +53,13 @@ them.
 A sweep has a ``graph``, a maker of `mgraph_bench.inputs` with its arguments, a ``call``, the arguments of the public
 call, and a ``run``, the conditions of the call (`mgraph_bench.schema.RUN`). Its ``algorithm`` replaces the suite's. A
 list stands for each of its values; all combinations are measured. Values of ``[quick]`` replace those of the same name,
-so that the whole suite runs in seconds. A published y may be a pair, the ends of a band. A ``[[claim]]`` is a statement
-of a study in words (`Claim`). ``[traffic]`` has the bytes that an operation of a method moves for an element; from
-these follow the rates of operations. Any other name in the file is an error.
+so that the whole suite runs in seconds.
+
+A published y may be a pair, the ends of a band. Its ``beside`` says which rows are like it: the same algorithm, input
+and count on the same kind of device. A ``[[claim]]`` is a statement of a study in words (`Claim`), a ``[[drawing]]`` a
+further plot (`Drawing`). ``[traffic]`` has the bytes that an operation of a method moves for a unit of work as a study
+counts them, ``[moved]`` as this project does; from these follow the rates of operations. Any other name in the file is
+an error.
 """
 
 import itertools
@@ -63,6 +73,7 @@ from mgraph.errors import InputError
 from mgraph.measuring import REPEATS
 
 from . import CHECKOUT
+from .phases import by_phase
 from .schema import TIMES, check
 
 #: Folder of the suites: in a wheel beside the modules, in a checkout ``benchmarks/suites``.
@@ -73,23 +84,38 @@ SUITES = next(
 
 @dataclass(frozen=True)
 class Plot:
-    """A suite's plot: the names of its x, its y and of the fields that distinguish series (see `value`)."""
+    """A suite's plot: the names of its x, its y and the fields that distinguish series (see `value`), and its rows."""
 
     x: str
     y: str = "seconds"
     series: tuple[str, ...] = ("method",)
     log: tuple[str, ...] = ()
     kind: str = "line"
+    rows: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A further plot of a suite, with words below it.
+
+    Its x may be ``"round"``, of the times of an operation call by call. If it is ``relative``, a series shows how many
+    times as fast it is as at its first x.
+    """
+
+    plot: Plot
+    words: str
+    relative: bool = False
 
 
 @dataclass(frozen=True)
 class Published:
-    """A series of published figures, and the rows that it is compared with; times are in seconds.
+    """A series of published figures, the study's machine, and the rows to compare with; times are in seconds.
 
     Of a band ``y`` is the lower end, ``upper`` the other.
     """
 
     series: str
+    machine: str
     beside: dict[str, Any]
     x: tuple[Any, ...]
     y: tuple[float, ...]
@@ -115,7 +141,9 @@ class Claim:
     by : str
         Where it is given, `of` is that of the row that has the most of this.
     band : tuple of float
-        The published ratios as numbers, least and most, for a plot of the ratios by x.
+        The published figures as numbers, least and most, for a plot of ratios by x and for a verdict on ours.
+    steepest : bool
+        Whether it is of the greatest ratio of `of` from one x to the next, as of an inflection.
     """
 
     words: str
@@ -125,6 +153,7 @@ class Claim:
     over: dict[str, Any] | None = None
     by: str = ""
     band: tuple[float, ...] = ()
+    steepest: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,6 +182,8 @@ class Suite:
     published: tuple[Published, ...]
     claims: tuple[Claim, ...] = ()
     traffic: dict[str, dict[str, float]] = field(default_factory=dict)
+    moved: dict[str, dict[str, float]] = field(default_factory=dict)
+    drawings: tuple[Drawing, ...] = ()
     repeats: int = REPEATS
     checks: tuple[str, ...] = ()
 
@@ -217,32 +248,43 @@ def parsed(name: str, text: dict[str, Any]) -> Suite:
         check(text)
     except InputError as error:
         raise InputError(f"{name}.toml: {error}") from None
-    plot: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in text["plot"].items()
-    }
     return Suite(
         name=name,
         title=text["title"],
         source=text["source"],
         about=" ".join(text["about"].split()),
         algorithm=text["algorithm"],
-        plot=Plot(**plot),
+        plot=_plot(text["plot"]),
         sweeps=tuple(text["sweep"]),
         quick=text.get("quick", {}),
         published=tuple(map(_published, text.get("published", []))),
         claims=tuple(Claim(**claim | {"band": tuple(claim.get("band", ()))}) for claim in text.get("claim", [])),
         traffic=text.get("traffic", {}),
+        moved=text.get("moved", {}),
+        drawings=tuple(map(_drawing, text.get("drawing", []))),
         repeats=text.get("repeats", REPEATS),
         checks=tuple(text.get("checks", ())),
     )
 
 
+def _plot(table: dict[str, Any]) -> Plot:
+    given: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in table.items()}
+    return Plot(**given)
+
+
+def _drawing(table: dict[str, Any]) -> Drawing:
+    own = {name: table[name] for name in ("words", "relative") if name in table}
+    own["words"] = " ".join(own["words"].split())
+    return Drawing(_plot({name: value for name, value in table.items() if name not in own}), **own)
+
+
 def _published(table: dict[str, Any]) -> Published:
-    (of,) = table.keys() - {"series", "beside", "x"}
+    (of,) = table.keys() - {"series", "machine", "beside", "x"}
     scale = TIMES.get(of, 1.0)
     ends = [each if isinstance(each, list) else [each] for each in table[of]]
     return Published(
         series=table["series"],
+        machine=table["machine"],
         beside=table.get("beside", {}),
         x=tuple(table["x"]),
         y=tuple(least * scale for least, *_ in ends),
@@ -251,17 +293,30 @@ def _published(table: dict[str, Any]) -> Published:
     )
 
 
+def matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Return whether a row has the values: each its own, or one of a list; with an empty list, none at all."""
+    return all(
+        value(row, name) in (what or [None]) if isinstance(what, list) else value(row, name) == what
+        for name, what in wanted.items()
+    )
+
+
 def value(row: dict[str, Any], name: str) -> Any:
     """Return a row's value of a name: a field, or an argument of its call, run or graph; None if there is none.
 
-    Computed values: ``devices``, ``model``; ``edges``, undirected ones counted once; ``per_element`` and
-    ``per_iteration``, the solve's time for each; ``per_device``, its rate on each; ``overhead``, load and collect over
-    the solve.
+    Computed values: ``devices``; ``model`` and ``on``, the device's model and kind; ``edges``, undirected ones counted
+    once; ``per_element`` and ``per_iteration``, the solve's time for each; ``per_device``, its rate on each;
+    ``overhead``, load and collect over the solve; with a point, such as ``phases.walk``, a figure of an operation.
     """
+    of, _, phase = name.partition(".")
+    if phase:
+        return by_phase(row, of).get(phase)
     if name == "devices":
         return row["device"]["count"]
     if name == "model":
         return row["device"]["model"]
+    if name == "on":
+        return row["device"]["kind"]
     if name == "per_element":
         return row["seconds"] / row["n"] if row.get("n") else None
     if name == "per_iteration":

@@ -6,6 +6,7 @@ planner, the command line, the benchmarks and the tests are made from, and name 
 
 from .apsp import *
 from .apsp_batch import *
+from .betweenness import *
 from .bfs import *
 from .closure import *
 from .components import *

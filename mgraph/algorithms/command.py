@@ -1,6 +1,6 @@
 """What the command line offers of an algorithm: its options, and what it prints of a result."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,8 +87,8 @@ class Command(NamedTuple):
         Sums up a result, from the input, the result and the options by name.
     options : tuple of Option
         Its own options, besides ``--method`` and those that all commands have.
-    together : bool
-        Whether the result's arrays are of use only together, so that ``--out`` takes a ``.npz`` file.
+    not_in : mapping of str to str
+        Why a format cannot hold the result, by its suffix.
     prepared : bool
         Whether the call takes a `mgraph.Hierarchy` in place of a graph.
     weights : bool
@@ -100,7 +100,7 @@ class Command(NamedTuple):
     example: str
     summary: Callable[[Any, Any, dict[str, Any]], Summary]
     options: tuple[Option, ...] = ()
-    together: bool = False
+    not_in: Mapping[str, str] = {}
     prepared: bool = False
     weights: bool = True
 

@@ -221,9 +221,10 @@ run_options = _options(
     span_option,
     click.option(
         "--out",
-        type=click.Path(path_type=Path),
-        help="Save the result: its main array (.npy), all arrays and the graph's ids (.npz), or a table (.csv, "
-        ".parquet).",
+        metavar="PATH",
+        help="Save the result to a file or URL: its main array (.npy), all arrays and the graph's ids (.npz, .zarr), a "
+        "table (.csv, .csv.gz, .parquet), or the graph with values at its vertices (.graphml, .gexf, and these with "
+        ".gz).",
     ),
     click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
     quiet_option,

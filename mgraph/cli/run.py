@@ -20,9 +20,9 @@ from ..algorithms.command import Command
 from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
 from ..errors import Argument, ArgumentValue, InputError, MgraphError, parts_of, printable
-from ..graph import Graph
+from ..graph import Graph, PlacedGraph
 from ..hierarchy import Hierarchy
-from ..io import TABLE_PACKAGES, check_output
+from ..io import RESULT_FORMATS, check_output, path_of, suffix_of
 from ..planning.plan import Plan
 from ..reading import read
 from ..results import PARTS
@@ -152,7 +152,7 @@ def perform(
     tls_ca_file: Path | None,
     tls_cert: Path | None,
     tls_key: Path | None,
-    out: Path | None,
+    out: str | None,
     overwrite: bool,
     quiet: bool,
     as_json: bool,
@@ -200,7 +200,7 @@ def perform(
                 look()
             seconds |= {part: result.timings[part] for part in PARTS}
             if out is not None:
-                result.save(out, overwrite)
+                result.save(out, overwrite, graph=_graph_for(out, given))
             if quiet and not as_json:
                 return
             found = offered.summary(given, result, options)
@@ -208,7 +208,7 @@ def perform(
     if as_json:
         workers = None if client is None else len(result.plan.devices)
         facts = _facts(result.plan, known, added, workers, seconds)
-        click.echo(as_json_text(facts | found.facts | {"out": None if out is None else str(out)}))
+        click.echo(as_json_text(facts | found.facts | {"out": out}))
         return
     _show(result.plan, shown)  # unless it was: an empty graph needs no run
     click.echo(description)
@@ -217,7 +217,14 @@ def perform(
         click.echo(f"rate: {tqdm.format_sizeof(found.facts['rate'])} {found.unit} a second")
     click.echo(found.words)
     if out is not None:
-        click.echo(f"saved: {printable(str(out))}")
+        click.echo(f"saved: {printable(out)}")
+
+
+def _graph_for(out: str, given: Any) -> Any:
+    """Return the graph that a file of its vertices' values needs, copied from workers if it lies there."""
+    graph = given.graph if isinstance(given, Hierarchy) else given
+    as_graph = suffix_of(path_of(out)).startswith((".graphml", ".gexf"))
+    return graph.to_graph() if as_graph and isinstance(graph, PlacedGraph) else graph
 
 
 def _show(plan: Plan, shown: list[Plan]) -> None:
@@ -251,15 +258,14 @@ def _facts(
     }
 
 
-def _check_output_of(offered: Command, out: Path, overwrite: bool, added: dict[str, bool]) -> None:
+def _check_output_of(offered: Command, out: str, overwrite: bool, added: dict[str, bool]) -> None:
     """Refuse a file that cannot be written, or cannot hold the arrays of the result."""
-    check_output(out, overwrite, (".npy", ".npz", *TABLE_PACKAGES))
-    if offered.together and out.suffix == ".npy":
-        raise click.UsageError(
-            f"a .npy file holds one array, the result of {offered.name} has several: give a .npz file"
-        )
-    for name in (name for name, wanted in added.items() if wanted and out.suffix == ".npy"):
-        raise click.UsageError(f"a .npy file holds the distances only: with --{name}, give a .npz file")
+    check_output(out, overwrite, tuple(RESULT_FORMATS))
+    suffix = suffix_of(path_of(out))
+    if suffix in offered.not_in:
+        raise click.UsageError(f"{out} cannot hold the result of mgraph {offered.name}: {offered.not_in[suffix]}")
+    for name in (name for name, wanted in added.items() if wanted and suffix == ".npy"):
+        raise click.UsageError(f"a .npy file holds the main array only: with --{name}, give a .npz file")
 
 
 @contextlib.contextmanager

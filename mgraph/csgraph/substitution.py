@@ -2,16 +2,18 @@
 
 What a module's names refer to is replaced, in `scipy.sparse.csgraph` and wherever else a module has one of its
 functions. Each replacement is a function object of its own, so that it can be told from mgraph's function, which a
-module may have imported itself, and be replaced by SciPy's again.
+module may have imported itself, and be replaced by SciPy's again. It leaves calls to SciPy that are faster there.
 """
 
+import functools
 import sys
 import threading
-from collections.abc import Mapping
-from types import FunctionType, TracebackType
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
 from typing import Any
 
-from .. import lazy
+from .. import lazy, report
 from .components import connected_components
 from .conversions import (
     csgraph_from_dense,
@@ -20,6 +22,7 @@ from .conversions import (
     csgraph_to_dense,
     csgraph_to_masked,
 )
+from .gains import left_to_scipy
 from .predecessors import construct_dist_matrix, reconstruct_path
 from .shortest import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
 from .spanning import minimum_spanning_tree
@@ -48,14 +51,27 @@ FUNCTIONS: tuple[Any, ...] = (
 )
 
 
-def _copied(function: Any) -> Any:
-    """Return another function object that does the same."""
-    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
-    copy.__kwdefaults__, copy.__doc__, copy.__module__ = function.__kwdefaults__, function.__doc__, function.__module__
-    return copy
+def _replacement(ours: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes the place of a function of SciPy: it calls mgraph's, or SciPy's where that is faster."""
+    name = ours.__name__
+
+    @functools.wraps(ours)
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        why = left_to_scipy(name, args, kwargs)
+        function = getattr(lazy.csgraph(), name) if why else ours
+        counted = report.active()
+        if counted is None:
+            return function(*args, **kwargs)
+        started = time.perf_counter()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            counted.note("scipy.sparse.csgraph", name, why, time.perf_counter() - started)
+
+    return replacement
 
 
-_REPLACEMENTS = {function.__name__: _copied(function) for function in FUNCTIONS}
+_REPLACEMENTS = {function.__name__: _replacement(function) for function in FUNCTIONS}
 _lock = threading.Lock()
 _active: set["Substitution"] = set()
 
@@ -97,7 +113,9 @@ def enable() -> Substitution:
 
     SciPy's functions are replaced in its module, and in all modules that have imported them, under whatever name. A
     module that is imported later gets mgraph's. What refers to a function in another way, such as a default argument,
-    keeps SciPy's.
+    keeps SciPy's. Calls that SciPy runs faster are left to it: those on small inputs, and on a CPU those that gain
+    nothing by several cores, such as spanning trees. With ``MGRAPH_REPORT=1`` in the environment the process prints at
+    its end what ran where, and why.
 
     Returns
     -------

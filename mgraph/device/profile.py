@@ -16,6 +16,7 @@ class Recorder:
     def __init__(self, device: "Device") -> None:
         self.device = device
         self.operations: list[tuple[str, Mark, Mark]] = []
+        self.packages: set[str] = set()  # of the kernels
         self._stream: Any = None
 
     def __enter__(self) -> "Recorder":
@@ -38,7 +39,11 @@ class Recorder:
 
     def seconds(self) -> dict[str, float]:
         """Return the total seconds of each operation, in the order of their first calls."""
-        taken: dict[str, float] = {}
+        return {name: sum(each) for name, each in self.calls().items()}
+
+    def calls(self) -> dict[str, list[float]]:
+        """Return the seconds of each call of each operation, in the order of their first calls."""
+        taken: dict[str, list[float]] = {}
         for name, start, end in self.operations:
-            taken[name] = taken.get(name, 0.0) + self.device.seconds_between(start, end)
+            taken.setdefault(name, []).append(self.device.seconds_between(start, end))
         return taken

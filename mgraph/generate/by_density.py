@@ -161,7 +161,8 @@ def random_graph(m: int, density: float, count: int, *, seed: int = 0, device: s
 
     References
     ----------
-    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: densities 0.001 and 0.01.
+    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: delta of 0.001 and 0.01 there are
+    densities of 0.002 and 0.02 here, as it makes sqrt(m / (2 delta)) vertices of m edges that it counts both ways.
 
     Examples
     --------

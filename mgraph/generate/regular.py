@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_written, checked_integer
+from ..arguments import as_written, checked_flag, checked_integer
 from ..dtypes import MAX_VERTICES
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.compressed import Edges
+from ..kernels import trees as tree_kernels
 from .checks import checked_place, host_random
 from .parts import EDGES_AT_A_TIME, chunk_of, first_of, part_of
 from .weights import checked_weights, drawn_weights
@@ -226,8 +227,12 @@ def list_graph(n: int, count: int, *, seed: int = 0, device: str | None = None) 
     return tree_graph(n, count, 1, seed=seed, device=device)
 
 
-def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None = None) -> Graph:
-    """Return an undirected graph of `count` complete `k`-ary trees of about equal size, with `n` vertices in all.
+def tree_graph(n: int, count: int, k: int, *, grown: bool = False, seed: int = 0, device: str | None = None) -> Graph:
+    """Return an undirected graph of `count` trees of at most `k` children a vertex, with `n` vertices in all.
+
+    The trees are complete and of about equal size. Those that are `grown` begin as roots, and the other vertices join
+    one after the other, each as a child of a random vertex that is there and has fewer than `k`: they are deeper, and
+    differ in size.
 
     Parameters
     ----------
@@ -236,7 +241,9 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     count : int
         Number of trees, which are the components.
     k : int
-        Children of a vertex; 1 makes lists.
+        Children of a vertex at most; 1 makes lists.
+    grown : bool
+        Whether the trees are grown at random.
     seed : int
         The same arguments give the same graph, on every device.
     device : {"cpu", "cuda", "cuda:N"}, optional
@@ -252,7 +259,7 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
 
     References
     ----------
-    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: trees of 2 to 20 children.
+    Yogaratnam, a study of list ranking and connected components on GPUs, 2010: grown trees of 2 to 20 children.
 
     Examples
     --------
@@ -262,9 +269,17 @@ def tree_graph(n: int, count: int, k: int, *, seed: int = 0, device: str | None 
     """
     n = checked_integer("n", n, 0, MAX_VERTICES)
     count, k = checked_integer("count", count, min(n, 1), n), checked_integer("k", k, 1, MAX_VERTICES)
+    grown = checked_flag("grown", grown)
     random = host_random(seed)
     place = checked_place(device, n, 2 * (n - count))
     names = random.permutation(np.arange(n, dtype=np.int32))
+    if grown:
+        parents = np.empty(n - count, np.int32)
+        kernels = tree_kernels.on(devices.find("cpu"))
+        kernels.grow(random.random(n - count), k, np.empty(n, np.int32), parents)
+        with place.active():
+            src, dst = place.asarray(names[parents]), place.asarray(names[count:])
+            return Graph.from_edges(src, dst, n=n, directed=False)
     with place.active():
         xp = place.xp
         child = xp.arange(n)

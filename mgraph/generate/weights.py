@@ -99,7 +99,14 @@ def weighed_by(
                 lengths[some] = weights_of(src[some], dst[some])
         indptr, indices, _ = graph.compressed("csr")
         csr = Compressed(indptr, indices, lengths)
-        return Graph(graph.n, csr=csr, directed=graph.directed, ids=graph.ids, nonnegative=nonnegative)
+        return Graph(
+            graph.n,
+            csr=csr,
+            directed=graph.directed,
+            ids=graph.ids,
+            coordinates=graph.coordinates,
+            nonnegative=nonnegative,
+        )
 
 
 @dataclass(frozen=True)

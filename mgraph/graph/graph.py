@@ -13,8 +13,9 @@ import numpy as np
 
 from .. import device as devices
 from .. import lazy
-from ..arguments import as_array, checked_flag
+from ..arguments import as_array, checked_choice, checked_flag
 from ..arrays import Array, chunk_rows
+from ..docstrings import with_common_parts
 from ..dtypes import weight_dtype
 from ..errors import AmbiguousZerosError, InputError, type_name
 from .checks import (
@@ -44,6 +45,7 @@ from .conversion import (
     networkx_graph,
     pandas_columns,
 )
+from .coordinates import checked_coordinates, coordinates_of, number_of
 from .dense import (
     Ends,
     adjacent,
@@ -86,6 +88,8 @@ class Graph(ArrayCache):
     ids : array of int64 or of objects, or None
         The id of each vertex, such as its name; objects if not all are integers. Calls take ids in place of vertices
         and answer with them. It is read-only: `with_ids` returns a graph with others.
+    coordinates : array of float64, shape (n, 2), or None
+        Where each vertex lies, for maps; NaN where that is not known.
     nonnegative : bool
         True if no weight is negative.
 
@@ -106,6 +110,7 @@ class Graph(ArrayCache):
         dense: Array | None = None,
         directed: bool = True,
         ids: np.ndarray | None = None,
+        coordinates: np.ndarray | None = None,
         nonnegative: bool = False,
     ) -> None:
         if csr is None and dense is None:
@@ -115,6 +120,7 @@ class Graph(ArrayCache):
         self.n = n
         self.directed = directed
         self._ids = ids
+        self._coordinates = coordinates
         self.nonnegative = nonnegative
         #: The distance matrix that the graph was made from, if it was.
         self.dense = dense
@@ -383,7 +389,8 @@ class Graph(ArrayCache):
         Returns
         -------
         Graph
-            Directed as `graph` is. Its `ids` are the nodes, if these are not 0 to n-1 already.
+            Directed as `graph` is. Its `ids` are the nodes, if these are not 0 to n-1 already, and its `coordinates`
+            the nodes' attributes ``x`` and ``y``, as OSMnx has them, or ``pos``.
 
         Raises
         ------
@@ -413,7 +420,9 @@ class Graph(ArrayCache):
             advice = ": networkx.set_edge_attributes stores what a function returns"
             raise InputError(advice, argument="weight", value=weight, expected="the name of an attribute")
         edges, nodes = networkx_edges(graph, weight)
-        return cls.from_edges(*edges, n=len(graph), directed=graph.is_directed(), ids=nodes)
+        made = cls.from_edges(*edges, n=len(graph), directed=graph.is_directed(), ids=nodes)
+        places = coordinates_of((data for _, data in graph.nodes(data=True)), len(graph))
+        return made if places is None else made.with_coordinates(places)
 
     @classmethod
     def from_igraph(cls, graph: Any, weight: str | None = "weight") -> "Graph":
@@ -430,7 +439,8 @@ class Graph(ArrayCache):
         Returns
         -------
         Graph
-            Directed as `graph` is. Its `ids` are the vertices' attribute ``"name"``, if all have one.
+            Directed as `graph` is. Its `ids` are the vertices' attribute ``"name"``, if all have one, and its
+            `coordinates` their attributes ``"x"`` and ``"y"``.
 
         Raises
         ------
@@ -451,7 +461,11 @@ class Graph(ArrayCache):
         if not (hasattr(graph, "get_edgelist") and hasattr(graph, "vcount")):
             raise InputError(argument="graph", value=type_name(graph), expected="an igraph graph")
         edges, names = igraph_edges(graph, weight)
-        return cls.from_edges(*edges, n=graph.vcount(), directed=graph.is_directed(), ids=names)
+        made = cls.from_edges(*edges, n=graph.vcount(), directed=graph.is_directed(), ids=names)
+        if not {"x", "y"} <= set(graph.vs.attributes()):
+            return made
+        places = zip(map(number_of, graph.vs["x"]), map(number_of, graph.vs["y"]), strict=True)
+        return made.with_coordinates(np.array(list(places)).reshape(-1, 2))
 
     @classmethod
     def from_edge_index(
@@ -669,9 +683,204 @@ class Graph(ArrayCache):
         """
         checked = checked_ids(ids, self.n)
         csr, nonnegative = None if self.dense is not None else self.compressed("csr"), self.nonnegative
-        made = Graph(self.n, csr=csr, dense=self.dense, directed=self.directed, ids=checked, nonnegative=nonnegative)
+        made = Graph(
+            self.n,
+            csr=csr,
+            dense=self.dense,
+            directed=self.directed,
+            ids=checked,
+            coordinates=self.coordinates,
+            nonnegative=nonnegative,
+        )
         check_distinct(made)
         return made
+
+    @property
+    def coordinates(self) -> np.ndarray | None:
+        """Where each vertex lies, read-only: x and y in a row each, NaN if not known; None if the graph has none.
+
+        Files and graphs of other libraries bring them: see `mgraph.read` and `from_networkx`.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> import mgraph
+        >>> roads = networkx.Graph([("Rome", "Pisa")])
+        >>> roads.nodes["Rome"].update(x=12.5, y=41.9)
+        >>> roads.nodes["Pisa"].update(x=10.4, y=43.7)
+        >>> mgraph.Graph.from_networkx(roads).coordinates
+        array([[12.5, 41.9],
+               [10.4, 43.7]])
+        """
+        return self._coordinates
+
+    def with_coordinates(self, coordinates: Any) -> "Graph":
+        """Return the same graph with coordinates for its vertices.
+
+        Both graphs share their edges.
+
+        Parameters
+        ----------
+        coordinates : array_like of shape (n, 2), or dataframe
+            x and y of each vertex, such as longitude and latitude; NaN where they are not known. Of a dataframe the
+            columns ``x`` and ``y``, as of OSMnx's nodes: its index has the ids of vertices, or their numbers if the
+            graph has no ids. Vertices that are not in it have NaN, and rows of others are ignored.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        InputError
+            For another shape, infinite coordinates, and a dataframe without these columns, or with no id of the graph.
+
+        See Also
+        --------
+        mgraph.Result.plot : The kind ``"map"`` draws a graph that has coordinates.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
+        >>> towns = pandas.DataFrame({"x": [10.4, 12.5], "y": [43.7, 41.9]}, index=["Pisa", "Rome"])
+        >>> graph.with_coordinates(towns).coordinates.tolist()
+        [[12.5, 41.9], [10.4, 43.7], [nan, nan]]
+        """
+        checked = checked_coordinates(coordinates, self.n, self.ids)
+        csr = None if self.dense is not None else self.compressed("csr")
+        made = Graph(
+            self.n,
+            csr=csr,
+            dense=self.dense,
+            directed=self.directed,
+            ids=self.ids,
+            coordinates=checked,
+            nonnegative=self.nonnegative,
+        )
+        if self.dense is None:
+            made._share_edges(self)
+        return made
+
+    @with_common_parts
+    def subgraph(self, vertices: Any, *, ids: bool | None = None) -> "Graph":
+        """Return the graph of some vertices and of the edges between them.
+
+        Parameters
+        ----------
+        vertices : sequence of int or of ids
+            Vertices of this graph, none of them twice. Their order is that of the new numbers, from 0 on.
+        {ids of vertices}
+
+        Returns
+        -------
+        Graph
+            It keeps weights, ids and coordinates. If this graph has no ids, those of the new one are the numbers here.
+
+        Raises
+        ------
+        InputError
+            If a vertex is not an integer in [0, n) or no id of the graph, or is there twice.
+        MemoryLimitError
+            If the edges, and what chooses them, do not fit the free memory.
+
+        See Also
+        --------
+        largest_component : The graph of the largest component.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], [4, 5, 6, 7])
+        >>> part = graph.subgraph([3, 0, 1])
+        >>> part, part.ids.tolist(), part.coo().weights.tolist()
+        (Graph(n=3, m=2, directed, int64), [3, 0, 1], [7, 4])
+        """
+        chosen = Question(self, self.n, ids).vertices("vertices", vertices) if len(vertices) else np.empty(0, np.int32)
+        return self._part_of(chosen)
+
+    def _part_of(self, chosen: np.ndarray) -> "Graph":
+        """Return the graph of some vertices, which are not repeated."""
+        home, n = self._home, len(chosen)
+        needed = 4 * self.n + 18 * self.m  # the new number of each vertex, and the edges: their ends and which are kept
+        with devices.allocating(f"a part of {n:,} vertices", needed, home):
+            number = np.full(self.n, -1, np.int32)
+            number[chosen] = np.arange(n, dtype=np.int32)
+            if np.count_nonzero(number >= 0) < n:
+                twice = int(chosen[number[chosen] != np.arange(n)][0])
+                raise InputError(argument="vertices", value=twice, expected="vertices that differ, and has it twice")
+            src, dst, weights = self.listed()
+            number = home.asarray(number)
+            src, dst = number[src], number[dst]
+            kept = (src >= 0) & (dst >= 0)
+            csr = compress(src[kept], dst[kept], None if weights is None else weights[kept], n, home.xp)
+        ids = chosen.astype(np.int64) if self.ids is None else self.ids[chosen]
+        places = None if self.coordinates is None else handed_out(self.coordinates[chosen])
+        return Graph(
+            n,
+            csr=csr,
+            directed=self.directed,
+            ids=handed_out(ids),
+            coordinates=places,
+            nonnegative=self.nonnegative,
+        )
+
+    def largest_component(self, connection: str = "weak") -> "Graph":
+        """Return the graph of the largest connected component; of equally large ones, that of the least vertex.
+
+        Its vertices keep their order, and ids as of `subgraph`.
+
+        Parameters
+        ----------
+        connection : {"weak", "strong"}
+            As of `mgraph.connected_components`. Of an undirected graph both are the same.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        MemoryLimitError
+            If the components, by SciPy on the host, or the part do not fit the free memory.
+
+        See Also
+        --------
+        mgraph.connected_components : All components.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 2, 3], [1, 3, 4], directed=False)
+        >>> graph.largest_component().ids.tolist()
+        [2, 3, 4]
+        """
+        checked_choice("connection", connection, ("weak", "strong"))
+        with devices.allocating(f"components of {self.n:,} vertices", 40 * self.n, devices.find("cpu")):
+            directed = self.directed and connection == "strong"
+            _, labels = lazy.csgraph().connected_components(self.to_scipy(), directed, connection)
+            sizes = np.bincount(labels) if self.n else np.zeros(1, int)
+            # SciPy numbers weak components by their least vertices, and strong ones otherwise.
+            most = sizes[labels] == sizes.max()
+            chosen = np.flatnonzero(labels == labels[most.argmax()]) if self.n else np.empty(0, int)
+        return self._part_of(chosen.astype(np.int32))
+
+    def degrees(self) -> Array:
+        """Return the number of edges from each vertex; those into each are ``graph.reversed().degrees()``.
+
+        Returns
+        -------
+        array of int32 or int64, shape (n,)
+            On the graph's device. A self-loop counts once, and each parallel edge.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2]).degrees().tolist()
+        [2, 1, 0]
+        """
+        return self._home.xp.diff(self.layout("csr")[0])
 
     @property
     def m(self) -> int:
@@ -1045,6 +1254,7 @@ class Graph(ArrayCache):
             csc=self.compressed("csr"),
             directed=True,
             ids=self.ids,
+            coordinates=self.coordinates,
             nonnegative=self.nonnegative,
         )
 
@@ -1101,7 +1311,14 @@ class Graph(ArrayCache):
             if lengths.dtype.kind == "f" and bool(xp.isinf(lengths).any()):
                 with devices.allocating(what, 22 * self.m + 28 * self.n, self._home):
                     csr = selected(made.listed(), ~xp.isinf(lengths), self.n, xp)
-                return Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=made.nonnegative)
+                return Graph(
+                    self.n,
+                    csr=csr,
+                    directed=self.directed,
+                    ids=self.ids,
+                    coordinates=self.coordinates,
+                    nonnegative=made.nonnegative,
+                )
             return made
 
     def to_scipy(self) -> Any:
@@ -1142,9 +1359,9 @@ class Graph(ArrayCache):
     def to_networkx(self) -> Any:
         """Return the graph as a NetworkX graph, with `weight` as an attribute of its edges.
 
-        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids: ``networkx.relabel_nodes(G, dict(G.nodes(
-        "id")))`` calls them by these. It is a ``networkx.Graph`` or
-        ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
+        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids (``networkx.relabel_nodes(G,
+        dict(G.nodes("id")))`` calls them by these), and `x` and `y` if it has coordinates. It is a ``networkx.Graph``
+        or ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
 
         Returns
         -------
@@ -1164,13 +1381,24 @@ class Graph(ArrayCache):
         EdgeDataView([(0, 1, 5), (1, 2, 6)])
         """
         networkx = lazy.optional("networkx", "to_networkx()")
-        return networkx_graph(networkx, self.n, self.listed(), self.directed, self.ids)
+        made = networkx_graph(networkx, self.n, self.listed(), self.directed, self.ids)
+        if self.coordinates is not None:
+            for vertex in np.flatnonzero(~np.isnan(self.coordinates).any(axis=1)).tolist():
+                made.nodes[vertex].update(zip("xy", self.coordinates[vertex].tolist(), strict=True))
+        return made
 
     def _with(self, weights: Array | None) -> "Graph":
         """Return a graph of the same edges with these weights, which have been checked."""
         indptr, indices = self.layout("csr")
         csr = Compressed(indptr, indices, weights)
-        made = Graph(self.n, csr=csr, directed=self.directed, ids=self.ids, nonnegative=_nonnegative(weights))
+        made = Graph(
+            self.n,
+            csr=csr,
+            directed=self.directed,
+            ids=self.ids,
+            coordinates=self.coordinates,
+            nonnegative=_nonnegative(weights),
+        )
         if self.dense is None:  # whose edges can be released
             made._share_edges(self)
         return made

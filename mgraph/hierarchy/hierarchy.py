@@ -9,17 +9,21 @@ import numpy as np
 from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_limit, checked_reduce
 from ..arrays import Array, distinct
-from ..dtypes import distance_dtype, name_of
+from ..dtypes import distance_dtype, infinity, name_of
 from ..errors import ArgumentValue, FormatError, InputError, parts_of
 from ..graph import Compressed, Graph, as_graph
 from ..graph.checks import checked_weights
 from ..graph.question import Question
+from ..kernels.routes import Parts
 from . import paths, storage, sweeps
+from .demand import checked_demand
+from .flows import Flows, flows
 from .lengths import TYPES, Lengths, customized, encoded, on_host
 from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
+from .routes import Pairs, Progress, Routes, distances, divided, routes
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
 
@@ -150,21 +154,7 @@ class Hierarchy:
         >>> roads.customize([4, 9, 3, 1]).distances().tolist()
         [[0, 4, 7], [9, 0, 3], [10, 1, 0]]
         """
-        if isinstance(weights, Graph) or hasattr(weights, "tocoo"):
-            other = as_graph(weights)
-            pairs = zip(self._graph.layout("csr"), other.layout("csr"), strict=True)
-            if not all(np.array_equal(devices.to_host(own), devices.to_host(their)) for own, their in pairs):
-                raise InputError(
-                    f"the graph must have the same {self.m} edges as the hierarchy's, got {other!r}: for other edges, "
-                    "make a hierarchy of that graph"
-                )
-            given = other.compressed("csr").weights
-            given = None if given is None else devices.to_host(given)
-        else:
-            given = as_array(devices.to_host(weights) if devices.of(weights).kind == "cuda" else weights, "weights")
-            if given.dtype.kind == "b":
-                raise InputError(argument="weights", value=given.dtype.name, expected="numbers, one per edge")
-            given = checked_weights(given, self.m)
+        given = self._weights_of(weights, "weights")
         computed = distance_dtype(None if given is None else given.dtype, dtype, TYPES)
         made = object.__new__(Hierarchy)
         made._graph, made._structure, made._on, made._sweeps = (
@@ -177,6 +167,22 @@ class Hierarchy:
         made._lengths = customized(self._graph, self._structure, self._on, edges, computed, given)
         return made
 
+    def _weights_of(self, weights: Any, name: str) -> np.ndarray | None:
+        """Return the weights that an argument gives the edges, on the host; None if it is an unweighted graph."""
+        if isinstance(weights, Graph) or hasattr(weights, "tocoo"):
+            other = as_graph(weights)
+            pairs = zip(self._graph.layout("csr"), other.layout("csr"), strict=True)
+            if not all(np.array_equal(devices.to_host(own), devices.to_host(their)) for own, their in pairs):
+                raise InputError(
+                    f"the graph must have the same {self.m} edges as the hierarchy's, got {other!r}: for other edges, "
+                    "make a hierarchy of that graph"
+                )
+            return _weights(other)
+        given = as_array(devices.to_host(weights) if devices.of(weights).kind == "cuda" else weights, name)
+        if given.dtype.kind == "b":
+            raise InputError(argument=name, value=given.dtype.name, expected="numbers, one per edge")
+        return checked_weights(given, self.m)
+
     def distances(
         self,
         sources: Any = None,
@@ -185,6 +191,7 @@ class Hierarchy:
         limit: float | None = None,
         reduce: Any = None,
         predecessors: bool = False,
+        along: Any = None,
         out: Any = None,
         ids: bool | None = None,
     ) -> Any:
@@ -206,6 +213,10 @@ class Hierarchy:
             negative, and weights are integers or their sums along a path are exact. Otherwise it is one on a shortest
             path; those of all vertices form a tree. With negative weights, a target beyond the limit keeps its
             predecessor: a path may return from there. They are found on the CPU.
+        along : sequence of weights, optional
+            Other weights, each as `customize` takes them, to add up along the shortest path from each source to each
+            target: the length in miles of the fastest route. Of several shortest paths it is the one of `path`. They
+            are added up on the CPU.
         out : array of shape (k, t) and the distances' type, contiguous, optional
             Write the distances there; it may be a ``numpy.memmap``, or lie on any device. A GPU writes to page-locked
             memory at the full speed of the bus, which new memory of the host does not reach. After an error it may
@@ -216,16 +227,17 @@ class Hierarchy:
 
         Returns
         -------
-        array, shape (k, t), Paths or Measured
+        array, shape (k, t), Paths, Routes or Measured
             The distance from each source to each target, on the graph's device or in `out`; ``inf``, for int32 its
-            largest value, where there is no path. With `predecessors`, these as well; with `reduce`, the measures of
-            each source.
+            largest value, where there is no path. With `predecessors`, these as well; with `along`, the sums of each of
+            the weights, arrays of the same shape; with `reduce`, the measures of each source.
 
         Raises
         ------
         InputError
-            For a value that is not a vertex, a limit or a measure; for two of `reduce`, `predecessors` and `out`
-            together; and for an array `out` of another shape or type, not contiguous, or read-only.
+            For a value that is not a vertex, a limit or a measure; for two of `reduce`, `predecessors`, `along` and
+            `out` together; for weights as `customize` does; and for an array `out` of another shape or type, not
+            contiguous, or read-only.
         DistanceOverflowError
             If a distance is out of range for int32.
         MemoryLimitError
@@ -242,6 +254,9 @@ class Hierarchy:
         [[1, 2], [2, 3], [2, 2]]
         >>> roads.distances([2, 0], predecessors=True).predecessors.tolist()
         [[1, 2, -9999], [-9999, 0, 1]]
+        >>> miles = [1.5, 1.5, 2.0, 2.0]
+        >>> roads.distances([2, 0], along=[miles]).along[0].tolist()
+        [[3.5, 2.0, 0.0], [0.0, 1.5, 3.5]]
         >>> table = np.empty((1, 3), np.int32)
         >>> roads.distances([1], out=table) is table, table.tolist()
         (True, [[4, 0, 3]])
@@ -257,12 +272,16 @@ class Hierarchy:
         if reduce is not None and (predecessors or out is not None):
             other = ArgumentValue("predecessors", True) if predecessors else ArgumentValue("out")
             raise InputError(ArgumentValue("reduce", reduce), " keeps no distances: leave out ", other)
-        if predecessors and out is not None:
-            raise InputError(
-                ArgumentValue("out"), " takes distances alone: leave out ", ArgumentValue("predecessors", True)
-            )
+        if along is not None and (predecessors or reduce is not None):
+            other = ArgumentValue("predecessors", True) if predecessors else ArgumentValue("reduce", reduce)
+            raise InputError(ArgumentValue("along"), " goes with distances alone: leave out ", other)
+        if out is not None and (predecessors or along is not None):
+            other = ArgumentValue("predecessors", True) if predecessors else ArgumentValue("along")
+            raise InputError(ArgumentValue("out"), " takes distances alone: leave out ", other)
         if predecessors:
             return self._paths(starts, ends, most)
+        if along is not None:
+            return self._routes(starts, ends, self._along(along), table=True, limit=most)
         if out is not None:
             _check_out(out, (len(starts), len(ends)), self.dtype)
         measured = bool(measures or radii)
@@ -363,6 +382,165 @@ class Hierarchy:
         question, rank = Question(self._graph, self.n, ids), self._structure.rank
         start, end = question.vertex("source", source), question.vertex("target", target)
         return question.listed(paths.path(self._structure, self._on_host, rank.item(start), rank.item(end)))
+
+    def pairs(
+        self,
+        sources: Any,
+        targets: Any,
+        *,
+        along: Any = None,
+        paths: bool = False,
+        ids: bool | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Return the distances of many pairs of vertices, and their paths.
+
+        A vertex climbs once, however many pairs it is in; a pair takes a fraction of a microsecond then.
+
+        Parameters
+        ----------
+        sources, targets : sequence of int or of ids, shape (k,)
+            The two ends of each pair, as for `distances`.
+        along : sequence of weights, optional
+            Other weights to add up along the shortest paths, as for `distances`.
+        paths : bool
+            Whether to return the paths, too: those of `path`, as long as sums of lengths are exact. They are found on
+            the CPU.
+        ids : bool
+            Whether integers are ids of the graph, not numbers of vertices. The vertices of paths are numbers.
+        progress : callable, optional
+            Called with how many of how many steps are done. An exception that it raises ends the call.
+
+        Returns
+        -------
+        array, shape (k,), or Routes
+            The distance of each pair, on the graph's device; ``inf``, for int32 its largest value, where there is no
+            path. With `along` or `paths`, these as well.
+
+        Raises
+        ------
+        InputError
+            For a value that is not a vertex, if there are not as many targets as sources, and for weights as
+            `customize` does.
+        DistanceOverflowError
+            If a distance is out of range for int32, or a sum of other weights for int64.
+        MemoryLimitError
+            If the result does not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+        >>> roads.pairs([0, 2, 1], [2, 2, 0]).tolist()
+        [7, 0, 4]
+        >>> found = roads.pairs([0, 2, 1], [2, 2, 0], paths=True)
+        >>> found.offsets.tolist(), found.vertices.tolist()
+        ([0, 3, 4, 6], [0, 1, 2, 2, 1, 0])
+        """
+        question, rank = Question(self._graph, self.n, ids), self._structure.rank
+        starts, ends = rank[question.vertices("sources", sources)], rank[question.vertices("targets", targets)]
+        if len(starts) != len(ends):
+            raise InputError(
+                argument="targets", value=len(ends), expected=f"{len(starts)} vertices, one for each of sources"
+            )
+        others = () if along is None else self._along(along)
+        return self._routes(starts, ends, others, paths=checked_flag("paths", paths), progress=progress)
+
+    def _along(self, along: Any) -> tuple[np.ndarray, ...]:
+        """Return other weights that an argument gives, each with a weight for each edge."""
+        if isinstance(along, (str, Graph)) or not hasattr(along, "__iter__") or hasattr(along, "tocoo"):
+            raise InputError(argument="along", value=along, expected="a sequence of weights: for one give [weights]")
+        given = [self._weights_of(weights, "along") for weights in along]
+        return tuple(np.ones(self.m, np.int64) if weights is None else weights for weights in given)
+
+    def _routes(
+        self,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        along: tuple[np.ndarray, ...],
+        *,
+        table: bool = False,
+        paths: bool = False,
+        limit: float = float("inf"),
+        progress: Progress | None = None,
+    ) -> Any:
+        """Return what `pairs` does of ranks, or `distances` with `along`, on the graph's device."""
+        move = devices.find(self._graph.device).asarray
+        if not (table or along or paths):
+            return move(distances(Pairs(self._on, self._lengths, starts, ends, table=False, entries=False), progress))
+        lengths = self._on_host
+        asked = Pairs(self._here, lengths, starts, ends, table=table, entries=True)
+        targets = devices.to_host(self._graph.layout("csr")[1]) if paths else None
+        found = routes(self._structure, asked, self._parts, along, targets, progress)
+        if limit < float("inf"):
+            sweeps.cut(found.distances, limit, lengths)
+            unreached = found.distances == infinity(self.dtype)
+            for total in found.along or ():
+                total[unreached] = infinity(total.dtype)
+        if table:
+            shape = len(starts), len(ends)
+            found = Routes(found.distances.reshape(shape), tuple(total.reshape(shape) for total in found.along or ()))
+        offsets, vertices = (None if part is None else move(part) for part in found[2:])
+        sums = None if found.along is None else tuple(map(move, found.along))
+        return Routes(move(found.distances), sums, offsets, vertices)
+
+    def flows(
+        self,
+        demand: Any,
+        sources: Any = None,
+        targets: Any = None,
+        *,
+        ids: bool | None = None,
+        progress: Progress | None = None,
+    ) -> Flows:
+        """Return how much of a demand each edge carries, if all of it takes shortest paths.
+
+        Of several shortest paths all of a pair's demand takes one, the one of `path` as long as sums of lengths are
+        exact. No path is written out: the work is that of the climbs and of the entries. It is done on the CPU.
+
+        Parameters
+        ----------
+        demand : tuple of three sequences, or array of shape (k, t)
+            The sources, the targets and the amounts of pairs, ``(sources, targets, amounts)``; or a matrix of the
+            amounts from each of `sources` to each of `targets`, which may be sparse. Numbers of 0 or more.
+        sources, targets : sequence of int or of ids, optional
+            The vertices of the rows and the columns of a matrix; by default all.
+        ids : bool
+            Whether integers are ids of the graph, not numbers of vertices.
+        progress : callable, optional
+            Called with how many of how many pairs are done. An exception that it raises ends the call.
+
+        Returns
+        -------
+        Flows
+            The load of each edge, in the order of `Graph.coo`. Its `verify` proves that no vertex gains or loses.
+
+        Raises
+        ------
+        InputError
+            For a value that is not a vertex; for amounts that are negative, NaN or infinite, or of another shape; and
+            for integers that add up to more than 2**53.
+        MemoryLimitError
+            If the flows do not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+        >>> graph.coo().src.tolist(), graph.coo().dst.tolist()
+        ([0, 1, 1, 2], [1, 0, 2, 1])
+        >>> roads.flows(([0, 1], [2, 2], [10, 5])).loads.tolist()
+        [10, 0, 15, 0]
+        >>> roads.flows([[10, 1], [5, 1]], [0, 1], [2, 0]).loads.tolist()
+        [10, 1, 15, 0]
+        """
+        rank = self._structure.rank
+        asked = checked_demand(Question(self._graph, self.n, ids), demand, sources, targets)
+        starts, ends = rank[asked.sources], rank[asked.targets]
+        pairs = Pairs(self._here, self._on_host, starts, ends, table=asked.table, entries=True)
+        return flows(self._graph, self._structure, pairs, self._parts, asked.amounts, progress)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the hierarchy to a file, which appears whole or not at all.
@@ -587,8 +765,12 @@ class Hierarchy:
         return last_vertices(self._structure, self._on_host)
 
     @cached_property
+    def _parts(self) -> Parts:
+        return divided(self._structure, self._on_host)
+
+    @cached_property
     def _here(self) -> OnDevice:
-        return placed(self._structure, devices.find("cpu"))
+        return self._on if self._on.device.kind == "cpu" else placed(self._structure, devices.find("cpu"))
 
 
 def elimination_of(graph: Graph) -> Elimination:

@@ -33,14 +33,15 @@ from .reading import (
     read_list,
     read_vertices,
 )
-from .saving import TABLE_PACKAGES, check_output, replacing, save
+from .saving import RESULT_FORMATS, TABLES, check_output, replacing, save, save_table, suffix_of
 from .table import Named
 from .writing import write
 from .zarr_group import replacing_zarr, save_group
 
 __all__ = [
     "FORMATS",
-    "TABLE_PACKAGES",
+    "RESULT_FORMATS",
+    "TABLES",
     "WASTED_IDS",
     "EdgeFiles",
     "Found",
@@ -64,5 +65,7 @@ __all__ = [
     "save",
     "save_group",
     "save_networkx",
+    "save_table",
+    "suffix_of",
     "write",
 ]

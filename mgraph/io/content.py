@@ -40,6 +40,8 @@ class Content(NamedTuple):
         The first vertex id in the file.
     ids : array or None
         The ids of the vertices in a file that does not number them.
+    coordinates : array of float64, shape (vertices, 2), or None
+        Where the vertices lie, as far as the file says it.
     """
 
     src: np.ndarray
@@ -49,6 +51,7 @@ class Content(NamedTuple):
     directed: bool
     base: int
     ids: np.ndarray | None = None
+    coordinates: np.ndarray | None = None
 
     def unweighted(self) -> "Content":
         """Return the edges without weights."""
@@ -57,11 +60,17 @@ class Content(NamedTuple):
     def packed(self) -> tuple[np.ndarray, "Content"]:
         """Return the ids in use, ascending, and the edges between their places."""
         used, src, dst = packed(self.src, self.dst)
-        return used, self._replace(src=src, dst=dst)
+        places = None if self.coordinates is None else self.coordinates[used]
+        return used, self._replace(src=src, dst=dst, coordinates=places)
 
     def graph(self, n: int | None, directed: bool, ids: np.ndarray | None) -> Graph:
         """Return the graph of the edges, with this number of vertices, or raise InputError."""
-        return Graph.from_edges(self.src, self.dst, self.weights, n, directed, ids=ids)
+        made = Graph.from_edges(self.src, self.dst, self.weights, n, directed, ids=ids)
+        if self.coordinates is None:
+            return made
+        return made.with_coordinates(
+            np.pad(self.coordinates, ((0, made.n - len(self.coordinates)), (0, 0)), constant_values=np.nan)
+        )
 
 
 class Rows(NamedTuple):

@@ -1,6 +1,7 @@
 """Edges between named nodes, gathered one after the other from a file that also has other content."""
 
 import contextlib
+import math
 import re
 from array import array
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentValue, FormatError, shown
+from ..graph.coordinates import number_of
 from ..graph.ids import as_ids
 from .content import Content, Options
 from .stream import require
@@ -17,6 +19,9 @@ from .table import INTEGER
 
 #: Bytes that an edge and a node take until the graph is made.
 _AN_EDGE, _A_NODE = 100, 250
+
+#: The attributes of nodes that are coordinates.
+AXES = ("x", "y")
 
 #: Edges and nodes between two looks at the free memory.
 _SOME = 1 << 16
@@ -72,6 +77,8 @@ class NamedEdges:
         self._numbers: dict[Any, int] = {}
         self._src, self._dst, self._both = array("i"), array("i"), bytearray()
         self._weights: list[int | float | None] = []
+        #: The coordinates of nodes whose file has some, by axis; those of further nodes are not known.
+        self._places = {axis: array("d") for axis in AXES}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -85,6 +92,13 @@ class NamedEdges:
         if found % _SOME == _SOME - 1:
             self._require()
         return found
+
+    def place(self, node: int, axis: str, value: Any) -> None:
+        """Note a coordinate of a node, by its number; what is not a finite number is not known."""
+        places = self._places[axis]
+        if node >= len(places):
+            places.extend([math.nan] * (len(self) - len(places)))
+        places[node] = number_of(value)
 
     def edge(self, src: int, dst: int, weight: int | float | None, both: bool) -> None:
         """Add an edge between the nodes of two numbers; one without a direction, or with both, is `both`."""
@@ -129,7 +143,14 @@ class NamedEdges:
             back = np.flatnonzero(both & (src != dst))
             src, dst = np.concatenate([src, dst[back]]), np.concatenate([dst, src[back]])
             weights = weights if weights is None else np.concatenate([weights, weights[back]])
-        return Content(src, dst, weights, len(self), directed, 0, ids_of(self._numbers))
+        return Content(src, dst, weights, len(self), directed, 0, ids_of(self._numbers), self._coordinates())
+
+    def _coordinates(self) -> np.ndarray | None:
+        """Return the coordinates of all nodes; None if no node has both."""
+        found = np.full((len(self), 2), np.nan)
+        for axis, places in enumerate(self._places.values()):
+            found[: len(places), axis] = places
+        return found if (~np.isnan(found)).all(axis=1).any() else None
 
     def _all_weights(self) -> np.ndarray | None:
         """Return the weights of all edges; None if none has one."""

@@ -10,9 +10,10 @@ from typing import Any
 
 from .. import lazy
 from ..errors import FormatError, InputError, shown
+from ..graph.coordinates import coordinates_of
 from .content import Content, Options
 from .named_edges import NamedEdges
-from .saving import replacing
+from .saving import suffix_of, writing
 from .stream import held, require
 
 #: Bytes that the graph takes for each byte of GML while NetworkX reads it, as measured with NetworkX 3.6.
@@ -69,7 +70,8 @@ def read_gml(path: Path, stream: BufferedReader, options: Options) -> Content:
                 str(data[edges.weight]), f"{path}: the edge from {shown(source)} to {shown(target)}"
             )
         edges.edge(numbers[source], numbers[target], weight, not graph.is_directed())
-    return edges.content(graph.is_directed())
+    places = coordinates_of((data for _, data in graph.nodes(data=True)), len(graph))
+    return edges.content(graph.is_directed())._replace(coordinates=places)
 
 
 def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool) -> None:
@@ -78,7 +80,8 @@ def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool
     With `ids`, each node has its id as text in the attribute ``"label"``; it is the node's name, too, if no two are
     equal.
     """
-    networkx = lazy.optional("networkx", f"writing a {path.suffix} file")
+    suffix = suffix_of(path)
+    networkx = lazy.optional("networkx", f"writing {suffix}")
     wrong = next((name for name in map(str, ids or []) if _NO_XML.search(name)), None)
     if wrong is not None:
         raise InputError(f"{path}: XML cannot hold all characters of the id {shown(wrong)}")
@@ -88,5 +91,5 @@ def save_networkx(path: Path, graph: Any, ids: list[Any] | None, overwrite: bool
             graph.nodes[node]["label"] = name
         if len(set(map(str, ids))) == len(ids):
             networkx.relabel_nodes(graph, dict(enumerate(map(str, ids))), copy=False)
-    with replacing(path, overwrite) as file:
-        getattr(networkx, f"write_{path.suffix[1:]}")(graph, file)
+    with writing(path, overwrite) as file:
+        getattr(networkx, f"write_{suffix.removesuffix('.gz')[1:]}")(graph, file)

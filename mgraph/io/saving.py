@@ -7,6 +7,8 @@ trusted, which another container or a restart may use again.
 """
 
 import contextlib
+import gzip
+import io
 import math
 import os
 import platform
@@ -14,9 +16,9 @@ import re
 import shutil
 import stat
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -25,10 +27,25 @@ from .. import lazy
 from ..arguments import checked_flag, one_of
 from ..arrays import Array
 from ..errors import ArgumentValue, InputError, MgraphError, OutputExistsError, shown
-from .files import is_url, path_of, system_of
+from . import parts
+from .files import absolute, is_url, path_of, system_of
 
-#: Suffixes of files that hold a table, and the packages that write it.
-TABLE_PACKAGES = {".csv": ("pandas",), ".parquet": ("pyarrow", "pandas")}
+#: The formats of results, by suffix, and the packages that write them.
+RESULT_FORMATS: dict[str, tuple[str, ...]] = {
+    ".npy": (),
+    ".npz": (),
+    ".zarr": ("zarr",),
+    ".csv": ("pandas",),
+    ".csv.gz": ("pandas",),
+    ".parquet": ("pyarrow", "pandas"),
+    ".graphml": ("networkx",),
+    ".graphml.gz": ("networkx",),
+    ".gexf": ("networkx",),
+    ".gexf.gz": ("networkx",),
+}
+
+#: Those that hold a table.
+TABLES = (".csv", ".csv.gz", ".parquet")
 
 #: Bytes of an array that is not contiguous that are copied at a time.
 BLOCK = 1 << 24
@@ -49,18 +66,22 @@ def check_output(
     OutputExistsError
         If there is such a file and `overwrite` is false.
     MissingPackageError
-        For ``.parquet`` and ``.csv``, if pandas, or PyArrow for the former, is not installed.
+        If a package that writes the format, such as pandas, is not installed.
     """
     if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
         raise InputError(argument="path", value=path, expected="a path or a URL")
-    if is_url(os.fspath(path)):
-        _check_url(os.fspath(path), overwrite)
+    path, overwrite = path_of(os.fspath(path)), checked_flag("overwrite", overwrite)
+    suffix = suffix_of(path)
+    if suffix not in suffixes:
+        raise InputError(f"{path} has the suffix {shown(suffix)}, which must be {one_of(suffixes)}")
+    for package in RESULT_FORMATS.get(suffix, ()):
+        lazy.optional(package, f"writing {suffix}")
+    if suffix == ".zarr":
+        parts.is_zarr_to_replace(absolute(path), overwrite)
         return
-    path, overwrite = Path(path), checked_flag("overwrite", overwrite)
-    if path.suffix not in suffixes:
-        raise InputError(f"{path} has the suffix {shown(path.suffix)}, which must be {one_of(suffixes)}")
-    for package in TABLE_PACKAGES.get(path.suffix, ()):
-        lazy.optional(package, "writing CSV" if path.suffix == ".csv" else "writing Parquet")
+    if is_url(str(path)):
+        _check_url(str(path), overwrite)
+        return
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file")
     target = _target(path)
@@ -76,11 +97,14 @@ def check_output(
         raise OutputExistsError(f"{path} exists: ", ArgumentValue("overwrite", True), " replaces it")
 
 
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a path, that of a compressed file with the one before it."""
+    return "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
+
+
 def _check_url(url: str, overwrite: bool) -> None:
-    if path_of(url).suffix not in (".npy", ".npz"):
-        raise InputError(f"{url} has the suffix {shown(path_of(url).suffix)}, which must be .npy or .npz")
     system, inner = system_of(url)
-    if not checked_flag("overwrite", overwrite) and system.exists(inner):
+    if not overwrite and system.exists(inner):
         raise OutputExistsError(f"{url} exists: ", ArgumentValue("overwrite", True), " replaces it")
 
 
@@ -129,6 +153,54 @@ def save(path: str | os.PathLike[str], arrays: Array | Mapping[str, Array], over
                         _write_npy(member, array)
 
 
+def save_table(path: Path, frames: Iterable[Any], overwrite: bool) -> None:
+    """Write dataframes, one or more, as one table; the caller has called `check_output`.
+
+    Raises
+    ------
+    InputError
+        For ids that the format cannot hold, such as those of several kinds in Parquet.
+    OSError
+        As of `save`.
+    """
+    frames = iter(frames)
+    frame = next(frames)
+    with writing(path, overwrite) as file:
+        if path.suffix != ".parquet":
+            text = io.TextIOWrapper(file, "utf-8", newline="")
+            frame.to_csv(text, index=False)
+            for frame in frames:
+                frame.to_csv(text, index=False, header=False)
+            text.detach()
+            return
+        arrow, parquet = (lazy.optional(name, "writing .parquet") for name in ("pyarrow", "pyarrow.parquet"))
+        try:
+            table = arrow.Table.from_pandas(frame, preserve_index=False)
+            for place, field in enumerate(table.schema):  # an empty column of text has no type
+                if arrow.types.is_null(field.type):
+                    table = table.set_column(place, field.with_type(arrow.string()), table[place].cast(arrow.string()))
+            with parquet.ParquetWriter(file, table.schema) as writer:
+                writer.write_table(table)
+                for frame in frames:
+                    writer.write_table(arrow.Table.from_pandas(frame, schema=table.schema, preserve_index=False))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{path}: Parquet cannot hold these ids: {error}") from error
+
+
+@contextlib.contextmanager
+def writing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
+    """Open a file, at a path or a URL, that appears there when the block ends; one that ends with .gz is compressed.
+
+    The caller has called `check_output`.
+    """
+    with _at_url(str(path)) if is_url(str(path)) else replacing(path, overwrite) as file:
+        if path.suffix != ".gz":
+            yield file
+            return
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield packed  # type: ignore[misc]
+
+
 @contextlib.contextmanager
 def _at_url(url: str) -> Iterator[IO[bytes]]:
     """Open a file at a URL that appears there when the block ends, and not at all after an error."""
@@ -157,7 +229,7 @@ def replacing(path: Path, overwrite: bool) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        check_output(path, overwrite, (path.suffix,))  # it may have been a long time
+        check_output(path, overwrite, (suffix_of(path),))  # it may have been a long time
         if overwrite:
             os.replace(temporary, target)
         else:
@@ -177,10 +249,10 @@ def _take_free_place(temporary: Path, target: Path, path: Path) -> None:
     try:
         os.link(temporary, target)
     except FileExistsError:
-        check_output(path, False, (path.suffix,))
+        check_output(path, False, (suffix_of(path),))
         raise
     except OSError:  # a disk that knows no links: there is nothing but to look once more
-        check_output(path, False, (path.suffix,))
+        check_output(path, False, (suffix_of(path),))
         os.replace(temporary, target)
     else:
         with contextlib.suppress(OSError):  # a later save sweeps it

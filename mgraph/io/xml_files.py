@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from ..errors import FormatError, MgraphError, shown
 from .content import Content, Options
-from .named_edges import NamedEdges
+from .named_edges import AXES, NamedEdges
 
 #: The types of attributes, of both formats, that are real numbers.
 _REAL = ("float", "double")
@@ -63,6 +63,8 @@ class _Reader:
         #: The text so far of an element that holds a weight, and the key of this attribute.
         self.text: list[str] | None = None
         self.key = ""
+        #: The node that has begun last, and the axis whose coordinate the text is, if it is one.
+        self.node, self.axis = 0, ""
         self.expat = expat.ParserCreate(namespace_separator=" ")
         self.expat.buffer_text = True
         self.expat.StartElementHandler = self._start
@@ -137,7 +139,9 @@ class _Reader:
             if tag != self.root:
                 self.fail(f"a .{self.root} file begins with the element '{self.root}', not with {shown(tag)}")
         if self.text is not None:
-            self.fail(f"the attribute {shown(self.edges.weight)} of an edge holds an element, not a number")
+            if not self.axis:
+                self.fail(f"the attribute {shown(self.edges.weight)} of an edge holds an element, not a number")
+            self.text, self.axis = None, ""
         tag = tag if space == self._space else ""
         self.start(tag, self.within[-1] if self.within else "", attributes)
         self.within.append(tag)
@@ -146,7 +150,10 @@ class _Reader:
         tag = self.within.pop()
         if self.text is not None:
             text, self.text = "".join(self.text), None
-            if tag == "default":
+            if self.axis:
+                self.edges.place(self.node, self.axis, text)
+                self.axis = ""
+            elif tag == "default":
                 self.default = self.weight(self.key, text)
             else:
                 self.attribute(self.key, text)
@@ -180,7 +187,11 @@ class _GraphML(_Reader):
         elif tag == "graph":
             self.begin_graph(attributes.get("edgedefault", "undirected"))
         elif tag == "node" and parent == "graph":
-            self.edges.node(self.required(attributes, "id", "a node lacks its id"))
+            self.node = self.edges.node(self.required(attributes, "id", "a node lacks its id"))
+        elif tag == "data" and parent == "node":
+            declared = self.keys.get(attributes.get("key", ""))
+            self.axis = declared.name if declared is not None and declared.name in AXES else ""
+            self.text = [] if self.axis else None
         elif tag == "edge" and parent == "graph":
             directed = attributes.get("directed")
             if directed is not None and directed.strip().lower() not in _DIRECTED:

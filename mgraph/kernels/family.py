@@ -52,8 +52,10 @@ class Family(Generic[Operations]):
     def on(self, device: Device) -> Operations:
         """Return the operations on a device; the device's recorder, if there is one, times each call."""
         module: Any = _guarded(self.package) if device.kind == "cpu" else _module(self.package, device.kind)
-        operations: Any = module if device.recorder is None else _Recorded(module, device.recorder)
-        found: Operations = operations
+        if device.recorder is not None:
+            device.recorder.packages.add(self.package)
+            module = _Recorded(module, device.recorder)
+        found: Operations = module
         return found
 
     def of_kind(self, kind: str) -> Operations:

@@ -4,6 +4,15 @@ NetworkX imports this module by its entry point when mgraph is to run a call for
 before which functions there are. The graph that a function gets is a `ConvertedGraph`.
 """
 
+from mgraph_networkx import FUNCTIONS as _FUNCTIONS
+
+from .. import report as _report
+from .betweenness import (
+    betweenness_centrality,
+    betweenness_centrality_subset,
+    edge_betweenness_centrality,
+    edge_betweenness_centrality_subset,
+)
 from .components import (
     condensation,
     connected_components,
@@ -100,6 +109,10 @@ from .weighted import (
     single_source_dijkstra_path_length,
 )
 
+if _report.active() is not None:
+    _report.watch_networkx()
+    globals().update({_name: _report.watched(_name, globals()[_name]) for _name in _FUNCTIONS})
+
 __all__ = [
     "EXPECTED_FAILURES",
     "ConvertedGraph",
@@ -116,6 +129,8 @@ __all__ = [
     "bellman_ford_path",
     "bellman_ford_path_length",
     "bellman_ford_predecessor_and_distance",
+    "betweenness_centrality",
+    "betweenness_centrality_subset",
     "bfs_edges",
     "bfs_layers",
     "bfs_predecessors",
@@ -137,6 +152,8 @@ __all__ = [
     "dijkstra_path_length",
     "dijkstra_predecessor_and_distance",
     "eccentricity",
+    "edge_betweenness_centrality",
+    "edge_betweenness_centrality_subset",
     "find_negative_cycle",
     "floyd_warshall",
     "floyd_warshall_numpy",

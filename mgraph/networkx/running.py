@@ -1,5 +1,6 @@
 """Which calls of NetworkX mgraph can run, and which it should; conversions of graphs both ways."""
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -8,8 +9,8 @@ import networkx as nx
 
 from mgraph_networkx import FUNCTIONS
 
-from .. import lazy
-from . import components, dense, generic, measures, traversal, trees, unweighted, weighted
+from .. import lazy, report
+from . import betweenness, components, dense, generic, measures, traversal, trees, unweighted, weighted
 from .converted import ConvertedGraph
 
 #: NetworkX's own tests that fail where mgraph runs its calls, each with the reason.
@@ -17,7 +18,7 @@ EXPECTED_FAILURES = {
     "TestBellmanFordAndGoldbergRadzik::test_find_negative_cycle_longer_cycle": "the cycle begins at another node",
 }
 
-_MODULES = (components, dense, generic, measures, traversal, trees, unweighted, weighted)
+_MODULES = (betweenness, components, dense, generic, measures, traversal, trees, unweighted, weighted)
 
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {
@@ -44,6 +45,22 @@ def _arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict
     return bound.arguments
 
 
+def _noting(
+    answer: Callable[[str, tuple[Any, ...], dict[str, Any]], bool | str],
+) -> Callable[[str, tuple[Any, ...], dict[str, Any]], bool | str]:
+    """Return a function that answers NetworkX, and notes for the report why a call is declined."""
+
+    @functools.wraps(answer)
+    def answered(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        found = answer(name, args, kwargs)
+        if found is not True:
+            report.say(name, str(found))
+        return found
+
+    return answered
+
+
+@_noting
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True if mgraph can run a call, or why it cannot.
 
@@ -90,6 +107,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     return True
 
 
+@_noting
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True if mgraph is expected to gain time, or why not.
 
@@ -122,33 +140,37 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     if least is None:
         return "NetworkX searches from both ends"
     ready = isinstance(graph, ConvertedGraph) or bool(_known(graph))
-    needed = least.converted if ready else least.original
+    cold = report.is_cold()
+    needed = least.cold if cold else least.converted if ready else least.original
     if needed is None:
-        return "reading the graph takes longer than the call"
+        return "reading the graph takes longer than the call gains"
     if len(graph) >= needed:
         return True
-    unread = "" if ready else " that is not converted yet"
+    unread = " by the first call of a script" if cold else "" if ready else " that is not converted yet"
     return f"it gains from {needed:,} nodes on of a graph{unread}, and this one has {len(graph):,}"
 
 
 class Gains(NamedTuple):
     """From how many nodes on mgraph gains time: of a graph that is converted already, and of another one.
 
-    None is never, as reading the graph takes longer than NetworkX's call.
+    None is never, as reading the graph takes longer than NetworkX's call. The first call that is run of a script that
+    was not edited must be worth a second, in which kernels are loaded.
     """
 
     converted: int
     original: int | None
+    cold: int | None = None
 
 
 #: Measured with 3 edges a node on 2 cores; benchmarks/NOTES.md has the table.
 _SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = (
     Gains(1000, None),
     Gains(1000, 20_000),
-    Gains(300, 1000),
-    Gains(100, 100),
+    Gains(300, 1000, 10_000),
+    Gains(100, 100, 3000),
 )
-_TREE, _DENSE, _STRONG = Gains(1000, 1000), Gains(200, 200), Gains(300, 3000)
+#: A spanning tree gains less than a process takes to load kernels: one alone is NetworkX's.
+_TREE, _DENSE, _STRONG = Gains(1000, None), Gains(200, 200, 400), Gains(300, 3000)
 
 #: Functions that take more, or less, than a search from every node.
 _GAINS = (

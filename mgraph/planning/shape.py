@@ -56,8 +56,8 @@ UNSAMPLED = Shape(far=0.0)
 
 
 def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
-    """Return the shape of a graph in host memory if the plan is for one CPU, measured once; otherwise None."""
-    return None if len(specs) > 1 or specs[0].kind != "cpu" else measured_shape(graph)
+    """Return the shape of a graph, measured once; None if the plan is for one GPU, where it decides nothing."""
+    return None if len(specs) == 1 and specs[0].kind == "cuda" else measured_shape(graph)
 
 
 def measured_shape(graph: Any) -> Shape:
@@ -72,7 +72,10 @@ def measured_shape(graph: Any) -> Shape:
 
 
 def shape_of(indptr: Any, indices: Any) -> Shape:
-    """Return the shape of a graph in CSR form, estimated from a sample of edges and a search from one vertex."""
+    """Return the shape of a graph in CSR form, estimated from a sample of edges and a search from one vertex.
+
+    Of a graph on several workers, these are the rows of the first worker's vertices, and the search stays among them.
+    """
     if len(indices) < SAMPLED_EDGES:
         return UNSAMPLED
     xp = devices.of(indices).xp
@@ -90,7 +93,8 @@ def _neighbours(indptr: Array, indices: Array, vertices: np.ndarray) -> np.ndarr
     begin, end = (devices.to_host(indptr[xp.asarray(row)]) for row in (vertices, vertices + 1))
     counts = np.minimum(end - begin, _NEIGHBOURS)
     places = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-    return devices.to_host(indices[xp.asarray(places)])
+    found = devices.to_host(indices[xp.asarray(places)])
+    return found[found < len(indptr) - 1]
 
 
 def _levels(indptr: Array, indices: Array, source: int) -> float:

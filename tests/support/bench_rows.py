@@ -19,12 +19,14 @@ SUITES = {
         graph = {make = "random_matrix", n = [512, 1024]}
         call = {method = ["naive", "blocked"]}
         [[published]]
-        series = "blocked, Tesla M2090"
+        series = "blocked"
+        machine = "Tesla M2090"
         beside = {method = "blocked"}
         x = [512, 1024]
         microseconds = [6000, 32000]
         [[published]]
-        series = "rounds, elsewhere"
+        series = "rounds"
+        machine = "elsewhere"
         beside = {method = "blocked"}
         x = [1000]
         iterations = [9]
@@ -40,7 +42,8 @@ SUITES = {
         [[sweep]]
         graph = {make = "linked_list", n = 1048576}
         [[published]]
-        series = "walk, GTX 260"
+        series = "walk"
+        machine = "GTX 260"
         beside = {method = "splitter64", phase = "walk"}
         x = [1048576]
         phase_rates = [4e9]
@@ -70,7 +73,8 @@ SUITES = {
         [[sweep]]
         graph = {make = "rmat", scale = 8}
         [[published]]
-        series = "search, elsewhere"
+        series = "search"
+        machine = "elsewhere"
         beside = {method = "hybrid"}
         x = ["rmat"]
         milliseconds = [50]

@@ -30,6 +30,7 @@ rows = [2]
 
 [[published]]
 series = "another machine"
+machine = "a machine"
 beside = {method = "hybrid"}
 x = [15, 20]
 milliseconds = [1, 2.5]
@@ -42,6 +43,17 @@ published = "10 to 20 ×"
 of = "seconds"
 rows = {method = "hybrid"}
 band = [10, 20]
+[quick]
+"""
+
+DRAWING = """
+[[drawing]]
+x = "n"
+y = "phases"
+log = ["x"]
+rows = {method = "hybrid"}
+relative = true
+words = "By operation."
 [quick]
 """
 

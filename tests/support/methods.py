@@ -11,6 +11,6 @@ def methods(algorithm, device="cpu"):
 
 #: Searches that share a kernel for all levels, and those with a kernel for each level.
 FUSED = ["hybrid", "frontier", "pull"]
-BY_LEVEL = [method for method in methods("bfs", "cuda") if method not in FUSED]
+BY_LEVEL = [method for method in methods("bfs", "cuda") if method not in [*FUSED, "asynchronous"]]
 
 SPLITTERS = [method for method in methods("list_rank") if method.startswith("splitter")]

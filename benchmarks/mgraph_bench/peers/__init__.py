@@ -5,6 +5,9 @@ names the call to be timed: the one that the library documents for the problem, 
 threads. Of several calls for a problem, the fastest is taken. Another function, which is not timed, turns the
 result into arrays.
 
+Two are no libraries but the plain programs that studies compare with: `textbook` on one core, and `cupy`, array code
+that a compiler turns into kernels for a GPU.
+
 No library ranks lists. Libraries whose search uses a queue search backwards from the ends of the lists; GraphBLAS and
 cuGraph go level by level, so that every element would take a launch.
 """
@@ -17,7 +20,7 @@ from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.errors import InputError
 from mgraph.graph import as_graph
 
-from . import cugraph, graphblas, igraph, networkit, networkx, rustworkx, scipy
+from . import arrays, cugraph, graphblas, igraph, networkit, networkx, rustworkx, scipy, textbook
 from .solver import Peer, PeerError, Solver
 
 __all__ = ["PEERS", "Peer", "PeerError", "Solver", "solver", "version"]
@@ -31,6 +34,8 @@ PEERS: dict[str, Peer] = {
     "graphblas": graphblas.PEER,
     "rustworkx": rustworkx.PEER,
     "cugraph": cugraph.PEER,
+    "textbook": textbook.PEER,
+    "cupy": arrays.PEER,
 }
 
 
@@ -41,14 +46,14 @@ def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
     ----------
     peer : str
         One of `PEERS`.
-    algorithm : {"apsp", "bfs", "sssp", "components", "list_rank", "minimum_spanning_forest"}
+    algorithm : {"apsp", "betweenness", "bfs", "sssp", "components", "list_rank", "minimum_spanning_forest"}
         What to solve.
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; for ``"list_rank"`` the successors, of shape (n,). Of parallel edges the shortest is
         taken. A matrix stays dense where the library has an algorithm for one.
     **call
-        Arguments of mgraph's call that the library has too: ``source``, ``predecessors``, ``connection``. Others
-        may be None or False.
+        Arguments of mgraph's call that the library has too: ``source``, ``sources``, ``predecessors``,
+        ``connection``. Others may be None or False.
 
     Raises
     ------

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from mgraph import device as devices
-from mgraph.graph import Edges, Graph
+from mgraph.dtypes import infinity
+from mgraph.graph import Edges, Graph, in_memory
 
 from .solver import Array, Library, PeerError, Solver
 
@@ -41,6 +42,19 @@ def lengths_of(edges: Edges) -> np.ndarray:
     return np.ones(len(edges.src)) if edges.weights is None else edges.weights.astype(np.float64)
 
 
+def distance_matrix(graph: Graph) -> np.ndarray:
+    """Return the weights as a matrix in float32, with zeros on the diagonal and inf where there is no edge."""
+    if graph.dense is None:
+        edges = edges_of(graph)
+        matrix = np.full((graph.n, graph.n), np.inf, np.float32)
+        matrix[edges.src, edges.dst] = lengths_of(edges)
+    else:
+        dense = devices.to_host(in_memory(graph.dense))
+        matrix = np.where(dense == infinity(dense.dtype), np.float32(np.inf), dense.astype(np.float32))
+    np.fill_diagonal(matrix, 0)
+    return matrix
+
+
 def has_negative(graph: Graph) -> bool:
     """Whether a weight is negative."""
     return not graph.nonnegative and graph.extremes()[0] < 0
@@ -70,6 +84,12 @@ def filled(lengths: Mapping[int, float], n: int) -> np.ndarray:
     distances = np.full(n, np.inf)
     distances[list(lengths.keys())] = list(lengths.values())
     return distances
+
+
+def betweenness_of(sums: Any, graph: Graph, sources: list[int]) -> dict[str, Array]:
+    """Return betweenness as mgraph has it by default, from sums over all ordered pairs of a source and a target."""
+    pairs = max(1, (graph.n - 1) * (graph.n - 2))
+    return {"betweenness": np.asarray(sums, np.float64) / pairs, "sources": np.asarray(sources)}
 
 
 def matrix_of(rows: Iterable[tuple[int, Mapping[int, float]]], n: int) -> np.ndarray:

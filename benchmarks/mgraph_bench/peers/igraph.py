@@ -11,7 +11,7 @@ import numpy as np
 from mgraph.dtypes import NO_PREDECESSOR
 from mgraph.graph import Graph
 
-from .conversion import lengths_of, list_rank_by, one_way, smallest
+from .conversion import betweenness_of, lengths_of, list_rank_by, one_way, smallest
 from .solver import Array, Library, Peer, Solver
 
 
@@ -57,8 +57,26 @@ def components(igraph: Library, graph: Graph, connection: str = "weak") -> Solve
     return Solver(solve, lambda raw: {"labels": smallest(raw.membership)}, "igraph.Graph.connected_components")
 
 
+def betweenness(igraph: Library, graph: Graph, sources: list[int]) -> Solver:
+    """Return the call for the betweenness of vertices, which halves the sums of undirected graphs."""
+    made, weights = _graph(igraph, graph)
+    solve = partial(made.betweenness, directed=graph.directed, weights=weights, sources=sources)
+
+    def arrays(raw: list[float]) -> dict[str, Array]:
+        return betweenness_of(np.array(raw) * (1 if graph.directed else 2), graph, sources)
+
+    return Solver(solve, arrays, "igraph.Graph.betweenness")
+
+
 PEER = Peer(
     "igraph",
     "igraph",
-    {"apsp": apsp, "bfs": bfs, "sssp": sssp, "components": components, "list_rank": list_rank_by(bfs)},
+    {
+        "apsp": apsp,
+        "betweenness": betweenness,
+        "bfs": bfs,
+        "sssp": sssp,
+        "components": components,
+        "list_rank": list_rank_by(bfs),
+    },
 )

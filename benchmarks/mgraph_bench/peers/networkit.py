@@ -10,8 +10,18 @@ import numpy as np
 
 from mgraph.graph import Graph
 
-from .conversion import finite, hops, lengths_of, list_rank_by, one_way, refuse_negative, smallest
-from .solver import Array, Library, Peer, Solver
+from .conversion import (
+    betweenness_of,
+    edges_of,
+    finite,
+    hops,
+    lengths_of,
+    list_rank_by,
+    one_way,
+    refuse_negative,
+    smallest,
+)
+from .solver import Array, Library, Peer, PeerError, Solver
 
 
 def _graph(networkit: Library, graph: Graph, weighted: bool = False) -> Any:
@@ -65,8 +75,27 @@ def components(networkit: Library, graph: Graph, connection: str = "weak") -> So
     return Solver(lambda: call(made).run(), arrays, f"networkit.components.{kind}ConnectedComponents")
 
 
+def betweenness(networkit: Library, graph: Graph, sources: list[int]) -> Solver:
+    """Return the call for the betweenness of vertices by the paths from all."""
+    if np.setdiff1d(edges_of(graph).src, sources).size:
+        raise PeerError("networkit.centrality.Betweenness takes all sources")
+    made = _graph(networkit, graph, weighted=True)
+    return Solver(
+        lambda: networkit.centrality.Betweenness(made).run(),
+        lambda raw: betweenness_of(raw.scores(), graph, sources),
+        "networkit.centrality.Betweenness",
+    )
+
+
 PEER = Peer(
     "networkit",
     "networkit",
-    {"apsp": apsp, "bfs": bfs, "sssp": sssp, "components": components, "list_rank": list_rank_by(bfs)},
+    {
+        "apsp": apsp,
+        "betweenness": betweenness,
+        "bfs": bfs,
+        "sssp": sssp,
+        "components": components,
+        "list_rank": list_rank_by(bfs),
+    },
 )

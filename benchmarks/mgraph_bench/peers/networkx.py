@@ -5,7 +5,7 @@ from typing import Any
 
 from mgraph.graph import Graph
 
-from .conversion import filled, has_negative, hops, labels_of, list_rank_by, matrix_of, one_way
+from .conversion import betweenness_of, filled, has_negative, hops, labels_of, list_rank_by, matrix_of, one_way
 from .solver import Array, Library, Peer, Solver
 
 
@@ -63,8 +63,28 @@ def components(networkx: Library, graph: Graph, connection: str = "weak") -> Sol
     return Solver(lambda: list(call(made)), arrays, f"networkx.{name}")
 
 
+def betweenness(networkx: Library, graph: Graph, sources: list[int]) -> Solver:
+    """Return the call for the betweenness of vertices by the paths from some."""
+    made = _graph(networkx, graph)
+    call = networkx.betweenness_centrality_subset
+    solve = partial(call, made, sources, list(made), weight="weight" if graph.weighted else None)
+
+    def arrays(raw: dict[int, float]) -> dict[str, Array]:
+        sums = [raw[v] * (1 if graph.directed else 2) for v in range(graph.n)]
+        return betweenness_of(sums, graph, sources)
+
+    return Solver(solve, arrays, "networkx.betweenness_centrality_subset")
+
+
 PEER = Peer(
     "networkx",
     "networkx",
-    {"apsp": apsp, "bfs": bfs, "sssp": sssp, "components": components, "list_rank": list_rank_by(bfs)},
+    {
+        "apsp": apsp,
+        "betweenness": betweenness,
+        "bfs": bfs,
+        "sssp": sssp,
+        "components": components,
+        "list_rank": list_rank_by(bfs),
+    },
 )

@@ -23,8 +23,9 @@ class Solver(NamedTuple):
         The call to be timed. It may be called again.
     arrays : callable
         Turns what `solve` returned into arrays by name, in mgraph's conventions: ``"distances"`` (a breadth-first
-        search's in int32 with -1 for the unreached, others in floats with ``inf``), ``"labels"``, ``"ranks"``, or
-        ``"src"``, ``"dst"`` and ``"weights"`` of a forest; and ``"predecessors"`` where the library gives any.
+        search's in int32 with -1 for the unreached, others in floats with ``inf``), ``"labels"``, ``"ranks"``,
+        ``"betweenness"``, or ``"src"``, ``"dst"`` and ``"weights"`` of a forest; and ``"predecessors"`` where the
+        library gives any.
     called : str
         The call's name.
     """

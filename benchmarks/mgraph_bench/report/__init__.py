@@ -8,7 +8,7 @@ from pathlib import Path
 from ..rows import Row, Rows, read, rows_of
 from ..run import write_table
 from ..suite import Plot, Suite, load, names
-from . import changes, overview, predictions, rooflines, suites, summit
+from . import changes, claims, overview, predictions, rooflines, suites, summit
 from .baseline import Comparison, compared
 from .document import Section, page, plots_of, summary
 
@@ -87,6 +87,8 @@ def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
         yield Section("wrong", "Wrong results", (overview.reasons(rows.wrong),), "Their times do not count.")
     if rows.cases:
         yield overview.headlines(rows, found)
+        if (told := claims.section(found, rows)) is not None:
+            yield told
     if comparison is not None:
         yield changes.section(comparison)
     for suite in found:

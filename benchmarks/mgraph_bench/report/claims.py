@@ -1,25 +1,47 @@
 """Statements of studies in words, compared with our figures: a table, and a plot of ratios by x."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .. import amounts
-from ..rows import Row, device_name, is_peer
-from ..suite import Claim, Suite, value
-from .document import Block, Column, Plot, table
+from ..rows import Row, Rows, device_name, is_peer
+from ..suite import Claim, Suite, matches, value
+from .document import Block, Column, Plot, Section, Words, table
 from .drawing import ends, words_of
 from .plots import Curve, curves
+from .published import kernels_of
+
+#: The verdict on a claim that one side is faster where the other one is.
+REVERSED = "reversed"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Our figures of a claim, by x (None if the claim names it), and the devices that they were measured on."""
+    """Our figures of a claim, by x (None if the claim names it), where they were measured, and by which kernels."""
 
     claim: Claim
     points: tuple[tuple[Any, Any], ...]
     on: str
+    kernels: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """What became of the claim: whether our figures are in its band, or on which side of it or of 1."""
+        band, found = self.claim.band, [figure for _, figure in self.points]
+        if not band:
+            return ""
+        least, most = band
+        if all(least <= figure <= most for figure in found):
+            return "holds"
+        of_ratios = self.claim.over is not None or self.claim.steepest
+        if of_ratios and ((least >= 1 < most and max(found) < 1) or (most <= 1 > least and min(found) > 1)):
+            return REVERSED
+        if all(figure > most for figure in found):
+            return "more"
+        return "less" if all(figure < least for figure in found) else "in part"
 
 
 def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
@@ -29,14 +51,48 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
     found = list(findings(suite, rows))
     lines = []
     for claim in suite.claims:
-        own = [(*_measured(finding, suite.plot.x), finding.on) for finding in found if finding.claim is claim]
-        lines += [(claim.words, claim.published, *cells) for cells in own or [("not measured", "", "")]]
+        own = [
+            (*_measured(finding, suite.plot.x), finding.on, finding.verdict, finding.kernels)
+            for finding in found
+            if finding.claim is claim
+        ]
+        lines += [(claim.words, claim.published, *cells) for cells in own or [("not measured", "", "", "", "")]]
     columns = (
         *(Column("What the study says"), Column("Published"), Column("Measured here", str)),
-        *(Column("At"), Column("On")),
+        *(Column("At"), Column("On"), Column("Verdict"), Column("Kernels")),
     )
     caption = "What was published in words, beside the same of what was measured here."
     return [*_drawn(suite, found), table(lines, *columns, caption=caption)]
+
+
+def section(suites: list[Suite], rows: Rows) -> Section | None:
+    """Return the section that says how many claims hold, and lists those that are reversed; None without a verdict."""
+    verdicts: Counter[str] = Counter()
+    lines, links = [], []
+    for suite in suites:
+        for finding in findings(suite, [*rows.of(suite.name), *rows.ceilings]):
+            verdicts[finding.verdict] += 1
+            if finding.verdict == REVERSED:
+                claim = finding.claim
+                said = suite.name, claim.words, claim.published
+                lines.append((*said, _measured(finding, suite.plot.x)[0], finding.on, finding.kernels))
+                links.append(suite.name)
+    del verdicts[""]
+    if not verdicts:
+        return None
+    counts = ", ".join(f"{count} {words}" for words, count in verdicts.most_common())
+    words = Words(
+        f"Ratios that studies state, beside ours: {counts}. Each is in the section of its suite; these are reversed:"
+        if lines
+        else f"Ratios that studies state, beside ours: {counts}. Each is in the section of its suite."
+    )
+    columns = (
+        *(Column("Suite"), Column("What the study says"), Column("Published")),
+        *(Column("Measured here", str), Column("On"), Column("Kernels")),
+    )
+    return Section(
+        "claims", "Claims of the studies", (words, *([table(lines, *columns, links=links)] if lines else []))
+    )
 
 
 def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
@@ -46,8 +102,9 @@ def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
         if claim.over is None:
             for here in own.values():
                 chosen = [max(here, key=lambda row: value(row, claim.by))] if claim.by else here
-                points = sorted(((value(row, suite.plot.x), value(row, claim.of)) for row in chosen), key=repr)
-                yield Finding(claim, tuple(points), _on(chosen))
+                points = [(value(row, suite.plot.x), value(row, claim.of)) for row in chosen]
+                points = [_steepest(points)] if claim.steepest else sorted(points, key=repr)
+                yield Finding(claim, tuple(points), _on(chosen), kernels_of(chosen))
             continue
         across = "device" in claim.rows or "device" in claim.over
         for (model, these), (other, those) in itertools.product(
@@ -58,29 +115,32 @@ def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
             shared = [x for x in above if x in below]
             if shared and (across or model == other):
                 ratios = tuple((x, value(above[x], claim.of) / value(below[x], claim.of)) for x in sorted(shared))
-                sides = ([side[x] for x in shared] for side in (above, below))
-                yield Finding(claim, ratios, " over ".join(dict.fromkeys(map(_on, sides))))
+                sides = [[side[x] for x in shared] for side in (above, below)]
+                on = " over ".join(dict.fromkeys(map(_on, sides)))
+                yield Finding(claim, ratios, on, kernels_of([*sides[0], *sides[1]]))
+
+
+def _steepest(points: list[tuple[Any, float]]) -> tuple[Any, float]:
+    """Return the x at which a figure rises most over that of the x before, and how many times as great it is."""
+    points = sorted(points)
+    rises = [(x, y / before) for (_, before), (x, y) in itertools.pairwise(points)]
+    return max(rises, key=lambda rise: rise[1], default=(points[0][0], 1.0))
 
 
 def _by_device(claim: Claim, wanted: dict[str, Any], rows: list[Row]) -> dict[str, list[Row]]:
     """Return the rows that match `wanted` and have the claim's figure, by the model of their device."""
     found: dict[str, list[Row]] = {}
     for row in rows:
-        if value(row, claim.of) is not None and all(_has(row, name, what) for name, what in wanted.items()):
+        if value(row, claim.of) is not None and matches(row, wanted):
             found.setdefault(device_name(row, False), []).append(row)
     return found
 
 
-def _has(row: Row, name: str, what: Any) -> bool:
-    """Return whether a row has a value, or one of a list; with an empty list, whether it has none."""
-    if isinstance(what, list):
-        return value(row, name) in (what or [None])
-    return bool(value(row, name) == what)
-
-
 def _best(of: str, rows: list[Row], x: str) -> dict[Any, Row]:
     """Return the best row at each x: that of the least time, or of the greatest other figure."""
-    best: Callable[..., Row] = min if of.endswith("seconds") else max
+    best: Callable[..., Row] = (
+        min if of.endswith("seconds") or of.startswith(("per_element", "per_iteration", "phases")) else max
+    )
     at: dict[Any, list[Row]] = {}
     for row in rows:
         at.setdefault(value(row, x) if x else None, []).append(row)
@@ -105,7 +165,8 @@ def _place(row: Row) -> str:
 def _measured(finding: Finding, x: str) -> tuple[str, str]:
     """Return the least and the greatest figure of a finding in words, and their x."""
     claim = finding.claim
-    words = amounts.share if "%" in claim.published else amounts.times if claim.over is not None else words_of(claim.of)
+    of_ratios = claim.over is not None or claim.steepest
+    words = amounts.share if "%" in claim.published else amounts.times if of_ratios else words_of(claim.of)
     figures = [figure for _, figure in finding.points]
     if claim.by:
         return words(figures[0]), ""
@@ -116,7 +177,7 @@ def _measured(finding: Finding, x: str) -> tuple[str, str]:
 
 def _drawn(suite: Suite, found: list[Finding]) -> list[Block]:
     """Return the plot of ratios by x of the claims with a band, if one has several x."""
-    several = [finding for finding in found if finding.claim.band and len(finding.points) > 1]
+    several = [each for each in found if each.claim.band and each.claim.over is not None and len(each.points) > 1]
     if not several:
         return []
     xs = [x for finding in several for x, _ in finding.points]

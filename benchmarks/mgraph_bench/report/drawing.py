@@ -135,6 +135,7 @@ def words_of(name: str) -> Callable[[float], str]:
         "overhead": amounts.share,
         "rate": amounts.rate,
         "phase_rates": lambda value: amounts.rate(value, "B/s"),
+        "moved_rates": lambda value: amounts.rate(value, "B/s"),
         "per_device": amounts.rate,
         "edges": amounts.rate,
         "times": amounts.times,
@@ -143,7 +144,7 @@ def words_of(name: str) -> Callable[[float], str]:
         "bytes": amounts.size,
         "predicted_bytes": amounts.size,
     }
-    if name in ("per_element", "per_iteration") or name.endswith("seconds"):
+    if name in ("per_element", "per_iteration") or name.startswith("phases") or name.endswith("seconds"):
         return amounts.seconds
     return known.get(name, amounts.count)
 

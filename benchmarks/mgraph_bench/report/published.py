@@ -1,16 +1,14 @@
-"""Published figures of studies, compared with ours."""
+"""Published figures of studies beside ours: the same method on the same input, and the best method there."""
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .. import amounts
-from ..rows import Row, device_name, figures
-from ..suite import Published, Suite, value
-from .document import Block, Column, Table
+from .. import amounts, kernels
+from ..rows import Row, device_name, figures, is_peer
+from ..suite import Published, Suite, matches, value
+from .document import Block, Column, table
 from .drawing import ends, words_of
-from .frames import unstacked
 
 #: How many times as fast ours is, of a published figure and ours: of times, and of rates.
 _FASTER: dict[str, Callable[[float, float], float]] = {
@@ -18,23 +16,42 @@ _FASTER: dict[str, Callable[[float, float], float]] = {
     **dict.fromkeys(("rate", "phase_rates"), lambda published, ours: ours / published),
 }
 
+#: What a row beside a published figure names, and the best row on the same input need not.
+_OF_A_METHOD = ("method", "peer", "blocks", "phase")
+
 
 @dataclass(frozen=True)
 class Beside:
-    """A figure of a published series, and the rows of one device to compare with it, each with its figure.
+    """A figure of a published series, and the rows of one device that are like it, each with its figure, if any are.
 
-    ``faster`` is how many times as fast ours is, None if that is unknown.
+    ``best`` is the fastest of this project's rows on the same device and input, with its figure, where the figure is a
+    time. ``faster`` and ``best_faster`` are how many times as fast ours are, None if that is unknown.
     """
 
     published: Published
     place: int
-    ours: list[tuple[Row, float]]
-    faster: float | None
+    ours: tuple[tuple[Row, float], ...] = ()
+    best: tuple[Row, float] | None = None
+
+    @property
+    def faster(self) -> float | None:
+        """How many times as fast as published the like row is."""
+        return self._ratio(self.ours[0][1]) if self.ours else None
+
+    @property
+    def best_faster(self) -> float | None:
+        """How many times as fast as published the best row is."""
+        return self._ratio(self.best[1]) if self.best else None
+
+    def _ratio(self, ours: float) -> float | None:
+        if self.published.of not in _FASTER or self.published.upper:
+            return None
+        return _FASTER[self.published.of](self.published.y[self.place], ours)
 
 
 def comparable(row: Row, published: Published) -> bool:
-    """Return whether a row is to be compared with a published series."""
-    return all(value(row, name) == what for name, what in published.beside.items() if name != "phase")
+    """Return whether a row is like a published series."""
+    return matches(row, {name: what for name, what in published.beside.items() if name != "phase"})
 
 
 def plain(x: Any) -> Any:
@@ -61,47 +78,38 @@ def as_drawn(
 
 
 def beside(suite: Suite, rows: list[Row]) -> Iterator[Beside]:
-    """Yield a suite's published figures beside ours.
-
-    If a device's rows have no x of a series, the nearest are taken, without a ratio.
-    """
+    """Yield a suite's published figures beside ours at the same x, for each device that has some."""
     x_name = suite.plot.x
     for published in suite.published:
         phase = published.beside.get("phase", "")
-        ours = [
-            (row, found)
-            for row in rows
-            if comparable(row, published) and value(row, x_name) is not None
-            for what, found in figures(row, published.of)
-            if what == phase
-        ]
-        for model in dict.fromkeys(device_name(row) for row, _ in ours):
-            here = [(row, found) for row, found in ours if device_name(row) == model]
-            near = []
-            for i, x in enumerate(published.x):
-                distances = [_distance(plain(value(row, x_name)), x) for row, _ in here]
-                most = min(distances) * 1.001  # 15,999,999 and 64,000,000 are as far from 32,000,000
-                near.append((min(distances), i, [one for one, far in zip(here, distances, strict=True) if far <= most]))
-            least = min(distance for distance, *_ in near)
-            for distance, i, found in near:
-                if distance == 0 and published.of in _FASTER:
-                    faster = _FASTER[published.of](published.y[i], found[0][1])
-                    yield Beside(published, i, found[:1], faster)
-                elif distance == least < math.inf:
-                    yield Beside(published, i, found, None)
+        input_of = {name: what for name, what in published.beside.items() if name not in _OF_A_METHOD}
+        for i, x in enumerate(published.x):
+            here = [row for row in rows if plain(value(row, x_name)) == x]
+            ours = [
+                (row, found)
+                for row in here
+                if comparable(row, published)
+                for what, found in figures(row, published.of)
+                if what == phase
+            ]
+            own = [
+                (row, figure)
+                for row in here
+                if published.of.endswith("seconds") and not is_peer(row) and matches(row, input_of)
+                if (figure := value(row, published.of)) is not None
+            ]
+            shown = ours or (own if "device" in input_of else [])
+            if not shown:
+                yield Beside(published, i)
+            for model in dict.fromkeys(device_name(row) for row, _ in shown):
+                like = tuple(each for each in ours if device_name(each[0]) == model)
+                known = [each for each in own if device_name(each[0]) == model]
+                yield Beside(published, i, like, min(known, key=lambda each: each[1], default=None))
 
 
 def ratios(suite: Suite, rows: list[Row]) -> list[float]:
-    """Return how many times as fast as published rows are."""
+    """Return how many times as fast as published rows of the same method are."""
     return [found.faster for found in beside(suite, rows) if found.faster is not None]
-
-
-def _distance(ours: Any, published: Any) -> float:
-    if ours == published:
-        return 0.0
-    if all(isinstance(what, (int, float)) and what > 0 for what in (ours, published)):
-        return abs(math.log(ours / published))
-    return math.inf
 
 
 def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
@@ -109,39 +117,36 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
     found = list(beside(suite, rows))
     if not found:
         return []
-    x_of = words_of(suite.plot.x)
-    shown = ["ours", "faster"] if any(each.faster is not None for each in found) else ["ours"]
-    figure: dict[tuple[str, Any], str] = {}
+    words_of_x = words_of(suite.plot.x)
     lines = []
     for each in found:
         published, i = each.published, each.place
         words, x = words_of(published.of), published.x[i]
-        text = ends(words, [published.y[i], *published.upper[i : i + 1]])
+        best = None if each.best is None else f"{words(each.best[1])} ({each.best[0]['method']})"
+        rows_shown = [row for row, _ in (*each.ours, *filter(None, [each.best]))]
         lines.append(
-            {
-                "series": published.series,
-                "x": x,
-                "figure": figure.setdefault((published.series, x), text),
-                "model": device_name(each.ours[0][0]),
-                "ours": _ours(each, suite.plot.x, x_of),
-                "faster": each.faster,
-            }
+            (
+                *(published.machine, published.series, words_of_x(x) if x is not None else ""),
+                ends(words, [published.y[i], *published.upper[i : i + 1]]),
+                device_name(rows_shown[0]) if rows_shown else None,
+                ends(words, [figure for _, figure in each.ours]) if each.ours else "not measured",
+                *(each.faster, best, each.best_faster),
+                kernels_of(rows_shown),
+            )
         )
-    wide = unstacked(lines, ["series", "x", "figure"], "model", shown)
-    columns = [
-        column
-        for model in dict.fromkeys(line["model"] for line in lines)
-        for column in (Column(f"Ours, {model}", str), Column("as fast", amounts.times))[: len(shown)]
+    columns = (
+        *(Column("The study's machine"), Column("Method"), Column(suite.plot.x.replace("_", " "), str)),
+        *(Column("Published", str), Column("Here on"), Column("The same method here", str)),
+        *(Column("as fast", amounts.times), Column("The best here", str), Column("as fast", amounts.times)),
+        Column("Kernels"),
+    )
+    used = [  # ratios, the best and the kernels only where there are some
+        i for i in range(len(columns)) if i < len(columns) - 4 or any(line[i] for line in lines)
     ]
-    titles = Column("Published"), Column(suite.plot.x.replace("_", " "), x_of), Column("Figure", str)
-    return [Table(wide, (*titles, *columns), "What was published beside what was measured here.")]
+    caption = "Published figures beside those of the same method and input here, and of the fastest method here."
+    return [table([[line[i] for i in used] for line in lines], *(columns[i] for i in used), caption=caption)]
 
 
-def _ours(each: Beside, x_name: str, x_of: Callable[[Any], str]) -> str:
-    """Return our figures beside a published one, with their x where it is another."""
-    words, x = words_of(each.published.of), each.published.x[each.place]
-    at: dict[Any, list[float]] = {}
-    for row, figure in each.ours:
-        at.setdefault(plain(value(row, x_name)), []).append(figure)
-    places = {where: f" (at {x_of(where)})" if where != x else "" for where in at}
-    return "; ".join(dict.fromkeys(ends(words, figures) + places[where] for where, figures in sorted(at.items())))
+def kernels_of(rows: list[Row]) -> str:
+    """Return whether the kernels of rows are those of today."""
+    return ", ".join(dict.fromkeys(filter(None, map(kernels.state, rows))))

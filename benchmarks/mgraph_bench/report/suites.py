@@ -5,10 +5,10 @@ import statistics
 from collections.abc import Iterator
 from typing import Any
 
-from .. import amounts
+from .. import amounts, kernels
 from ..rows import Row, Rows, device_name, figures, in_words, label, parameters
+from ..suite import Drawing, Suite, matches, value
 from ..suite import Plot as Drawn
-from ..suite import Suite, value
 from . import claims, published, speedup
 from .document import Block, Column, Details, Plot, Section, Words, table
 from .drawing import words_of
@@ -25,8 +25,11 @@ _Y_WORDS = {
     "iterations": "rounds",
     "fraction": "share of the ceiling",
     "overhead": "load and collect, over the solve",
-    "phase_rates": "bytes a second of each operation",
+    "phase_rates": "bytes a second of each operation, as the study counts them",
+    "moved_rates": "bytes a second of each operation",
     "phases": "time of each operation",
+    "phases_per_element": "time of each operation, an element",
+    "phases_per_iteration": "time of each operation, a round",
 }
 
 
@@ -39,6 +42,10 @@ def section(suite: Suite, rows: Rows) -> Section:
             blocks += _drawn(suite, drawing, shown)
         blocks += published.blocks(suite, own)
         blocks += claims.blocks(suite, [*own, *rows.ceilings])
+        for number, further in enumerate(suite.drawings, 1):
+            shown = [row for row in own if matches(row, further.plot.rows)]
+            blocks += _drawn(suite, further.plot, shown, further, f"{suite.name}-{number}")
+        blocks += _ages(own)
         blocks += speedup.of_devices(suite.name, own)
         blocks += speedup.of_peers(suite.name, own)
         blocks.append(_rows_table(own))
@@ -49,15 +56,15 @@ def section(suite: Suite, rows: Rows) -> Section:
     return Section(suite.name, suite.title, tuple(blocks), below)
 
 
-def _label_of(suite: Suite, rows: list[Row], row: Row) -> str:
+def _label_of(drawing: Drawn, rows: list[Row], row: Row) -> str:
     models = len({device_name(other, False) for other in rows})
-    counts = 1 if suite.plot.x == "devices" else len({other["device"]["count"] for other in rows})
-    return label(row, suite.plot.series, models, counts)
+    counts = 1 if drawing.x == "devices" else len({other["device"]["count"] for other in rows})
+    return label(row, drawing.series, models, counts)
 
 
 def _drawings(suite: Suite, rows: list[Row]) -> Iterator[tuple[Drawn, list[Row]]]:
     """Yield a suite's plots with their rows: its own, and one for each other published field."""
-    yield suite.plot, rows
+    yield suite.plot, [row for row in rows if matches(row, suite.plot.rows)]
     for of in dict.fromkeys(study.of for study in suite.published):
         if of != suite.plot.y and not (of == "seconds" and suite.plot.y in ("rate", "per_element")):
             beside = [study for study in suite.published if study.of == of]
@@ -65,13 +72,38 @@ def _drawings(suite: Suite, rows: list[Row]) -> Iterator[tuple[Drawn, list[Row]]
             yield dataclasses.replace(suite.plot, y=of, log=tuple({*suite.plot.log} - {"y"})), shown
 
 
-def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
+def _ages(rows: list[Row]) -> list[Block]:
+    """Return the sentence that says how many rows are not of the kernels of today; none where all are."""
+    states = [kernels.state(row) for row in rows]
+    said = {
+        kernels.CHANGED: "ran kernels that have changed since",
+        kernels.UNKNOWN: "do not say which kernels they ran",
+    }
+    parts = [f"{count} {words}" for state, words in said.items() if (count := states.count(state))]
+    if not parts:
+        return []
+    return [Words(f"Of {len(rows)} rows {' and '.join(parts)}: today's times may differ.")]
+
+
+def _drawn(
+    suite: Suite, drawing: Drawn, rows: list[Row], further: Drawing | None = None, name_of_plot: str = ""
+) -> list[Block]:
     """Return a plot of a suite; published figures are dashed, or shaded if they are bands."""
-    name_of_plot = suite.name if drawing.y == suite.plot.y else f"{suite.name}-{drawing.y.replace('_', '-')}"
+    if not name_of_plot:
+        name_of_plot = suite.name if drawing.y == suite.plot.y else f"{suite.name}-{drawing.y.replace('_', '-')}"
     caption = f"{_Y_WORDS.get(drawing.y, drawing.y.replace('_', ' ')).capitalize()} by {drawing.x.replace('_', ' ')}."
-    if drawing.y == "phases":
+    if further:
+        caption = further.words
+    if drawing.y == "phases" and not further:
         return _phase_bars(name_of_plot, rows, f"{suite.name}, {suite.title}")
     found = [(row, value(row, drawing.x), what, y) for row in rows for what, y in figures(row, drawing.y)]
+    if drawing.x == "round":
+        found = [
+            (row, number, what, y)
+            for row in rows
+            for what, each in (row.get("rounds") or {}).items()
+            for number, y in enumerate(each)
+        ]
     units = list(dict.fromkeys(row["unit"] for row in rows if row.get("unit")))
     y_words = _Y_WORDS.get(drawing.y, drawing.y.replace("_", " "))
     if drawing.y == "rate":
@@ -80,7 +112,7 @@ def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
     series: dict[tuple[str, str, str], list[tuple[Any, float]]] = {}
     for row, x, what, y in found:
         if y > 0 and (x is not None or drawing.kind == "bars"):
-            name = _label_of(suite, rows, row), what, label(row, drawing.series)
+            name = _label_of(drawing, rows, row), what, label(row, drawing.series)
             series.setdefault(name, []).append((_x_of(row, rows) if x is None else plain(x), y))
     same_colour = [", ".join(filter(None, (without_device, what))) for _, what, without_device in series]
     places = {name: place for place, name in enumerate(dict.fromkeys(same_colour))}
@@ -88,7 +120,11 @@ def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
         Curve(", ".join(filter(None, (name, what))), _by_x(points), places[colour], thin=colour in same_colour[:i])
         for i, (((name, what, _), points), colour) in enumerate(zip(series.items(), same_colour, strict=True))
     ]
-    for study in suite.published:
+    y_of_axis = drawing.y
+    if further and further.relative:
+        curves_drawn, y_of_axis = [_relative(curve) for curve in curves_drawn], "times"
+        y_words = f"times as fast as at the first {drawing.x.replace('_', ' ')}"
+    for study in () if further else suite.published:
         points = tuple(zip(map(plain, study.x), study.y, strict=True))
         converted = as_drawn(drawing.y, study, rows, drawing.x, points)
         if converted:
@@ -99,17 +135,24 @@ def _drawn(suite: Suite, drawing: Drawn, rows: list[Row]) -> list[Block]:
             if place is None:
                 place = places[study.series] = len(places)
             upper = study.upper if converted == points else ()
-            curves_drawn.append(Curve(study.series, converted, place, published=True, upper=upper))
+            words = f"{study.series}, {study.machine}"
+            curves_drawn.append(Curve(words, converted, place, published=True, upper=upper))
     if not curves_drawn:
         return []
     title = f"{suite.title} ({suite.name})"
     if drawing.kind == "bars":
         svg = _grouped_bars(name_of_plot, title, curves_drawn, drawing, y_words)
     else:
-        svg = curves(name_of_plot, title, curves_drawn, drawing.x, drawing.y, drawing.log, y_words)
+        svg = curves(name_of_plot, title, curves_drawn, drawing.x, y_of_axis, drawing.log, y_words)
     if any(curve.published for curve in curves_drawn):
         caption += " Shaded: published." if any(curve.upper for curve in curves_drawn) else " Dashed: published."
     return [Plot(name_of_plot, svg, caption)]
+
+
+def _relative(curve: Curve) -> Curve:
+    """Return a curve of times as one of how many times as fast each is as the first."""
+    _, first = curve.points[0]
+    return dataclasses.replace(curve, points=tuple((x, first / y) for x, y in curve.points))
 
 
 def _x_of(row: Row, rows: list[Row]) -> str:
@@ -162,6 +205,7 @@ def _rows_table(rows: list[Row]) -> Block:
         Column("Predicted time over measured", amounts.digits, brief=False),
         Column("Predicted memory over measured", amounts.digits, brief=False),
         Column("Checked by", brief=False),
+        Column("Kernels"),
     )
     lines = []
     for row in rows:
@@ -178,6 +222,7 @@ def _rows_table(rows: list[Row]) -> Block:
                 _over(row.get("predicted_seconds"), row["seconds"]),
                 _over(row.get("predicted_bytes"), row.get("peak_bytes")),
                 row.get("checked") or None,
+                kernels.state(row) or None,
             )
         )
     said = ", ".join(in_words(name, what) for name, what in common.items())

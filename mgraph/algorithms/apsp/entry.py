@@ -8,6 +8,7 @@ import numpy as np
 from ...dtypes import DISTANCE_TYPES
 from ...generate import random_matrix
 from ...planning.plan import Plan
+from ...results import OF_PAIRS
 from ..command import PREDECESSORS, Command, Option
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import WEIGHTS, falling, graphs, with_weights
@@ -89,6 +90,7 @@ APSP = Algorithm(
         help="Find the shortest paths between all pairs of the vertices of FILE's graph.",
         example="mgraph apsp --rmat 11 --out distances.npy",
         summary=summary,
+        not_in=OF_PAIRS,
         options=(
             Option(
                 "dtype",

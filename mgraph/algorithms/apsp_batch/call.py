@@ -25,7 +25,7 @@ from ...graph.ids import as_ids
 from ...graph.question import Question
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
-from ...results import MOST_BYTES, CallInput, OfDistances, Proofs, as_text, check_arrays, named
+from ...results import MOST_BYTES, OF_PAIRS, CallInput, OfDistances, Proofs, as_text, check_arrays, named
 from ...runtime.call import call
 from ...runtime.run import OneDeviceRun, Run
 from ...runtime.select import checked_memory_limit, executor, is_small
@@ -261,6 +261,7 @@ class ApspBatchResult(OfDistances):
     """
 
     ARRAYS = ("distances", "predecessors", "lengths")
+    NOT_IN = OF_PAIRS
     PROOFS: ClassVar[Proofs] = {
         "distances": (*certificate.OF_DISTANCES, "beyond"),
         "predecessors": (*certificate.OF_PREDECESSORS, "beyond"),

@@ -22,8 +22,12 @@ from ...runtime.solving import GraphCall
 from ...runtime.walking import walked_back
 from ..certificates import distances as certificate
 from . import plan as searches
+from .asynchronous import AsynchronousSearch
 from .by_level import SearchByLevel
 from .search import Search
+
+#: The programs of the methods other than those by level.
+_PROGRAMS = {method: Search for method in searches.FUSED} | {searches.ASYNCHRONOUS: AsynchronousSearch}
 
 
 @call
@@ -49,10 +53,12 @@ def bfs(
         The vertex to start from, 0 to n-1, or its id in the graph.
     sources : sequence of int or of ids, optional
         Several vertices to start from at once, instead of `source`.
-    method : {"auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential"}
+    method : {"auto", "hybrid", "frontier", "pull", "asynchronous", "edge", "vertex", "mask", "privatized", "scan", ...}
         ``"frontier"`` expands the queue of a level; ``"pull"`` lets unvisited vertices look for a neighbour in the
-        frontier; ``"hybrid"`` takes whichever is cheaper at each level [1]_, and ``"auto"`` takes ``"hybrid"``. The
-        other methods are for comparison. ``"edge"`` and ``"vertex"`` read every edge or every vertex at each level
+        frontier; ``"hybrid"`` takes whichever is cheaper at each level [1]_. With ``"asynchronous"`` each of several
+        devices goes on for many levels by itself, and corrects distances after an exchange [6]_. ``"auto"`` takes
+        ``"hybrid"``, or ``"asynchronous"`` on several devices for graphs of many levels. The other methods are for
+        comparison. ``"edge"`` and ``"vertex"`` read every edge or every vertex at each level
         [2]_; ``"mask"`` reads two arrays of flags [3]_; ``"privatized"`` gathers the next level in a queue per block
         [4]_; ``"scan"`` gathers it by prefix sums, in linear work [5]_; ``"sequential"`` uses one core of a CPU.
     predecessors : bool or "any"
@@ -94,6 +100,8 @@ def bfs(
     .. [3] Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA", 2007.
     .. [4] Luo, Wong and Hwu, "An effective GPU implementation of breadth-first search", 2010.
     .. [5] Merrill, Garland and Grimshaw, "Scalable GPU graph traversal", 2012.
+    .. [6] Pearce, Gokhale and Amato, "Multithreaded asynchronous graph traversal for in-memory and semi-external
+       memory", 2010.
 
     Examples
     --------
@@ -127,7 +135,7 @@ def bfs(
         directed=graph.directed,
         quads=quads,
     )
-    program = SearchByLevel if plan.method in searches.BY_LEVEL else Search
+    program = _PROGRAMS.get(plan.method, SearchByLevel)
     found = asked.solved(program(plan, start, limit, None if target is None else end), plan, weighted=False)
     solved = CallInput(graph, float("inf") if limit is None else limit, end, question.ids)
     return BfsResult(**found, sources=tuple(question.listed(start)), _starts=start, _solved=solved)
@@ -164,7 +172,7 @@ class BfsResult(FromSources):
     ARRAYS = ("distances", "predecessors")
     FACTS = ("sources",)
     UNREACHED = -1
-    PICTURES = ("levels", "graph")
+    PICTURES = ("levels", "hops", "graph", "map")
     PROOFS: ClassVar[Proofs] = {
         "distances": certificate.OF_DISTANCES,
         "predecessors": certificate.OF_PREDECESSORS,

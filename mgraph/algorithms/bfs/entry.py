@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ...results import OF_PAIRS
 from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import graphs, large
@@ -104,6 +105,7 @@ BFS_MANY = Algorithm(
         help="Find every vertex's distance in edges from each of many vertices of FILE's graph, a row for each.",
         example="mgraph bfs-many roads.gr --source 0 --source 7 --source 99 --out distances.npy",
         summary=summary_of_many,
+        not_in=OF_PAIRS,
         weights=False,
         options=(
             Option(

@@ -1,7 +1,10 @@
 """Plans of breadth-first searches, from one source or set of sources, and from many sources at a time."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ...arguments import checked_choice
 from ...dtypes import offset_type
@@ -18,6 +21,7 @@ from ...planning.rates import EXCHANGE, SHORT
 from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from ..batched_bfs import levels_seconds
+from ..sssp import plan as shortest_paths
 from .detail import SearchDetail, SearchesDetail
 
 #: Mean degree from which on a search reads each vertex's neighbour of highest degree first.
@@ -44,6 +48,9 @@ _LAUNCHED, _LAUNCH = 12, 15e-6
 #: Edges that a search reads if it only pulls, as a multiple of all: in its first two levels nearly all of them.
 _PULLS = 2.5
 
+#: How many times as fast an asynchronous search must be to be taken, as the number of levels is not always known.
+_SAVED = 2
+
 #: A list of vertices is sent instead of a bitmap if it is shorter by this factor.
 LISTS = 16
 
@@ -53,8 +60,11 @@ _WIDE = 4
 #: The methods of `mgraph.bfs` that launch each level by itself, which the program `by_level` runs.
 BY_LEVEL = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
 
-#: The methods of `mgraph.bfs`; those not in `BY_LEVEL` run many levels in a launch.
-METHODS = ("hybrid", "frontier", "pull", *BY_LEVEL)
+#: Those that run many levels in a launch, which `search` runs, and that of the program `asynchronous`.
+FUSED, ASYNCHRONOUS = ("hybrid", "frontier", "pull"), "asynchronous"
+
+#: The methods of `mgraph.bfs`.
+METHODS = (*FUSED, ASYNCHRONOUS, *BY_LEVEL)
 
 #: Assumed number of levels of a search; the real one depends on the graph.
 DEPTH = 20
@@ -94,6 +104,19 @@ def planned(
     """
     kind, shape = specs[0].kind, shape or Shape()
     checked_choice("method", method, ("auto", *METHODS))
+    asynchronous = partial(
+        asynchronously_planned,
+        *(n, m, specs),
+        predecessors=bool(predecessors),
+        span=span,
+        indptr=indptr,
+        memory_limit=memory_limit,
+        shape=shape,
+        network=network,
+        gpus_per_node=gpus_per_node,
+    )
+    if method == ASYNCHRONOUS:
+        return fitted(asynchronous(), memory_limit)
     level_by_level = method in BY_LEVEL
     tree, predecessors = predecessors == "any" and not level_by_level, bool(predecessors)
     if level_by_level:
@@ -157,7 +180,20 @@ def planned(
             detail=SearchDetail(0, True, False, None, tree, traffic=between),
         )
         made = made if shortfall(pulled, memory_limit) else pulled
+    if method == "auto" and len(specs) > 1:
+        other = asynchronous()
+        if _SAVED * other.seconds < made.seconds and not shortfall(other, memory_limit):
+            return other
     return fitted(made, memory_limit)
+
+
+def asynchronously_planned(n: int, m: int, specs: tuple[DeviceSpec, ...], *, shape: Shape, **asked: Any) -> Plan:
+    """Plan a search as shortest paths whose edges are one long, without regard to what fits."""
+    alone = shortest_paths.rounds_alone(specs[0].kind, shape) if len(specs) > 1 else 0
+    unit = np.dtype(np.int32)
+    asked |= {"method": "nearfar", "dtype": unit, "several": False, "shape": shape}
+    made = shortest_paths.with_exchanges(n, m, specs, alone, **asked)
+    return replace(made, algorithm="bfs", method=ASYNCHRONOUS)
 
 
 class _Predicted(NamedTuple):
@@ -185,7 +221,7 @@ def _predicted(n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, shape
     """Predict what a search takes; a shard has at most `most` edges."""
     kind, rates = specs[0].kind, rates_of(specs[0])
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
-    depth = shape.levels if kind == "cpu" else DEPTH
+    depth = shape.levels if kind == "cpu" or len(specs) > 1 else DEPTH
     few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
     looked = _LOOKS[kind] * n if few else m
     if few and kind == "cuda":

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...graph import Graph
 from ...planning.plan import Plan
+from ...results import OF_PAIRS
 from ..command import Command, Option
 from ..entry import Algorithm, Sample, declare
 from ..work import Work, size_of
@@ -50,6 +51,7 @@ CLOSURE = Algorithm(
         help="Find which vertices of FILE's graph can be reached from which; saved as bits, 32 to a word.",
         example="mgraph closure calls.txt --relabel --out reachable.npy",
         summary=summary,
+        not_in=OF_PAIRS,
         weights=False,
         options=(
             Option(

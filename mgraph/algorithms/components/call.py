@@ -160,7 +160,8 @@ class ComponentsResult(Result):
         "count": ("count",),
         "iterations": (),
     }
-    PICTURES = ("sizes", "graph")
+    PICTURES = ("sizes", "graph", "map")
+    KINDS = True
 
     count: int
     labels: Array
@@ -170,6 +171,9 @@ class ComponentsResult(Result):
     def __iter__(self) -> Iterator[Any]:
         yield self.count
         yield self.labels
+
+    def _colours(self) -> tuple[np.ndarray, str]:
+        return np.asarray(self), "components"
 
     def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
         if kind != "sizes":

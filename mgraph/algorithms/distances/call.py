@@ -1,11 +1,11 @@
 """Distances from many sources to many targets: the public call and its result; `program` has the program."""
 
+import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar, TypeVar, Unpack, cast
 
 import numpy as np
@@ -28,7 +28,7 @@ from ...dtypes import NO_PREDECESSOR, distance_dtype, infinity
 from ...errors import ArgumentValue, DistanceOverflowError, InputError, NegativeCycleError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums, check_weights, sums_are_exact
 from ...graph.potentials import kept_potentials, lengths_name, reached_part
-from ...graph.question import Question
+from ...graph.question import Question, ids_of
 from ...hierarchy import Hierarchy
 from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_fill, prepared
 from ...hierarchy.prepared import Prepared
@@ -36,7 +36,18 @@ from ...hierarchy.structure import is_worth
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan, warn_of_minutes
 from ...planning.shape import measured_shape, shape_beside
-from ...results import INTEGERS, CallInput, MatrixResult, OfDistances, Proofs, check_named, on_workers, solved_graph
+from ...results import (
+    INTEGERS,
+    CallInput,
+    MatrixResult,
+    OfDistances,
+    Proofs,
+    Result,
+    as_text,
+    check_named,
+    on_workers,
+    solved_graph,
+)
 from ...runtime.call import call
 from ...runtime.checkpoints import Checkpoints, plan_with_copies
 from ...runtime.gathering import Gather, Whole
@@ -145,9 +156,9 @@ def distances(
         ``cupyx.scipy.sparse.csr_matrix``, which holds floats only: integers come as SciPy's.
     out : str, path or array of shape (k, t), optional
         Write the distances there, a block of rows at a time, so that they need not fit into memory: to a new file,
-        ``.npy``, ``.zarr`` or ``.parquet`` (a row for each pair within reach), or to an array of the distances' type
-        or float64, such as a ``numpy.memmap``. The result's distances are the array, the file opened for reading, or
-        the path of the table.
+        ``.npy``, ``.zarr``, or a table ``.parquet``, ``.csv`` or ``.csv.gz`` (a row for each pair within reach), or to
+        an array of the distances' type or float64, such as a ``numpy.memmap``. The result's distances are the array,
+        the file opened for reading, or the path of the table.
     overwrite : bool
         Replace the file `out` if there is one.
     {common arguments}
@@ -285,7 +296,7 @@ def distance_blocks(
     graph, sources, targets, ids, **options
         As of `mgraph.distances`.
     rows : int, optional
-        Number of sources of a block. By default as many as have 2**26 distances, but at least 128.
+        Number of sources of a block. By default as many as have 2**26 distances to the targets, but at least 128.
 
     Yields
     ------
@@ -321,7 +332,8 @@ def distance_blocks(
     starts = np.arange(given.n, dtype=np.int32) if sources is None else question.vertices("sources", sources)
     targets = None if targets is None else question.vertices("targets", targets)
     ends = None if targets is None else question.answer(targets)
-    step = max(128, BLOCK // max(1, given.n)) if rows is None else checked_integer("rows", rows, 1)
+    width = given.n if ends is None else len(ends)
+    step = max(128, BLOCK // max(1, width)) if rows is None else checked_integer("rows", rows, 1)
     for first in range(0, max(1, len(starts)), step):
         some = question.answer(starts[first : first + step]) if given.n else None
         yield distances(searched, some, ends, ids=question.named, **options)
@@ -339,7 +351,7 @@ def _written(
     question: Question,
     options: dict[str, Any],
 ) -> "DistancesResult":
-    """Write the distances to `out` block by block; return the result, with the plan of the last block."""
+    """Write the distances to `out` block by block; return the result, with the plan of the first block."""
     done: list[DistancesResult] = []
     timings: Counter[str] = Counter()
 
@@ -348,14 +360,18 @@ def _written(
         searched, ids = given if isinstance(given, Graph) else graph, question.named
         for block in distance_blocks(searched, *named, ids=ids, **options):
             timings.update(block.timings)
-            done[:] = [block]
-            yield block if isinstance(block.distances, np.ndarray) else block.at_home()
+            done.append(replace(block, distances=None))
+            yield block if isinstance(block.distances, np.ndarray) else block._at_home()
 
-    made = blocks()
-    found = written(out, Rows(shape, dtype, made), made, overwrite)
+    def frames() -> Iterator[Any]:
+        ids = None if given.ids is None else as_text(ids_of(CallInput(given)), "a table")
+        for block in blocks():
+            yield from block._frames(ids)
+
+    found = written(out, Rows(shape, dtype, blocks()), frames(), overwrite)
     whole = {"distances": found, "sources": question.answer(starts), "_starts": starts}
     solved = CallInput(given, done[0].solved.limit, -1, question.ids)
-    return replace(done[0], **whole, timings=dict(timings), _solved=solved)
+    return replace(done[0], **whole, timings=dict(timings), _solved=solved, _blocks=tuple(len(b._starts) for b in done))
 
 
 def _solved(graph: Graph | PlacedGraph, runner: Executor, starts: np.ndarray, *asked: Any) -> tuple[Plan, Outcome]:
@@ -468,7 +484,7 @@ def _planner(
             ArgumentValue("method", "johnson"),
         )
     shape = shape_beside(graph, runner.specs)
-    if shape is None and isinstance(graph, Graph):  # each device searches the whole graph, as one alone does
+    if shape is None and isinstance(graph, Graph):
         shape = measured_shape(graph)  # a GPU's searches, too, take longer in many levels, and from sources far apart
     return partial(
         planned,
@@ -614,7 +630,7 @@ class DistancesResult(OfDistances, MatrixResult):
     distances : array, DistributedMatrix or sparse matrix, shape (k, t) or (k, min(nearest, t)); or path
         The length of the shortest path from each source to each target, or to each of its nearest ones; ``inf``, for
         int32 its largest value, where there is none. With `out`, what has them: a read-only array on disk, the array
-        that was given, or the path of a Parquet file.
+        that was given, or the path of a table.
     predecessors : array or DistributedMatrix of int32, of the shape of `distances`
         The vertex before the target on such a path; -9999 where there is none and for the source itself. With negative
         weights, a vertex beyond the limit keeps its predecessor: a path may return from there.
@@ -678,6 +694,8 @@ class DistancesResult(OfDistances, MatrixResult):
     _starts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     _wanted: Output = field(default_factory=Output)
     _reverse: bool = False
+    #: How many sources each block of rows had, if they were written to a file or an array.
+    _blocks: tuple[int, ...] = ()
 
     @property
     def arrays(self) -> dict[str, Any]:
@@ -691,17 +709,52 @@ class DistancesResult(OfDistances, MatrixResult):
         """
         if hasattr(self.distances, "indptr"):
             return {name: getattr(self.distances, name) for name in ("data", "indices", "indptr")}
-        return {name: array for name, array in super().arrays.items() if not isinstance(array, Path)}
+        return {name: array for name, array in super().arrays.items() if not isinstance(array, os.PathLike)}
 
-    def at_home(self) -> "DistancesResult":
-        """Return the same result with matrices on workers brought to this process.
+    def explain(self, verbose: bool = False) -> str:
+        """Return the plan in words, as `mgraph.Result.explain` does; of rows that were written, that of the first ones.
 
         Examples
         --------
         >>> import mgraph
-        >>> mgraph.distances(mgraph.generate.grid(1, 4, weights=None), [0], device="cpu").at_home().distances.tolist()
-        [[0.0, 1.0, 2.0, 3.0]]
+        >>> import numpy as np
+        >>> out = np.empty((4, 4), np.float32)
+        >>> result = mgraph.distances(mgraph.generate.grid(1, 4, weights=None), out=out, device="cpu")
+        >>> print(result.explain())  # doctest: +ELLIPSIS
+        4 x 4 distances, written in 1 block of 4 sources
+        ...
         """
+        explained = super().explain(verbose)
+        if not self._blocks:
+            return explained
+        blocks, rows = len(self._blocks), self._blocks[0]
+        several = f"{blocks} blocks of up to {rows:,} sources; the plan is that of the first"
+        columns = replace(self._wanted, sparse=False).columns(self.plan.n)
+        size = f"{len(self._starts):,} x {columns:,} distances"
+        return f"{size}, written in {f'1 block of {rows:,} sources' if blocks == 1 else several}\n{explained}"
+
+    def _facts(self) -> list[str]:
+        if not isinstance(self.distances, os.PathLike):
+            return super()._facts()
+        columns = self.plan.n if self._wanted.targets is None else len(self._wanted.targets)
+        return [f"{len(self._starts):,} x {columns:,} distances in {os.fspath(self.distances)!r}"]
+
+    def _not_in(self) -> Mapping[str, str]:
+        if self._wanted.sparse:
+            return {".npy": "it is a sparse matrix of three arrays; write .npz", **self.NOT_IN}
+        return {} if self._wanted.vectors else self.NOT_IN
+
+    def _attributes(self) -> Iterator[tuple[str, np.ndarray, Any]]:
+        frame = self.to_pandas()
+        return ((name, self._starts, frame[name]) for name in frame)
+
+    def _frames(self, ids: np.ndarray | None) -> Iterator[Any]:
+        if isinstance(self.distances, os.PathLike) or self.distances is None or hasattr(self.distances, "indptr"):
+            return Result._frames(self, ids)
+        return super()._frames(ids)
+
+    def _at_home(self) -> "DistancesResult":
+        """Return the same result with matrices on workers brought to this process."""
         here = {name: array.to_numpy() for name, array in self.arrays.items() if on_workers(array)}
         return replace(self, **here)
 
@@ -758,10 +811,16 @@ class DistancesResult(OfDistances, MatrixResult):
 
     def _pictures(self) -> tuple[str, ...]:
         rows = self.distances is not None and not hasattr(self.distances, "indptr")
-        return self.PICTURES if rows else ("distribution",)
+        return self.PICTURES if rows else ("distribution", "map") if self.distances is None else ("distribution",)
 
     def _picture_name(self) -> str:
         return super()._picture_name() if self.distances is None else "distances"
+
+    def _by_vertex(self) -> tuple[np.ma.MaskedArray, str]:
+        name, measure = self._main()
+        values = np.full(self.plan.n, np.nan)
+        values[self._starts] = measure if measure.ndim == 1 else measure[:, -1]
+        return np.ma.masked_invalid(values), name
 
     def _sparse_at_home(self) -> Any:
         """Return the sparse matrix as one of SciPy."""
@@ -782,12 +841,18 @@ class DistancesResult(OfDistances, MatrixResult):
                 f"the rule 'shape' is broken: the distances are no sparse matrix of shape {shape}", rule="shape"
             )
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, wide: bool = False) -> Any:
         """Return the arrays as a pandas DataFrame: a row for each connected pair, or for each source's measures.
 
         The columns of pairs are ``source``, ``target`` and the arrays. Pairs without a path are left out. Measures have
         a column each, ``within`` one for each radius, and the index is the source. Vertices are called by the graph's
         `ids`, if it has any.
+
+        Parameters
+        ----------
+        wide : bool
+            Whether to return the distances as a matrix instead, a row for each source and a column for each target.
+            Integer distances of no path are missing.
 
         Returns
         -------
@@ -796,7 +861,8 @@ class DistancesResult(OfDistances, MatrixResult):
         Raises
         ------
         InputError
-            If a row for every pair might take more than a GiB.
+            If a row for every pair might take more than a GiB, and for `wide` measures, nearest targets, sparse
+            distances and a table that was written.
         MissingPackageError
             If pandas is not installed.
         MemoryLimitError
@@ -805,22 +871,32 @@ class DistancesResult(OfDistances, MatrixResult):
         Examples
         --------
         >>> import mgraph
-        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6])
-        >>> mgraph.distances(graph, [0, 1], [2], device="cpu").to_pandas()
-           source  target  distances
-        0       0       2         11
-        1       1       2          6
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [5, 6], ids=["Rome", "Pisa", "Genoa"])
+        >>> mgraph.distances(graph, ["Rome", "Pisa"], ["Genoa"], device="cpu").to_pandas()
+          source target  distances
+        0   Rome  Genoa         11
+        1   Pisa  Genoa          6
+        >>> mgraph.distances(graph, ["Rome", "Pisa"], device="cpu").to_pandas(wide=True).loc["Rome", "Genoa"]
+        np.int32(11)
         """
         pandas, ids = lazy.optional("pandas", "to_pandas()"), self._ids()
-        if isinstance(self.distances, Path):
-            return pandas.read_parquet(self.distances)
+        table = isinstance(self.distances, os.PathLike)
+        plain = self.distances is not None and self.nearest is None and not self._wanted.sparse and not table
+        if checked_flag("wide", wide) and not plain:
+            raise InputError(
+                ArgumentValue("wide", True),
+                " is for distances to all targets, and this result has no such matrix",
+            )
+        if table:
+            read = pandas.read_parquet if self.distances.suffix == ".parquet" else pandas.read_csv
+            return read(os.fspath(self.distances))
         if hasattr(self.distances, "indptr"):
             pairs = self._sparse_at_home().tocoo()
             ends = self._starts[pairs.row], self._targets(0, np.zeros(len(pairs.col), int), pairs.col)
             source, target = ends if ids is None else (ids[end] for end in ends)
             return pandas.DataFrame({"source": source, "target": target, "distances": pairs.data})
         if self.distances is not None:
-            return super().to_pandas()
+            return super().to_pandas(wide)
         starts = self._starts if ids is None else ids[self._starts]
         columns = {name: array for name, array in self.arrays.items() if name != WITHIN}
         if self.within is not None:
@@ -835,7 +911,7 @@ class DistancesResult(OfDistances, MatrixResult):
         rules of `mgraph.SsspResult.verify`, with its predecessors if there are any. Then targets, nearest ones and
         measures are computed from it anew, and compared: integers exactly, sums of floats up to a relative error of
         1e-9. Predecessors of some targets are proved within those of such a search. Not proved are pairs that were
-        written to a Parquet file.
+        written to a table.
 
         Parameters
         ----------
@@ -861,7 +937,7 @@ class DistancesResult(OfDistances, MatrixResult):
         >>> graph = mgraph.generate.grid(2, 3)
         >>> mgraph.distances(graph, reduce="closeness", device="cpu").verify()
         """
-        if isinstance(self.distances, Path):
+        if isinstance(self.distances, os.PathLike):
             raise InputError(
                 f"the distances are pairs in {self.distances}: give ", ArgumentValue("out"), " a matrix to verify"
             )

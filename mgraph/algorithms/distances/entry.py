@@ -7,6 +7,7 @@ from ...arguments import MEASURES, WITHIN
 from ...generate import grid
 from ...io import read_vertices
 from ...planning.plan import Plan
+from ...results import OF_PAIRS
 from ..command import IDS, LIMIT, PREDECESSORS, Command, Option
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import WEIGHTS, falling, graphs, with_weights
@@ -73,6 +74,7 @@ DISTANCES = Algorithm(
         help="Find the shortest paths from some vertices of FILE's graph to some vertices.",
         example="mgraph distances roads.gr --sources a.txt --targets b.txt --limit 900 --nearest 5 --out od.parquet",
         summary=summary,
+        not_in=OF_PAIRS,
         prepared=True,
         options=(
             Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True),

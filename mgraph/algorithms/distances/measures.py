@@ -5,7 +5,8 @@ batch. The diameter of an undirected graph is bounded first, so that few vertice
 Grossi, Habib, Lanzi and Marino, "On computing the diameter of real-world undirected graphs", 2013).
 """
 
-from typing import Any, Unpack
+from collections.abc import Callable
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ...errors import ArgumentValue, InputError
 from ...graph import Graph
 from ...graph.question import Question
 from ...hierarchy import Hierarchy
+from ...runtime.call import flat_signature
 from ...runtime.run import Run
 from ..components.call import connected_components
 from ..sssp.call import sssp
@@ -33,7 +35,18 @@ class Where(Run, total=False):
     dtype: Any
 
 
-@with_common_parts
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def measure(function: Function) -> Function:
+    """Return a function that passes options on to `mgraph.distances`, with these in its signature and docstring."""
+    signature = flat_signature(function)
+    named = [each.replace(default="auto") if each.name == "method" else each for each in signature.parameters.values()]
+    function.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return with_common_parts(function)
+
+
+@measure
 def eccentricity(
     graph: Any, v: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
 ) -> np.ndarray:
@@ -48,9 +61,9 @@ def eccentricity(
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
     {ids of vertices}
-    **where
-        ``method``, ``dtype`` and the common arguments of `mgraph.distances`: ``device``, ``client``, ``memory_limit``
-        and so on.
+    method, dtype
+        As of `mgraph.distances`.
+    {common arguments}
 
     Returns
     -------
@@ -76,6 +89,7 @@ def eccentricity(
     return _measured(graph, "eccentricity", "v", v, weight, False, where, ids).eccentricity
 
 
+@measure
 def diameter(
     graph: Any, e: Any = None, *, weight: bool = True, components: bool = False, **where: Unpack[Where]
 ) -> float:
@@ -92,8 +106,9 @@ def diameter(
     components : bool
         Whether to return the greatest diameter of a connected component of an undirected graph, not ``inf``, if the
         graph has several.
-    **where
-        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
+    method, dtype
+        As of `mgraph.distances`.
+    {common arguments}
 
     Returns
     -------
@@ -157,13 +172,15 @@ def diameter(
     return most
 
 
+@measure
 def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Where]) -> float:
     """Return the least eccentricity.
 
     Parameters
     ----------
-    graph, e, weight, **where
+    graph, e, weight, method, dtype
         As of `mgraph.diameter`.
+    {common arguments}
 
     Returns
     -------
@@ -184,6 +201,7 @@ def radius(graph: Any, e: Any = None, *, weight: bool = True, **where: Unpack[Wh
     return float(_eccentricities(graph, e, weight, where).min())
 
 
+@measure
 def center(
     graph: Any, e: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
 ) -> np.ndarray:
@@ -191,10 +209,11 @@ def center(
 
     Parameters
     ----------
-    graph, e, weight, **where
+    graph, e, weight, method, dtype
         As of `mgraph.diameter`.
     ids : bool
         Whether to return the vertices by the graph's ids.
+    {common arguments}
 
     Returns
     -------
@@ -218,6 +237,7 @@ def center(
     return question.answer(np.flatnonzero(found == least) if least < np.inf else np.empty(0, np.int64))
 
 
+@measure
 def periphery(
     graph: Any, e: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
 ) -> np.ndarray:
@@ -225,10 +245,11 @@ def periphery(
 
     Parameters
     ----------
-    graph, e, weight, **where
+    graph, e, weight, method, dtype
         As of `mgraph.diameter`.
     ids : bool
         Whether to return the vertices by the graph's ids.
+    {common arguments}
 
     Returns
     -------
@@ -251,7 +272,7 @@ def periphery(
     return question.answer(np.flatnonzero(found == found.max()))
 
 
-@with_common_parts
+@measure
 def closeness(
     graph: Any,
     u: Any = None,
@@ -277,8 +298,9 @@ def closeness(
     wf_improved : bool
         Whether to multiply by (r - 1) / (n - 1), so that small components count less (Wasserman and Faust).
     {ids of vertices}
-    **where
-        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
+    method, dtype
+        As of `mgraph.distances`.
+    {common arguments}
 
     Returns
     -------
@@ -306,7 +328,7 @@ def closeness(
         return np.where(mean > 0, 1 / mean, 0.0)
 
 
-@with_common_parts
+@measure
 def harmonic_closeness(
     graph: Any, nbunch: Any = None, *, weight: bool = True, ids: bool | None = None, **where: Unpack[Where]
 ) -> np.ndarray:
@@ -323,8 +345,9 @@ def harmonic_closeness(
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
     {ids of vertices}
-    **where
-        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
+    method, dtype
+        As of `mgraph.distances`.
+    {common arguments}
 
     Returns
     -------
@@ -344,6 +367,7 @@ def harmonic_closeness(
     return _measured(graph, "harmonic", "nbunch", nbunch, weight, True, where, ids).harmonic
 
 
+@measure
 def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where]) -> float:
     """Return the mean distance of all ordered pairs of different vertices.
 
@@ -353,8 +377,9 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
         Read as `mgraph.distances` does.
     weight : bool
         Whether a path is as long as the sum of its weights. Otherwise it is as long as the number of its edges.
-    **where
-        ``method``, ``dtype`` and the common arguments of `mgraph.distances`.
+    method, dtype
+        As of `mgraph.distances`.
+    {common arguments}
 
     Returns
     -------

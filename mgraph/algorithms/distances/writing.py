@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from ... import lazy
 from ...arrays import overlaps_itself
 from ...dtypes import infinity
 from ...errors import Argument, InputError
-from ...io import absolute, check_output, parts, replacing, replacing_zarr, save
+from ...io import TABLES, check_output, path_of, replacing_zarr, save, save_table, suffix_of
 
-#: The suffixes of files that rows are written to.
-SUFFIXES = (".npy", ".parquet", ".zarr")
+#: The suffixes of files that rows are written to: those that can be written some rows at a time, and read so.
+SUFFIXES = (".npy", ".zarr", *TABLES)
 
 
 class Rows:
@@ -47,20 +46,16 @@ def check_out(out: Any, shape: tuple[int, int], dtype: np.dtype, overwrite: bool
         if theirs != dtype and theirs != np.float64:
             raise InputError(argument="out", value=theirs.name, expected=f"an array of {dtype.name} or float64")
         return
-    path = Path(out)
-    if path.suffix not in SUFFIXES:
+    if suffix_of(path_of(os.fspath(out))) not in SUFFIXES:
         raise InputError(argument="out", value=os.fspath(out), expected=f"a file with one of {', '.join(SUFFIXES)}")
-    if path.suffix != ".zarr":
-        check_output(out, overwrite, SUFFIXES)
-    else:
-        parts.is_zarr_to_replace(absolute(out), overwrite)
+    check_output(out, overwrite, SUFFIXES)
 
 
-def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any:
-    """Write the distances of the blocks to `out`; return what has them: an array, or the path of a table."""
+def written(out: Any, rows: Rows, frames: Iterator[Any], overwrite: bool) -> Any:
+    """Write the distances, as `rows` or as `frames` of a table, to `out`; return an array, or the path of a table."""
     if not isinstance(out, str | os.PathLike):
         return _filled(out, rows)
-    path = Path(out)
+    path = path_of(os.fspath(out))
     if path.suffix == ".npy":
         save(out, rows, overwrite)
         return np.load(path, mmap_mode="r")
@@ -70,13 +65,7 @@ def written(out: Any, rows: Rows, blocks: Iterator[Any], overwrite: bool) -> Any
         with replacing_zarr(out, overwrite) as folder:
             _filled(zarr.create_array(folder, shape=rows.shape, dtype=rows.dtype, chunks=chunks), rows)
         return zarr.open_array(os.fspath(out), mode="r")
-    arrow, parquet = (lazy.optional(name, "writing Parquet") for name in ("pyarrow", "pyarrow.parquet"))
-    first = next(blocks)
-    table = arrow.Table.from_pandas(first.to_pandas(), preserve_index=False)
-    with replacing(path, overwrite) as file, parquet.ParquetWriter(file, table.schema) as writer:
-        writer.write_table(table)
-        for block in blocks:
-            writer.write_table(arrow.Table.from_pandas(block.to_pandas(), preserve_index=False, schema=table.schema))
+    save_table(path, frames, overwrite)
     return path
 
 

@@ -24,7 +24,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import ArgumentValue, InputError, VerificationError
 from ...kernels import certificates as certificate_kernels
-from ...results import CallInput, Proofs, Result, check_arrays
+from ...results import OF_ELEMENTS, CallInput, Proofs, Result, check_arrays
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.select import placed_vector, runner_of_vector
@@ -55,8 +55,9 @@ def list_rank(
         bytes instead of 8 [3]_.
     splitters : int, optional
         The approximate number of splitters for the last two methods; by default enough to keep the device busy. One
-        splitter is picked among every ``len(succ) // splitters`` elements, rounded down to a power of two and to at
-        most 1024, so a long list may have more splitters. With `splitters`, ``"auto"`` is ``"splitter64"``.
+        splitter is picked among every ``len(succ) // splitters`` elements, rounded down to a power of two. That may be
+        at most 1024 for ``"splitter48"``, whose 16 bits hold the steps between two splitters, and 262,144 for
+        ``"splitter64"``. With `splitters`, ``"auto"`` is ``"splitter64"``.
     {common arguments}
     {checkpoint arguments}
 
@@ -69,7 +70,8 @@ def list_rank(
     ------
     InputError
         If `succ` is not a vector of integers in [0, n), or has a cycle that does not end; the error names an element
-        on it. If `splitters` is not an integer of 1 or more, or is given with a method that has no splitters.
+        on it. If `splitters` is not an integer of 1 or more, is too few for the list, or is given with a method that
+        has no splitters.
     {common errors}
     {checkpoint errors}
 
@@ -149,6 +151,7 @@ class ListRankResult(Result):
 
     ARRAYS = ("ranks",)
     INDEX = "element"
+    NOT_IN = OF_ELEMENTS
     PROOFS: ClassVar[Proofs] = {"ranks": ("rank",)}
 
     ranks: Array

@@ -9,6 +9,7 @@ import numpy as np
 from ...arrays import Array
 from ...generate import linked_list
 from ...planning.plan import Plan
+from ...results import OF_ELEMENTS
 from ..command import Command, Option
 from ..entry import Algorithm, Sample, declare, named
 from ..work import SECTOR, Work
@@ -65,6 +66,7 @@ LIST_RANK = Algorithm(
         line. Elements are numbered from 0.""",
         example="mgraph rank successors.npy --out ranks.npy",
         summary=summary,
+        not_in=OF_ELEMENTS,
         options=(
             Option(
                 "splitters",

@@ -36,9 +36,12 @@ SHORT_LIST = {"cpu": 1 << 16, "cuda": 1 << 23}
 CACHED = 7
 
 #: Least number of walks per thread of a device, so that few threads wait for the longest walk; and the largest spacing
-#: of splitters, with which 16 bits hold the number of steps of a walk.
+#: of splitters by default, with which 16 bits hold the number of steps of a walk.
 WALKS = 4
 SPACING = 1024
+
+#: The largest spacing that can be asked for. With wider ones a walk would take minutes to notice that it is on a cycle.
+WIDEST = {"splitter64": 1 << 18, "splitter48": SPACING}
 
 #: What `mgraph.list_rank` can do.
 METHODS = ("sequential", "wyllie", "splitter64", "splitter48")
@@ -138,11 +141,18 @@ def _planned(
         peaks = tuple(peak(last - first) for first, last in ranges)
         seconds = steps * (seconds / cores + exchange)
     else:
+        given = splitters
         if splitters is None:
             units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
             walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
             splitters = walks * units * list_rank_kernels.of_kind(kind).WALKERS
-        spacing = min(SPACING, 1 << max(0, (n // splitters).bit_length() - 1))
+        spacing = 1 << max(0, (n // splitters).bit_length() - 1)
+        if given is None:
+            spacing = min(SPACING, spacing)
+        elif spacing > WIDEST[method]:
+            least = n // (2 * WIDEST[method]) + 1
+            expected = f"{least} or more for {n} elements by {method!r}"
+            raise InputError(argument="splitters", value=given, expected=expected)
         # A CPU may receive the others' ranks of its range before it has finished its own; GPUs reduce in place.
         received = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
         each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)

@@ -1,5 +1,6 @@
 """Minimum spanning forest: the public call and its result."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Unpack
@@ -9,7 +10,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...graph import as_any_graph
+from ...graph import Graph, as_any_graph
 from ...results import INTEGERS, CallInput, Proofs, Result, on_host, on_workers
 from ...runtime.call import call
 from ...runtime.run import Run
@@ -113,7 +114,8 @@ class SpanningForestResult(Result):
     VERTICES = ("src", "dst")
     FACTS = ("trees",)
     INDEX = "edge"
-    PICTURES = ("distribution", "graph")
+    NOT_IN: ClassVar[Mapping[str, str]] = {".npy": "its arrays are of use only together; write .npz"}
+    PICTURES = ("distribution", "graph", "map")
     PROOFS: ClassVar[Proofs] = {
         "src": tuple(certificate.RULES),
         "dst": tuple(certificate.RULES),
@@ -193,8 +195,42 @@ class SpanningForestResult(Result):
     def _names_of_call(self) -> set[str]:
         return set(self.ARRAYS)
 
+    def to_networkx(self, graph: Any = None) -> Any:
+        """Return the forest as a NetworkX graph, with `weight` as an attribute of its edges.
+
+        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            Not needed: the forest has all of its edges.
+
+        Returns
+        -------
+        networkx.Graph
+
+        Raises
+        ------
+        MissingPackageError
+            If NetworkX is not installed.
+        MemoryLimitError
+            If the NetworkX graph does not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1, 0], [1, 2, 2], [4, 3, 9], ids=["Rome", "Pisa", "Genoa"])
+        >>> mgraph.minimum_spanning_forest(graph, device="cpu").to_networkx().edges(data="weight")
+        EdgeDataView([(0, 1, 4), (1, 2, 3)])
+        """
+        src, dst, weights = map(on_host, (self.src, self.dst, self.weights))
+        return Graph.from_edges(src, dst, weights, self.plan.n, directed=False, ids=self._ids()).to_networkx()
+
     def _colours(self) -> tuple[np.ndarray, str]:
         return np.bincount(np.concatenate(self._tree()), minlength=self.plan.n), "degree in the forest"
+
+    def _forest(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._tree()
 
     def _tree(self) -> tuple[np.ndarray, np.ndarray]:
         return on_host(self.src), on_host(self.dst)

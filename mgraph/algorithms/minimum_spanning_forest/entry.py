@@ -8,7 +8,7 @@ from ..entry import Algorithm, Sample, declare, named
 from ..samples import WEIGHTS, graphs, with_weights
 from ..work import of_edges
 from . import verify
-from .call import minimum_spanning_forest
+from .call import SpanningForestResult, minimum_spanning_forest
 from .plan import METHODS, planned
 from .summary import summary
 
@@ -43,7 +43,7 @@ MINIMUM_SPANNING_FOREST = Algorithm(
         help="Find the edges that connect each component of FILE's graph at the least total weight.",
         example="mgraph forest roads.gr --undirected --out forest.npz",
         summary=summary,
-        together=True,
+        not_in=SpanningForestResult.NOT_IN,
     ),
 )
 

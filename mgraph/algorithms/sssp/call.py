@@ -206,7 +206,7 @@ class SsspResult(FromSources):
     VERTICES = ("predecessors", "nearest")
     FACTS = ("sources",)
     OPTIONAL = ("nearest",)
-    PICTURES = ("distribution", "graph")
+    PICTURES = ("distribution", "hops", "graph", "map")
     PROOFS: ClassVar[Proofs] = {
         "distances": (*certificate.OF_DISTANCES, *certificate.OF_NEAREST),
         "predecessors": certificate.OF_PREDECESSORS,

@@ -12,14 +12,15 @@ class OneSourceDetail(Detail):
 
     Attributes
     ----------
-    apart : bool
-        Whether a shard goes on until none of its own vertices falls, before it tells the others what fell.
+    alone : int
+        The most rounds that a shard goes on by itself before it tells the others what fell; 0 if they exchange after
+        each round.
     """
 
-    apart: bool = False
+    alone: int = 0
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield when distances are exchanged."""
-        if self.apart:
-            yield "exchanged: what fell, once a shard has followed all paths within its own vertices"
+        if self.alone:
+            yield f"exchanged: what fell in up to {self.alone:,} rounds of a shard within its own vertices"
         yield from super().lines(plan)

@@ -1,7 +1,8 @@
 """Plans of shortest paths from one source."""
 
 import math
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +39,16 @@ _AN_EDGE, _CACHED, _SLOWER = 2.57e-11, 45e6, 0.3
 #: What a round of several GPUs takes besides: two or three exchanges of the host's, and for each vertex.
 _SHARED_ROUND, _A_VERTEX = 130e-6, 1.3e-12
 
-#: Assumed number of exchanges between shards that search apart.
-_SHARED_STEPS = 10
+#: The least and the most rounds of a shard that searches apart, between two exchanges: a quarter of the levels.
+_ALONE = {"cuda": (8, 64), "cpu": (512, 512)}
+
+#: How often it goes through its edges, measured with two shards; and what masks take, as on a CPU each round reads all
+#: vertices.
+_REPEATED, _MASKED = 2.6, {"cuda": 1.0, "cpu": 4.0}
+
+#: Rounds of a search to a level, exchanges for paths that change shards, and what a round of few vertices takes.
+_A_LEVEL, _CROSSED = 1.6, 10
+_THIN_ROUND = {"cuda": 4e-6, "cpu": 10e-6}
 
 #: Rounds in which so many distances fall that shards exchange all, and how often a distance falls in the others.
 _WIDE, _FALLS = 3, 2
@@ -71,29 +80,73 @@ def planned(
     checked_choice("method", method, ("auto", *METHODS))
     if method == "auto":
         method = "nearfar" if nonnegative else "bellman-ford"
+    made = partial(
+        with_exchanges,
+        *(n, m, specs),
+        method=method,
+        dtype=dtype,
+        predecessors=predecessors,
+        several=sources > 1,
+        span=span,
+        indptr=indptr,
+        memory_limit=memory_limit,
+        shape=shape,
+        network=network,
+        gpus_per_node=gpus_per_node,
+    )
+    ways = [made(0)]
+    if len(specs) > 1 and method == "nearfar" and nonnegative:
+        ways.append(made(rounds_alone(specs[0].kind, shape)))
+    return fitted(min(ways, key=lambda way: way.seconds), memory_limit)
+
+
+def rounds_alone(kind: str, shape: Shape) -> int:
+    """Return how many rounds a shard that searches apart runs between two exchanges."""
+    least, most = _ALONE[kind]
+    return max(least, min(most, int(shape.levels / 4)))
+
+
+def with_exchanges(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    alone: int,
+    *,
+    method: str,
+    dtype: np.dtype,
+    predecessors: bool,
+    several: bool,
+    span: int | None,
+    indptr: Any,
+    memory_limit: int | None,
+    shape: Shape,
+    network: float | None,
+    gpus_per_node: int,
+) -> Plan:
+    """Plan a search whose shards exchange distances after each round, or after `alone` of them; it may not fit."""
     kind, shards = specs[0].kind, len(specs)
-    # Between GPUs an exchange takes no longer than a few rounds.
-    apart = shards > 1 and kind == "cpu" and method == "nearfar" and nonnegative
+    # Of several sources, the tree tells which is the nearest.
+    tree = predecessors or several
 
     def peak(own: int, own_edges: int) -> int:
-        masked = (shards > 1 and not apart) or method == "mask"
-        several = sources > 1  # whose tree tells which of them is the nearest
-        what = n, own_edges, own, dtype, predecessors or several
+        masked = (shards > 1 and not alone) or method == "mask"
+        what = n, own_edges, own, dtype, tree
         found = AN_EDGE * own_edges + A_VERTEX * n if several else 0
-        return device_bytes(*what, kind=kind, masked=masked, shards=shards) + found
+        return device_bytes(*what, kind=kind, masked=masked, shards=shards, apart=alone > 0) + found
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    per_round = EXCHANGE["solo" if shards == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
-    if shards > 1 and kind == "cuda":
-        per_round = _SHARED_ROUND + _A_VERTEX * n
-    # In a round every shard learns the distances of all vertices, and which of them fell, or lists of those.
+    supersteps = _supersteps(n, shards, kind, shape, alone)
+    # In a superstep every shard learns the distances of all vertices, and which of them fell, or lists of those.
     whole = n * dtype.itemsize + n / 8
     listed = list_length(n, shards, dtype.itemsize, kind) > 0
-    steps = _SHARED_STEPS if apart else _ROUNDS
-    rounds = Exchanged(steps, _WIDE * whole + _FALLS * n * (dtype.itemsize + 4) if listed else steps * whole)
-    between = traffic(shards, kind, network, gpus_per_node, gathered(rounds), rounds)
+    sent = _WIDE * whole + _FALLS * n * (dtype.itemsize + 4) if listed else supersteps.number * whole
+    exchanged = Exchanged(supersteps.number, sent)
+    between = traffic(shards, kind, network, gpus_per_node, gathered(exchanged), exchanged)
     rate = rates_of(specs[0]).search * _speedup(n, m, specs[0], shape)
-    made = Plan(
+    work = _passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / rate
+    if shards > 1:
+        work *= (_REPEATED if alone else _MASKED[kind]) / shards
+    return Plan(
         algorithm="sssp",
         method=method,
         n=n,
@@ -103,14 +156,30 @@ def planned(
         ranges=ranges,
         devices=specs,
         steps=None,
-        span=span or span_of(per_round),
+        span=span or span_of(supersteps.seconds),
         peak_bytes=peaks,
-        seconds=_passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / (rate * (1 if apart else shards))
-        + steps * per_round
-        + (between.seconds if between else 0),
-        detail=OneSourceDetail(apart, traffic=between),
+        seconds=work + supersteps.number * supersteps.seconds + (between.seconds if between else 0),
+        detail=OneSourceDetail(alone, traffic=between),
     )
-    return fitted(made, memory_limit)
+
+
+class _Supersteps(NamedTuple):
+    """The number of supersteps of a search, and what each takes beside the work in it."""
+
+    number: float
+    seconds: float
+
+
+def _supersteps(n: int, shards: int, kind: str, shape: Shape, alone: int) -> _Supersteps:
+    """Predict the supersteps; shards exchange after each round, or after `alone` of them."""
+    if shards == 1:
+        return _Supersteps(_ROUNDS, 5e-6 if kind == "cuda" else 1e-6)
+    rounds = max(_ROUNDS, _A_LEVEL * shape.levels)
+    if not alone:
+        return _Supersteps(rounds, _SHARED_ROUND + _A_VERTEX * n if kind == "cuda" else EXCHANGE[kind])
+    # Of edges between vertices far apart, half change shards.
+    number = _CROSSED + rounds / alone + shape.far * shape.levels / 2
+    return _Supersteps(number, EXCHANGE[kind] + rounds / number * _THIN_ROUND[kind])
 
 
 def device_bytes(
@@ -123,6 +192,7 @@ def device_bytes(
     kind: str,
     masked: bool,
     shards: int = 1,
+    apart: bool = False,
 ) -> int:
     """Return the peak bytes of a shard of `FromOneSource` on its device.
 
@@ -142,6 +212,8 @@ def device_bytes(
         Whether the search runs over masks.
     shards : int
         The number of shards.
+    apart : bool
+        Whether shards search apart.
     """
     words = -(-n // 32) * 4
     pieces = 8 * sssp_kernels.of_kind(kind).piece_capacity(m)
@@ -149,6 +221,8 @@ def device_bytes(
     def search(itemsize: int) -> int:
         lists = shards * (4 + (itemsize + 4) * list_length(n, shards, itemsize, kind))
         between = own * itemsize + -(-own // 32) * 4 + words + lists if masked or shards > 1 else 0
+        if apart:
+            between = n * itemsize + words + lists
         state = between + (4 * n if masked else 20 * n)
         return n * itemsize + m * itemsize + state + words + pieces
 

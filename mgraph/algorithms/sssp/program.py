@@ -11,8 +11,9 @@ Predecessors are computed from the finished distances, so they are the same for 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,6 +63,11 @@ class Request:
     window: float
     negative: bool
 
+    @property
+    def several(self) -> bool:
+        """Whether there may be more than one source."""
+        return self.nearest or len(self.sources) > 1
+
 
 @dataclass
 class OneSourceShard:
@@ -110,22 +116,26 @@ class FromOneSource(Resumable):
     def load(self, shard: int, piece: Part, device: devices.Device) -> OneSourceShard:
         """Return the shard with only the sources reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
-        apart = self.plan.detail.apart
-        masked = self.plan.method == "mask" or (len(self.plan.ranges) > 1 and not apart)
+        alone = self.plan.detail.alone
+        masked = self.plan.method == "mask" or (len(self.plan.ranges) > 1 and not alone)
         indptr, indices = piece.layout("csr", device)
         sssp_kernels.on(device).compile_ahead(indptr, dtype, masked)
-        make = lambda: lengths_of(piece.compressed("csr"), dtype, device)  # noqa: E731
-        edges = Compressed(indptr, indices, piece.kept(f"lengths.{name_of(dtype)}", device, make, weights=True))
+        edges = Compressed(indptr, indices, self.lengths(piece, device))
         distances = filled(self.plan.n, kernel_infinity(dtype), dtype, xp)
-        search = (Apart if apart else Relaxation)(
+        search = self._relaxation(masked)(
             *(device, edges, distances, _seeds(request, device), self.plan.ranges, shard),
-            masked=masked,
             window=request.window,
             # With negative weights a path may return from beyond the limit, so the limit prunes nothing.
             limit=float("inf") if request.negative else request.limit,
             target=-1 if request.negative else request.target,
         )
         return OneSourceShard(device, shard, search)
+
+    def lengths(self, piece: Part, device: devices.Device) -> Array:
+        """Return the encoded weights of the edges into the shard's vertices, by source."""
+        dtype = np.dtype(self.plan.dtype)
+        make = lambda: lengths_of(piece.compressed("csr"), dtype, device)  # noqa: E731
+        return piece.kept(f"lengths.{name_of(dtype)}", device, make, weights=True)
 
     def step(self, state: OneSourceShard, first: int, limit: int, comm: Communicator) -> int:
         """Run up to `limit` rounds, all in one launch if there is no other shard."""
@@ -168,7 +178,7 @@ class FromOneSource(Resumable):
         """Return what a checkpoint must have been written for."""
         request = self.request
         limit = None if math.isinf(request.limit) else float(request.limit)
-        start = vertices_in_short(request.sources) if request.nearest else request.sources[0]
+        start = vertices_in_short(request.sources) if request.several else request.sources[0]
         return super().described() | {"source": start, "limit": limit, "target": request.target}
 
     def fingerprint(self, state: OneSourceShard, shard: int) -> int:
@@ -207,6 +217,11 @@ class FromOneSource(Resumable):
         state.before = saved.manifest.step
         return saved.manifest.step
 
+    def _relaxation(self, masked: bool) -> Callable[..., Relaxation]:
+        """Return what makes the searches of a shard."""
+        alone = self.plan.detail.alone
+        return partial(Apart, alone=alone) if alone else partial(Relaxation, masked=masked)
+
     def _predecessors(self, state: OneSourceShard, comm: Communicator) -> Array:
         """Return the predecessors of the shard's vertices.
 
@@ -221,11 +236,11 @@ class FromOneSource(Resumable):
         if not request.negative:
             kernels.parents(edges, first, distances, parent, search.pieces, search.control)
         open_anywhere = xp.zeros(1, np.int32)
-        if request.nearest:  # a source that is reached by a path of negative weight is no root
+        if request.several:  # a source that is reached by a path of negative weight is no root
             roots = _seeds(request, device)
             roots = roots[(roots >= first) & (roots < last) & (distances[roots] == 0)]
             parent[roots - first] = NO_PREDECESSOR
-        kernels.settle_roots(first, -1 if request.nearest else request.sources[0], distances, parent, open_anywhere)
+        kernels.settle_roots(first, -1 if request.several else request.sources[0], distances, parent, open_anywhere)
         comm.allreduce(open_anywhere, "max")
         if int(open_anywhere[0]):
             unreached = kernel_infinity(np.dtype(distances.dtype))
@@ -234,7 +249,7 @@ class FromOneSource(Resumable):
             comm.allgather(hops, ranges)
             tight = search.tight(first, parent)
             seeds = xp.flatnonzero(hops == 0).astype(np.int32)
-            second = type(search)(device, tight, hops, seeds, ranges, state.number, masked=search.masked)
+            second = self._relaxation(search.masked)(device, tight, hops, seeds, ranges, state.number)
             while second.advance(len(hops) + 1, comm):
                 pass
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)

@@ -1,10 +1,11 @@
 """One search of a shard: rounds by piles on one shard, and rounds by masks or searches apart on several.
 
 By masks, shards exchange after each round what fell. Apart, each goes on by piles among the edges into its own vertices
-until none of them falls, and only then tells the others, which go on from there: as often as a shortest path changes
-shards, instead of once a round. An exchange between workers takes as long as some hundred thin rounds. For that,
-distances may fall more often: those that a shard finds before it knows of a shorter path through another one. It is the
-model of partial and incremental evaluation: W. Fan et al., "Parallelizing sequential graph computations", 2017.
+for many rounds, and only then tells the others, which go on from there: as often as a shortest path changes shards,
+instead of once a round. An exchange takes as long as many thin rounds: ten between GPUs, hundreds between workers with
+CPUs. For that, distances may fall more often: those that a shard finds before it knows of a shorter path through
+another one. It is the model of partial and incremental evaluation: W. Fan et al., "Parallelizing sequential graph
+computations", 2017.
 """
 
 from collections.abc import Callable
@@ -23,8 +24,8 @@ from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...runtime.communicator import Communicator
 from .lists import list_length
 
-#: Rounds of a shard that searches apart, between two looks of the host for the end.
-ALONE = 1 << 12
+#: Exchanges of shards that search apart between two looks of the host for the end, and the rounds in them.
+LAUNCHES, LOOKED = 4, 1 << 9
 
 
 class Relaxation:
@@ -195,9 +196,10 @@ class Relaxation:
 
 
 class Apart(Relaxation):
-    """The search of a shard that goes on by piles until none of its own vertices falls, before it tells the others.
+    """The search of a shard that goes on by piles for many rounds before it tells the others what fell.
 
-    No length may be negative, as a negative cycle would keep a shard from ending. Parameters are those of `Relaxation`.
+    No length may be negative, as a negative cycle would keep a shard from ending. Parameters are those of `Relaxation`,
+    and `alone`, the most rounds between two exchanges.
     """
 
     def __init__(
@@ -208,83 +210,75 @@ class Apart(Relaxation):
         seeds: Array,
         ranges: tuple[tuple[int, int], ...],
         shard: int,
+        *,
+        alone: int,
         **bounds: Any,
     ) -> None:
-        super().__init__(device, edges, distances, seeds, ranges, shard, **bounds)
+        super().__init__(device, edges, distances, seeds, ranges, shard, masked=False, **bounds)
         xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
-        self.shard, self.own = shard, slice(*ranges[shard])
-        #: What the other shards know of this shard's distances, and a bitmap of those that fell in the last superstep.
-        self.known = distances[self.own].copy()
+        self.shard, self.alone = shard, alone
+        #: Exchanges between two looks of the host for the end.
+        self.batch = max(1, min(LAUNCHES, LOOKED // alone))
+        #: The distances as of the last exchange, and a bitmap of the shard's own vertices that fell before it.
+        self.known = distances.copy()
         self.mask = xp.zeros(-(-n // 32), np.uint32)
         bfs_kernels.on(device).seed(seeds, 0, 0, distances, self.mask, self.mask)
-        shape = len(ranges), list_length(n, len(ranges), dtype.itemsize, device.kind)
-        self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), xp.zeros(len(ranges), np.int32))
+        self.open = xp.empty(1, np.int32)
+        # The host knows how long lists are where it looks after each exchange.
+        length = list_length(n, len(ranges), dtype.itemsize, device.kind) if self.batch == 1 else 0
+        shape, counts = (len(ranges), length), xp.zeros(len(ranges), np.int32)
+        self.lists = Lists(xp.empty(shape, np.int32), xp.empty(shape, dtype), counts)
 
     def pending(self) -> Array:
         """Return a bitmap of the vertices that shards have not gone on from; of those of other shards it lacks some."""
-        return self.mask
+        assert isinstance(self.arrays, Piles)
+        near = self.arrays.stamps == self.control[self.kernels.ROUND]
+        return self.mask | self.arrays.waits | bits_of(near, devices.of(near).xp)
 
     def begin(self, pending: Array, bound: Array, fill: Callable[[Array], None]) -> None:
-        """Begin with other vertices to go on from; ``fill(distances)`` writes the distances."""
-        fill(self.distances)
-        self.known[:] = self.distances[self.own]
+        """Begin with other vertices to relax and another bound; ``fill(distances)`` writes the distances."""
+        super().begin(pending, bound, fill)
+        self.known[:] = self.distances
         self.mask[:] = pending
-        self._go_on_from(members_of(pending, devices.of(pending).xp))
 
     def advance(self, limit: int, comm: Communicator) -> int:
         """Search and exchange up to `limit` times; return how often distances were exchanged."""
-        ran = 0
+        assert isinstance(self.arrays, Piles)
+        first, last = self.ranges[self.shard]
+        ran, (near, far) = 0, (self.control[place : place + 1] for place in (self.kernels.NEAR, self.kernels.FAR))
         while ran < limit and not self.finished:
-            while self._ran(ALONE) == ALONE:
-                pass
-            seeds = self._exchanged(comm)
-            self.finished = seeds is None
-            if seeds is not None:
-                self._go_on_from(seeds)
-                ran += 1
+            batch = min(self.batch, limit - ran)
+            for _ in range(batch):
+                self.run(self.alone)
+                self._exchange(comm)
+                self.kernels.join(first, last, self.known, self.mask, self.arrays, self.control, self.bounds.window)
+            ran += batch
+            devices.of(near).xp.maximum(near, far, out=self.open)
+            comm.allreduce(self.open, "max")
+            self.finished = not int(devices.to_host(self.open)[0])
         self.rounds += ran
         return ran
 
-    def _ran(self, rounds: int) -> int:
-        """Run up to some rounds; return how many were run."""
-        before = int(devices.to_host(self.control)[self.kernels.ROUND])
-        self.run(rounds)
-        return int(devices.to_host(self.control)[self.kernels.ROUND]) - before
+    def _exchange(self, comm: Communicator) -> None:
+        """Learn the distances of the other shards' vertices: from lists of those that fell, if these fit."""
+        if not self.lists.vertices.size or not self._listed(comm):
+            comm.allgather(self.distances, self.ranges)
 
-    def _exchanged(self, comm: Communicator) -> Array | None:
-        """Exchange the distances that fell; return the vertices of other shards, or None if none fell anywhere."""
-        (vertices, values, counts), xp, shard = self.lists, devices.of(self.distances).xp, self.shard
-        fell = self.distances[self.own] < self.known
-        counts[shard] = xp.count_nonzero(fell)
+    def _listed(self, comm: Communicator) -> bool:
+        """Exchange lists of the vertices that fell; return whether they fit."""
+        vertices, values, counts = self.lists
+        xp, length, own = devices.of(counts).xp, vertices.shape[1], slice(*self.ranges[self.shard])
+        found = xp.flatnonzero(self.distances[own] < self.known[own]) + own.start
+        counts[self.shard] = len(found)
         comm.allgather(counts, tuple((each, each + 1) for each in range(comm.size)))
-        found, length = devices.to_host(counts).tolist(), vertices.shape[1]
-        if not any(found):
-            return None
-        self.known[:] = self.distances[self.own]
-        words = slice(self.own.start // 32, -(-self.own.stop // 32)) if len(fell) else slice(0)
-        self.mask[words] = bits_of(fell, xp)
-        if max(found) > length:
-            self._exchange_all(comm)
-            others = self.mask.copy()
-            others[words] = 0
-            return members_of(others, xp)
-        vertices[shard, : found[shard]] = xp.flatnonzero(fell) + self.own.start
-        values[shard, : found[shard]] = self.distances[self.own][fell]
+        fell = devices.to_host(counts).tolist()
+        if max(fell) > length:
+            return False
+        vertices[self.shard, : len(found)], values[self.shard, : len(found)] = found, self.distances[found]
+        places = tuple((shard * length, shard * length + count) for shard, count in enumerate(fell))
         for lists in (vertices, values):
-            places = tuple((each * length, each * length + count) for each, count in enumerate(found))
             comm.allgather(lists.reshape(-1), places)
-        others = [each for each in range(comm.size) if each != shard]
-        seeds = xp.concatenate([vertices[each, : found[each]] for each in others])
-        self.distances[seeds] = xp.concatenate([values[each, : found[each]] for each in others])
-        return seeds
-
-    def _go_on_from(self, seeds: Array) -> None:
-        """Put vertices that have distances on an empty near pile."""
-        assert isinstance(self.arrays, Piles)
-        for array in (self.arrays.stamps, self.arrays.waits, self.control):
-            array.fill(0)
-        if len(seeds):
-            distances, most = self.distances[seeds], kernel_infinity(np.dtype(self.distances.dtype))
-            bound = min(distances.min().item() + self.bounds.window, most)
-            self.kernels.start(seeds, bound, self.distances, self.arrays.near, self.arrays.bound, self.control)
-            self.distances[seeds] = distances
+        for other, count in enumerate(fell):
+            if other != self.shard:
+                self.distances[vertices[other, :count]] = values[other, :count]
+        return True

@@ -411,28 +411,29 @@ def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengt
 
 def _ascent(start, turn, tree, entries, lengths, label):
     """Return the vertices of a shortest path down to `start` from its ancestor at depth `turn`."""
-    line, path = np.empty((2, tree.depth[start] + 1), np.int32)
-    return path[: _ascend(start, turn, tree, entries, lengths, label, line, path)]
+    line, origin, path = np.empty((3, tree.depth[start] + 1), np.int32)
+    return path[: _ascend(start, turn, tree, entries, lengths, label, line, origin, path)]
 
 
 @njit(nogil=True, cache=True)
-def _ascend(start, turn, tree, entries, lengths, label, line, path):
-    """Write the ancestor at each depth to `line`, and the path; return its length."""
-    v = start
-    while v >= 0:
-        line[tree.depth[v]] = v
+def _ascend(start, turn, tree, entries, lengths, label, line, origin, path):
+    """Write the path; return its length. It goes to each ancestor from the deepest one, as those of many pairs do."""
+    own = tree.depth[start]
+    v, d = start, own
+    for above in range(own + 1):
+        origin[above] = -1
+    while d >= turn:
+        line[d] = v
+        for e in range(entries.begin[v], entries.begin[v + 1]):
+            above = entries.depth[e]
+            if origin[above] < 0 and label[d] + lengths[e] == label[above]:
+                origin[above] = d
         v = tree.parent[v]
+        d -= 1
     path[0] = line[turn]
     length, d = 1, turn
-    while d < len(line) - 1:
-        below = d + 1
-        while True:
-            v = line[below]
-            e = _entry(entries.upper, entries.begin[v], entries.begin[v + 1], line[d])
-            if e >= 0 and label[below] + lengths[e] == label[d]:
-                break
-            below += 1
-        d = below
+    while d < own:
+        d = origin[d]
         path[length] = line[d]
         length += 1
     return length

@@ -67,7 +67,7 @@ def jump(chain: Array, first: int, last: int, step: int, rounds: int, open_words
     """
     if last > first and rounds:
         resident = cuda_attribute("MaxThreadsPerMultiProcessor") // _JUMPERS * cuda_attribute("MultiProcessorCount")
-        blocks = min(resident, -(-(last - first) // _JUMPERS))
+        blocks = launched_blocks(min(resident, -(-(last - first) // _JUMPERS)))
         numbers = np.uint64(first), np.uint64(last), np.int32(step), np.int32(step + rounds)
         kernel = cuda_function(SOURCE, "jump", cooperative=True)
         kernel((blocks,), (_JUMPERS,), (chain, *numbers, open_words[1:], open_words[:1]))

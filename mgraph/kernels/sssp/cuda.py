@@ -18,11 +18,11 @@ INSTANCES = (
         for t in _TYPES.values()
         for offset in ("int", "long long")
     ),
-    *(f"{kernel}<{t}>" for kernel in ("start", "settle_roots") for t in _TYPES.values()),
+    *(f"{kernel}<{t}>" for kernel in ("start", "join", "settle_roots") for t in _TYPES.values()),
 )
 
-#: Place of the number of rounds run in the control words.
-ROUND = 1
+#: Places of the control words that the host reads: the number of rounds run, and the sizes of the piles.
+ROUND, NEAR, FAR = 1, 2, 3
 CONTROL_WORDS = 80
 
 #: The value that `parents` leaves where it finds no predecessor.
@@ -67,6 +67,14 @@ def piles(edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, roun
     n = np.int32(len(arrays.distances))
     arguments = *edges, n, *arrays, control, *_scalars(arrays.distances, bounds, rounds)
     _launch("piles", edges[0], arrays.distances, arguments)
+
+
+def join(first: int, last: int, known: Array, mask: Array, arrays: Piles, control: Array, window: float) -> None:
+    """Put other shards' vertices that fell on the near pile, and write a mask of the shard's own that fell."""
+    distances, near, bound = arrays.distances, arrays.near, arrays.bound
+    sizes = map(np.int32, (len(distances), first, last))
+    arguments = *sizes, distances, known, mask, near, bound, control, distances.dtype.type(window)
+    _launch_all(f"join<{_TYPES[np.dtype(distances.dtype)]}>", arguments)
 
 
 def masks(

@@ -12,6 +12,7 @@ from ...device.numba.atomics import fetch_and_add, fetch_and_min
 from ...device.numba.caching import njit
 from ...device.numba.small import VERTICES, is_small, unless
 from ...dtypes import NO_PREDECESSOR
+from .piles import FAR as FAR  # an operation's constant
 from .piles import NEAR, PIECE, ROUND, extremes, search
 
 CONTROL_WORDS = 4
@@ -39,6 +40,35 @@ def start(seeds, window, distances, near, bound, control):
 def piles(edges, arrays, control, bounds, rounds):
     """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
     search(edges, arrays, control, bounds, rounds, _cores(edges[0]))
+
+
+def join(first, last, known, mask, arrays, control, window):
+    """Put other shards' vertices that fell on the near pile, and write a mask of the shard's own that fell."""
+    distances, near, bound = arrays.distances, arrays.near, arrays.bound
+    infinity, _ = extremes(distances.dtype)
+    pile, scalar = near[len(distances) * (control[ROUND] & 1) :], distances.dtype.type
+    size, least = _join(first, last, distances, known, mask, pile, control[NEAR], infinity)
+    control[NEAR] = size
+    if least < infinity:
+        bound[0] = min(bound[0], scalar(min(float(least) + window, float(infinity))))
+
+
+@njit(nogil=True, cache=True)
+def _join(first, last, distances, known, mask, pile, size, least):
+    for start in range(0, len(distances), 32):
+        bits = np.uint32(0)
+        for v in range(start, min(start + 32, len(distances))):
+            if distances[v] < known[v]:
+                known[v] = distances[v]
+                if first <= v < last:
+                    bits |= _ONE << np.uint32(v - start)
+                else:
+                    pile[size] = v
+                    size += 1
+                    least = min(least, distances[v])
+        if first <= start < last:
+            mask[start >> 5] = bits
+    return size, least
 
 
 def _cores(indptr):

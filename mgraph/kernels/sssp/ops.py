@@ -118,8 +118,10 @@ class Bounds(NamedTuple):
 class Operations(Protocol):
     """The operations of both twins. `control` is int32 of shape (`CONTROL_WORDS`,), zero before the first one."""
 
-    #: Place of the number of rounds run in the control words, and how many control words there are.
+    #: Places of the number of rounds run and of the sizes of the piles in the control words, and their number.
     ROUND: int
+    NEAR: int
+    FAR: int
     CONTROL_WORDS: int
     #: The value that `parents` leaves where it finds no predecessor.
     OPEN: int
@@ -138,6 +140,16 @@ class Operations(Protocol):
 
     def piles(self, edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int) -> None:
         """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
+        ...
+
+    def join(
+        self, first: int, last: int, known: Array, mask: Array, arrays: Piles, control: Array, window: float
+    ) -> None:
+        """Take over what other shards found, after `piles` over the edges into the vertices from `first` to `last`.
+
+        Other vertices whose distance is less than in `known` come on the near pile, and the bound falls to the least
+        of them and a window. `mask` gets the own vertices whose distance is. Then `known` has all distances.
+        """
         ...
 
     def masks(

@@ -1,0 +1,93 @@
+// Many pairs of a hierarchy: climbs that are kept, and where those of two vertices meet.
+//
+// Algorithm. `climb`: a warp a vertex goes up the elimination tree, and lowers the labels of each ancestor's upper
+// neighbours, 32 entries at a time. `meet`: a warp a pair finds by bisection how many ancestors the two have in common,
+// and takes the least sum of their labels; of equal ones the deepest.
+//
+// Encoding. Vertices are ranks. The climb of vertex number i is from first[i] to first[i + 1], by depth: the ancestor,
+// and the length of the shortest upward path to it. Infinity is that of infinity.cuh.
+//
+// Cost. A climb reads the entries of all ancestors once; each ancestor waits for the label of the one below, so some
+// thousand warps are needed to hide the latency. A pair reads two rows of labels, of which neighbouring elements are
+// read by neighbouring threads.
+//
+// Races. The entries of a vertex have different depths, so no two threads write the same label. A label is final when
+// the warp comes to its ancestor, after a barrier of the warp.
+//
+// Sources. J. Dibbelt, B. Strasser, D. Wagner, "Customizable contraction hierarchies", 2016; D. Ouyang, L. Qin,
+// L. Chang, X. Lin, Y. Zhang, Q. Zhu, "When hierarchy meets 2-hop-labeling: efficient shortest distance queries on road
+// networks", 2018.
+
+#include "warp.cuh"
+#include "infinity.cuh"
+#include "distances.cuh"
+
+constexpr int THREADS = 256, WARPS = THREADS / 32;
+
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+    climb(const int* vertices, int count, const int* parent, const int* depth, const int* begin, const int* depths,
+          const T* lengths, const long long* first, int* vertex, T* label) {
+    const int i = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (i >= count) return;
+    vertex += first[i];
+    label += first[i];
+    int v = vertices[i], d = depth[v];
+    for (int k = lane; k <= d; k += 32) label[k] = k < d ? infinity<T>() : T(0);
+    __syncwarp();
+    while (v >= 0) {
+        const T own = label[d];
+        if (lane == 0) vertex[d] = v;
+        if (own < infinity<T>()) {
+            const int end = begin[v + 1];
+            for (int e = begin[v] + lane; e < end; e += 32) {
+                const int above = depths[e];
+                const T through = sum(own, lengths[e]);
+                if (through < label[above]) label[above] = through;
+            }
+        }
+        __syncwarp();
+        v = parent[v];
+        --d;
+    }
+}
+
+// `turn` may be null. It is -1 where there is no path.
+template <typename T>
+__global__ void __launch_bounds__(THREADS)
+    meet(const int* sources, const int* targets, int count, const long long* there_first, const int* there_vertex,
+         const T* there_label, const long long* back_first, const int* back_vertex, const T* back_label, T* D,
+         int* turn) {
+    const int i = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (i >= count) return;
+    const long long one = there_first[sources[i]], two = back_first[targets[i]];
+    int common = 0;
+    int high = static_cast<int>(min(there_first[sources[i] + 1] - one, back_first[targets[i] + 1] - two));
+    while (common < high) {
+        const int middle = common + (high - common) / 2;
+        if (there_vertex[one + middle] == back_vertex[two + middle])
+            common = middle + 1;
+        else
+            high = middle;
+    }
+    T best = infinity<T>();
+    int deepest = -1;
+    for (int d = lane; d < common; d += 32) {
+        const T through = sum(there_label[one + d], back_label[two + d]);
+        if (through < infinity<T>() && through <= best) {
+            best = through;
+            deepest = d;
+        }
+    }
+    for (int apart = 16; apart > 0; apart /= 2) {
+        const T other = __shfl_xor_sync(ALL, best, apart);
+        const int where = __shfl_xor_sync(ALL, deepest, apart);
+        if (other < best || (other == best && where > deepest)) {
+            best = other;
+            deepest = where;
+        }
+    }
+    if (lane != 0) return;
+    D[i] = best;
+    if (turn != nullptr) turn[i] = deepest;
+}

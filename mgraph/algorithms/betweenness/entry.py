@@ -1,0 +1,86 @@
+"""The registry entry of betweenness."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...graph import Graph
+from ...io import read_vertices
+from ...planning.plan import Plan
+from ..command import IDS, Command, Option
+from ..entry import Algorithm, Sample, declare
+from ..samples import WEIGHTS, graphs, large, with_weights
+from ..work import Work
+from . import verify
+from .call import betweenness
+from .plan import planned
+from .summary import summary
+
+
+def work(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
+    """Return the work of betweenness: the edges, as often as there are sources."""
+    return Work(len(arrays["sources"]) * graph.m, "TEPS")
+
+
+def samples(method: str) -> Iterator[Sample]:
+    """Yield measures of vertices and of edges, by edges and by weights, and of a grid with very many paths."""
+    for graph in graphs():
+        sources = [(7 * i) % graph.n for i in range(5)]
+        for edges in (False, True):
+            yield Sample(graph.unweighted(), {"sources": sources, "edges": edges})
+            for dtype in ("int32", "float64"):
+                yield Sample(with_weights(graph, dtype, 1), {"sources": sources, "edges": edges})
+
+
+def further() -> Iterator[Sample]:
+    """Yield graphs with weights of every type, and a large one."""
+    for dtype in WEIGHTS:
+        yield Sample(with_weights(graphs()[0], dtype, 1), {"sources": [1, 2]})
+    yield Sample(large(), {"sources": [1, 2]})
+
+
+BETWEENNESS = Algorithm(
+    name="betweenness",
+    call=betweenness,
+    planner=planned,
+    needs_edges=True,
+    methods=(),
+    start="sources",
+    checks={"values": verify.values},
+    arrays=lambda result: {**result.arrays, "sources": result.sources},
+    work=work,
+    rounds=lambda result: int(result.plan.steps),
+    samples=samples,
+    further=further,
+    command=Command(
+        name="betweenness",
+        help="Find how many shortest paths of FILE's graph pass each vertex, or each edge.",
+        example="mgraph betweenness roads.gr --samples 50 --seed 1 --out betweenness.npy",
+        summary=summary,
+        options=(
+            Option(
+                "sources",
+                str,
+                "A file with the vertices that paths start from: a number or an id a line, or .npy. By default all.",
+                metavar="LIST",
+                read=read_vertices,
+                vertices=True,
+            ),
+            Option(
+                "targets",
+                str,
+                "The same of the vertices that paths lead to.",
+                metavar="LIST",
+                read=read_vertices,
+                vertices=True,
+            ),
+            Option("samples", int, "Take so many sources, drawn at random, and scale up.", metavar="K"),
+            Option("seed", int, "Draws the samples.", metavar="N"),
+            Option("edges", bool, "Measure edges, not vertices.", array=True),
+            Option("endpoints", bool, "Count the ends of a path as passed."),
+            Option("limit", float, "The length of the longest paths that count.", metavar="D"),
+            IDS,
+        ),
+    ),
+)
+
+declare(BETWEENNESS)

@@ -1,0 +1,116 @@
+"""Plans of betweenness: how the sources are dealt to the devices, and how many fit at a time."""
+
+import numpy as np
+
+from ...arguments import checked_choice
+from ...dtypes import name_of, offset_type
+from ...kernels import betweenness as betweenness_kernels
+from ...planning.cut import even_ranges, span_of
+from ...planning.devices import DeviceSpec, rates_of, usable
+from ...planning.fit import fitted
+from ...planning.plan import Plan
+from ...planning.rates import EXCHANGE
+from ...planning.remembered import remembered
+from ...planning.shape import Shape
+from ..batched_sssp import SLICE, apart_seconds, gathered_bytes, relaxing_seconds, searches_bytes
+from .detail import BetweennessDetail
+
+#: Reads of edges by a search from a source that take as long on a CPU, for each edge and each vertex; measured
+#: (benchmarks/NOTES.md). By weights, vertices are sorted by their distances. Adding up edges reads each once more.
+AN_EDGE_READ, A_VERTEX_READ, A_SORTED_VERTEX = 0.4, 3.4, 10.0
+
+#: How often a GPU reads an edge for a source, without lengths; assumed.
+READS = 3
+
+#: Bytes of an edge that are needed to add up both directions, and to list the ends: numbers, their order, the sums.
+AN_EDGE = 36
+
+
+@remembered
+def planned(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    *,
+    method: str = "auto",
+    sources: int | None = None,
+    weighted: bool = True,
+    edges: bool = False,
+    span: int | None = None,
+    memory_limit: int | None = None,
+    directed: bool = True,
+    gathered: bool = False,
+    weight_bytes: int = 0,
+    computed: str = "int32",
+    wide: bool = False,
+    shape: Shape | None = None,
+) -> Plan:
+    """Plan the betweenness of vertices or `edges` by the paths from `sources` vertices.
+
+    Parameters
+    ----------
+    gathered : bool
+        Whether each device first gathers the edges of a graph that lies on workers, with weights of `weight_bytes`.
+    computed : str
+        The type of distances by weights.
+    wide : bool
+        Whether numbers of paths are scaled.
+    """
+    checked_choice("method", method, ("auto", "brandes"))
+    kind, shape, sources = specs[0].kind, shape or Shape(), n if sources is None else sources
+    kernels, able = betweenness_kernels.of_kind(kind), rates_of(specs[0])
+    dtype = np.dtype(computed if weighted else np.int32)
+    share = max(1, -(-sources // len(specs)))
+    together = relaxing_seconds(n, m, share, specs[0], True, shape) if weighted else 0.0
+    alone = apart_seconds(n, m, share, specs[0], shape) if weighted else 0.0
+    apart = weighted and kind == "cpu" and alone < together
+
+    def peak(rows: int, batch: int) -> int:
+        batch = min(batch, rows)
+        if weighted:
+            cores = specs[0].cores if apart else 0
+            found = searches_bytes(n, m, batch, dtype, dtype, kind=kind, directed=directed, apart=cores)
+            found += directed * m * dtype.itemsize
+        else:
+            found = (1 + directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
+        held = gathered_bytes(m, weight_bytes, directed, True) if gathered and weighted else 0
+        taken = batch * int(kernels.row_bytes(n, dtype.itemsize, wide))
+        return held + found + 5 * n + 4 * rows + (8 * m + max(taken, AN_EDGE * m) if edges else 8 * n + taken)
+
+    sharing = SLICE[kind] if weighted and not apart else 1  # sources that share reads of edges
+    batch = min(share, max(kernels.SOURCES, sharing) * specs[0].cores)
+    most = min(usable(spec, memory_limit) for spec in specs)
+    while batch > 1 and peak(share, batch) > most:
+        batch = -(-batch // 2)
+    ranges = even_ranges(sources, len(specs), 1)
+    steps = -(-share // batch) if sources else 0
+    if kind == "cpu":
+        reads = (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
+    else:
+        reads = (READS + weighted + edges) * max(m, n)
+    seconds = reads * batch / (able.search * specs[0].cores) + min(alone, together) * batch / share + able.launch
+    return fitted(
+        Plan(
+            algorithm="betweenness",
+            method="brandes",
+            n=n,
+            m=m,
+            dtype="float64",
+            ranges=ranges,
+            devices=specs,
+            steps=steps,
+            span=span or span_of(seconds),
+            peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
+            seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
+            detail=BetweennessDetail(
+                sources=sources,
+                batch=batch,
+                weighted=weighted,
+                computed=name_of(dtype),
+                apart=apart,
+                wide=wide,
+                edges=edges,
+            ),
+        ),
+        memory_limit,
+    )

@@ -1,0 +1,222 @@
+"""Betweenness: the program over ranges of the list of sources.
+
+``kernels/betweenness.cu`` explains the algorithm. A shard has the whole graph and a range of the sources. A superstep
+takes the next batch of them: it finds their distances by weights, if there are weights, then counts paths and gathers
+dependencies, and adds these to the shard's sums. At the end the shards' sums are added up.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ... import device as devices
+from ...arrays import Array
+from ...graph import Compressed, Graph
+from ...graph.compressed import lightest, rows_of
+from ...graph.potentials import lengths_of
+from ...graph.vertex_range import VertexRange
+from ...kernels import betweenness as betweenness_kernels
+from ...kernels.betweenness.ops import Rows
+from ...planning.plan import Plan
+from ...runtime.communicator import Communicator
+from ...runtime.gathering import Whole
+from ..batched_sssp import Network, Searches, batches_of, network
+from .detail import BetweennessDetail
+from .pairs import Pairs
+
+
+class Edges(NamedTuple):
+    """A whole graph, as shards are given it.
+
+    Attributes
+    ----------
+    network : Network
+        The graph without parallel edges.
+    by_source : Compressed
+        Its edges by source.
+    given : Compressed or None
+        All edges by source, if there are parallel ones.
+    """
+
+    network: Network
+    by_source: Compressed
+    given: Compressed | None
+
+
+def edges_of(graph: Graph, place: devices.Device | None = None) -> Edges:
+    """Return a graph as the piece of each shard; on `place`, if that is the device of the only shard."""
+    host = devices.find("cpu")
+    simple = graph.kept("without parallel edges", host, partial(_simple, graph), weights=True)
+    chosen = graph if simple is None else simple
+    given = None if simple is None else graph.compressed("csr")
+    return Edges(network(chosen, place=place), chosen.compressed("csr"), given)
+
+
+def _simple(graph: Graph) -> Graph | None:
+    """Return a graph without all but the lightest of parallel edges; None if it has no such edges."""
+    edges = graph.compressed("csr")
+    xp = devices.of(edges.indices).xp
+    if not bool(_is_first(*edges[:2], xp).all()):
+        found = lightest(Compressed(*(None if part is None else devices.to_host(part) for part in edges)))
+        return Graph(graph.n, csr=found, directed=graph.directed, nonnegative=graph.nonnegative)
+    return None
+
+
+def _is_first(indptr: Array, indices: Array, xp: Any) -> Array:
+    """Return which edges by source are the first of those between their two vertices."""
+    first = xp.ones(len(indices), bool)
+    first[1:] = indices[1:] != indices[:-1]
+    starts = indptr[:-1]
+    first[starts[starts < len(indices)]] = True
+    return first
+
+
+def gathered_edges(whole: Whole, part: VertexRange, device: devices.Device, comm: Communicator) -> Edges:
+    """Return a graph that lies in ranges, on every shard."""
+    return edges_of(whole.graph(part, device, comm))
+
+
+@dataclass
+class Shard:
+    """A shard's state.
+
+    Attributes
+    ----------
+    by_source, by_target : tuple of array
+        The edges, with their lengths if there are any.
+    searches : Searches or None
+        What finds distances by weights.
+    trouble : array of int32, shape (2,)
+        As of the kernels' operations.
+    """
+
+    device: devices.Device
+    kernels: betweenness_kernels.Operations
+    edges: Edges
+    by_source: tuple[Array, ...]
+    by_target: tuple[Array, ...]
+    searches: Searches | None
+    sources: Array
+    targets: Array
+    rows: Rows
+    sums: Array
+    trouble: Array
+    batches: list[tuple[int, int]]
+    rounds: int
+    stopped: bool = False
+
+
+class Dependencies:
+    """Sums of dependencies over ranges of the list of sources.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its ranges are those of the list; each shard's device has the whole graph.
+    pairs : Pairs
+        Which pairs count.
+    directed : bool
+        Whether the graph is directed.
+    """
+
+    #: The results that go to the caller, if the graph lies on workers.
+    facts: ClassVar[tuple[str, ...]] = ("betweenness", "src", "dst", "trouble")
+
+    def __init__(self, plan: Plan[BetweennessDetail], pairs: Pairs, directed: bool) -> None:
+        self.plan = plan
+        self.pairs = pairs
+        self.directed = directed
+
+    def load(self, shard: int, piece: Edges, device: devices.Device) -> Shard:
+        """Return the shard with the graph on its device, before the first batch."""
+        xp, n, detail, kernels = device.xp, self.plan.n, self.plan.detail, betweenness_kernels.on(device)
+        batches = [batches_of([(0, last - first)], detail.batch) for first, last in self.plan.ranges]
+        own = self.pairs.sources[slice(*self.plan.ranges[shard])]
+        batch, computed = min(detail.batch, len(own)), np.dtype(detail.computed)
+        by_target: tuple[Array, ...] = tuple(map(device.asarray, piece.network.incoming[:2]))
+        outgoing = piece.network.outgoing
+        by_source = by_target if outgoing is None else tuple(map(device.asarray, outgoing))
+        searches = None
+        if detail.weighted:
+            limit, apart = self.pairs.limit, detail.apart
+            searches = Searches(piece.network, device, batch, computed, computed, limit, apart)
+            by_target = searches.by_target
+            by_source = (*by_source, self._lengths(piece, computed, device)) if self.directed else by_target
+        return Shard(
+            device=device,
+            kernels=kernels,
+            edges=piece,
+            by_source=by_source,
+            by_target=by_target,
+            searches=searches,
+            sources=device.asarray(own),
+            targets=device.asarray(self.pairs.is_target(n)),
+            rows=kernels.rows(xp, batch, n, computed, detail.wide),
+            sums=xp.zeros(len(by_source[1]) if self.pairs.edges else n, np.float64),
+            trouble=xp.zeros(2, np.int32),
+            batches=batches[shard],
+            rounds=max(map(len, batches)),
+        )
+
+    def _lengths(self, piece: Edges, computed: np.dtype, device: devices.Device) -> Array:
+        """Return the lengths of the edges by source."""
+        kept = piece.network.lengths("csr", computed, device)
+        return lengths_of(piece.by_source, computed, device) if kept is None else kept
+
+    def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
+        """Add what one batch of sources contributes; nothing more once numbers of paths were too large."""
+        s, k = state, state.kernels
+        if first >= s.rounds:
+            return 0
+        if first < len(s.batches) and not s.stopped:
+            top, bottom = s.batches[first]
+            sources, rows = s.sources[top:bottom], Rows(*(array[: bottom - top] for array in s.rows))
+            if s.searches is None:
+                most = int(min(self.pairs.limit, self.plan.n))
+                k.levels(s.by_source, s.by_target, sources, s.targets, most, rows, s.trouble)
+            else:
+                s.searches.write(sources, rows.distances, None)
+                k.tight(s.by_source, s.by_target, sources, s.targets, rows, s.trouble)
+            s.stopped = bool(devices.to_host(s.trouble).any())
+            if not s.stopped and self.pairs.edges:
+                k.add_edges(s.by_source[:2], None if s.searches is None else s.by_source[2], rows, s.sums)
+            elif not s.stopped:
+                k.add(sources, s.targets, self.pairs.endpoints, rows, s.sums)
+        return 1
+
+    def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
+        """Return the shard's share of the vertices or edges, with the sums of all shards, and its `trouble`."""
+        xp, sums = state.device.xp, state.sums
+        comm.allreduce(sums, "sum")
+        del state.rows, state.searches  # frees memory to sort edges
+        found = {"betweenness": sums}
+        if self.pairs.edges:
+            found = self._of_edges(state, xp)
+        self.pairs.scale(found["betweenness"], self.directed, self.plan.n, xp)
+        count, shards = len(found["betweenness"]), len(self.plan.ranges)
+        own = slice(count * comm.rank // shards, count * (comm.rank + 1) // shards)
+        return {name: array[own] for name, array in found.items()} | {"trouble": state.trouble}
+
+    def _of_edges(self, state: Shard, xp: Any) -> dict[str, Array]:
+        """Return the sums of all edges and their ends; both directions of an undirected edge have the sum of both.
+
+        Of parallel edges the lightest share the sum.
+        """
+        n, sums, device = self.plan.n, state.sums, state.device
+        indptr, indices = state.by_source[:2]
+        src = rows_of(indptr, len(indices), xp)
+        if not self.directed:
+            sums = sums + sums[(indices.astype(np.int64) * n + src).argsort()]
+        if state.edges.given is None:
+            return {"betweenness": sums, "src": src, "dst": indices.copy()}
+        indptr, indices = map(device.asarray, state.edges.given[:2])
+        place = xp.cumsum(_is_first(indptr, indices, xp)) - 1
+        counted = xp.ones(len(indices), bool)
+        if self.plan.detail.weighted:
+            all_weights, least = state.edges.given.weights, state.edges.by_source.weights
+            counted = device.asarray(all_weights) == device.asarray(least)[place]
+        sharing = xp.bincount(place[counted], minlength=len(sums))
+        values = xp.where(counted, (sums / sharing)[place], 0.0)
+        return {"betweenness": values, "src": rows_of(indptr, len(indices), xp), "dst": indices.copy()}

@@ -1,0 +1,432 @@
+"""Betweenness: NetworkX's values on random graphs, exact fractions, grids with more paths than float64 counts."""
+
+import itertools
+import random
+from collections import Counter
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mgraph
+from mgraph import device as devices
+from mgraph.algorithms.betweenness import call as module
+from mgraph.algorithms.samples import graphs, with_weights
+from mgraph.errors import InputError, VerificationError
+from mgraph.generate import grid, rmat
+from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.memory import measured
+from tests.support.parameters import exhaustive
+
+pytestmark = CLUSTER_WARNINGS
+
+KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+
+def random_network(seed):
+    """A NetworkX graph of each kind in turn, with parallel edges, loops and lone nodes; and as a Graph."""
+    rng = random.Random(seed)
+    n, made = rng.randint(2, 25), KINDS[seed % 4]()
+    made.add_nodes_from(range(n))
+    lengths = [1, 2, 3] if seed % 3 else [0.25, 0.5, 1.0, 0.1]
+    for _ in range(rng.randint(0, 3 * n)):
+        made.add_edge(rng.randrange(n), rng.randrange(n), weight=rng.choice(lengths))
+    return made, mgraph.Graph.from_networkx(made)
+
+
+def values(result):
+    return devices.to_host(result.betweenness)
+
+
+def by_ends(result):
+    """The values of edges by their ends, those of parallel ones sorted."""
+    found = {}
+    for u, v, value in zip(*(devices.to_host(a).tolist() for a in (result.src, result.dst, result.betweenness))):  # noqa: B905
+        found.setdefault((u, v), []).append(value)
+    return {ends: sorted(group) for ends, group in found.items()}
+
+
+def check_edges(result, expected, directed):
+    """Compare with NetworkX's values of edges."""
+    wanted = {}
+    for (u, v, *_), value in expected.items():
+        for ends in {(u, v)} if directed else {(u, v), (v, u)}:
+            wanted.setdefault(ends, []).append(value)
+    found = by_ends(result)
+    assert found.keys() == wanted.keys()
+    for ends, group in wanted.items():
+        assert found[ends] == pytest.approx(sorted(group), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_networkx_finds_the_same(device, weight):
+    for seed in range(48):
+        network, graph = random_network(seed)
+        n, where = graph.n, {"weight": weight is not None, "device": device}
+        for normalized in (True, False):
+            for endpoints in (True, False):
+                found = mgraph.betweenness(graph, normalized=normalized, endpoints=endpoints, **where)
+                expected = nx.betweenness_centrality(network, weight=weight, normalized=normalized, endpoints=endpoints)
+                assert values(found) == pytest.approx([expected[v] for v in range(n)], rel=1e-9, abs=1e-12), seed
+            found = mgraph.betweenness(graph, edges=True, normalized=normalized, **where)
+            check_edges(
+                found,
+                nx.edge_betweenness_centrality(network, weight=weight, normalized=normalized),
+                network.is_directed(),
+            )
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+def test_samples_are_networkx_s(device, normalized):
+    for seed in range(24):
+        network, graph = random_network(seed)
+        n, options = graph.n, {"normalized": normalized, "seed": seed}
+        for k in {1, (n + 1) // 2, n}:
+            for endpoints in (True, False):
+                found = mgraph.betweenness(graph, samples=k, endpoints=endpoints, device=device, **options)
+                expected = nx.betweenness_centrality(network, k=k, weight="weight", endpoints=endpoints, **options)
+                assert values(found) == pytest.approx([expected[v] for v in range(n)], rel=1e-9, abs=1e-12, nan_ok=True)
+            drawn = random.Random(seed)  # as NetworkX passes it on
+            found = mgraph.betweenness(graph, samples=k, edges=True, device=device, normalized=normalized, seed=drawn)
+            expected = nx.edge_betweenness_centrality(network, k=k, weight="weight", **options)
+            check_edges(found, expected, network.is_directed())
+
+
+def test_pairs_of_some_vertices(device):
+    for seed in range(24):
+        network, graph = random_network(seed)
+        rng = random.Random(seed)
+        sources, targets = (rng.sample(range(graph.n), (graph.n + 1) // 2) for _ in range(2))
+        for normalized in (True, False):
+            options = {"normalized": normalized, "weight": "weight"}
+            found = mgraph.betweenness(graph, sources, targets, normalized=normalized, device=device)
+            expected = nx.betweenness_centrality_subset(network, sources, targets, **options)
+            assert values(found) == pytest.approx([expected[v] for v in range(graph.n)], rel=1e-9, abs=1e-12)
+
+
+def exact(graph, sources, targets, limit, endpoints):
+    """The sums over ordered pairs, in fractions, by listing all shortest paths: of vertices, and of edges by ends."""
+    lengths = {}
+    src, dst, weights = graph.listed()
+    for u, v, weight in zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True):
+        lengths[u, v] = min(weight, lengths.get((u, v), weight))
+    network = nx.DiGraph()
+    network.add_nodes_from(range(graph.n))
+    network.add_weighted_edges_from((u, v, weight) for (u, v), weight in lengths.items())
+    vertices, edges = Counter(), Counter()
+    for s in sources:
+        away = nx.single_source_dijkstra_path_length(network, s)
+        for t in targets:
+            if s == t or away.get(t, limit + 1) > limit:
+                continue
+            paths = list(nx.all_shortest_paths(network, s, t, "weight"))
+            for path in paths:
+                vertices.update(dict.fromkeys(path if endpoints else path[1:-1], Fraction(1, len(paths))))
+                edges.update(dict.fromkeys(itertools.pairwise(path), Fraction(1, len(paths))))
+    return vertices, edges
+
+
+def test_fractions(device):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n, m = int(rng.integers(2, 9)), int(rng.integers(0, 24))
+        src, dst = rng.integers(0, n, (2, m))
+        directed, limit = seed % 2 == 0, int(rng.integers(1, 7))
+        graph = mgraph.Graph.from_edges(src, dst, rng.integers(1, 4, m).astype(np.int32), n=n, directed=directed)
+        sources, targets = (rng.permutation(n)[: 1 + n // 2].tolist() for _ in range(2))
+        options = {"normalized": False, "limit": limit, "device": device}
+        # Of pairs that are not scaled, those of an undirected graph count half in each direction.
+        half = 1 if directed else Fraction(1, 2)
+        for endpoints in (False, True):
+            vertices, edges = exact(graph, sources, targets, limit, endpoints)
+            found = mgraph.betweenness(graph, sources, targets, endpoints=endpoints, **options)
+            expected = [float(half * vertices[v]) for v in range(n)] if n > 2 or endpoints else [0.0] * n
+            assert values(found) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        for (u, v), group in by_ends(mgraph.betweenness(graph, sources, targets, edges=True, **options)).items():
+            expected = edges[u, v] if directed else half * (edges[u, v] + edges[v, u])
+            assert sum(group) == pytest.approx(float(expected), rel=1e-12)
+
+
+def corner_of_grid(side):
+    """The dependencies of the first vertex of a grid on all others: a corner's shortest paths are binomials."""
+    i = np.arange(side)
+    passing = np.zeros((side + 1, side + 1))
+    rows, columns = np.add.outer(i, np.zeros(side)), np.add.outer(np.zeros(side), i)
+    down, right = (rows + 1) / (rows + columns + 1), (columns + 1) / (rows + columns + 1)
+    there = np.zeros((side + 1, side + 1))
+    there[:side, :side] = 1
+    for depth in range(2 * side - 2, -1, -1):
+        a = np.arange(max(0, depth - side + 1), min(side, depth + 1))
+        b = depth - a
+        passing[a, b] = down[a, b] * (passing + there)[a + 1, b] + right[a, b] * (passing + there)[a, b + 1]
+    found = passing[:side, :side].copy()
+    found[0, 0] = 0
+    return found.ravel()
+
+
+@pytest.mark.parametrize("dtype", [None, "int32", "float64"])
+@pytest.mark.parametrize("side", [60, 540, *exhaustive(1100)])
+def test_grids_with_more_paths_than_floats_count(device, side, dtype):
+    """From corner to corner of 540 x 540 there are 2^1073 paths, of 1,100 x 1,100 there are 2^2192."""
+    graph = grid(side, side, weights=None)
+    if dtype is not None:
+        graph = graph.with_weights(np.ones(graph.m, dtype))
+    found = mgraph.betweenness(graph, [0], normalized=False, device=device)
+    assert found.plan.detail.wide == (side > 60)
+    assert ("with exponents of their own" in found.explain(verbose=True)) == (side > 60)
+    expected = corner_of_grid(side) / (1 if graph.directed else 2)
+    assert np.allclose(values(found), expected, rtol=1e-11, atol=1e-300)
+    found = mgraph.betweenness(graph, [0], edges=True, normalized=False, device=device)
+    entering = np.bincount(devices.to_host(found.dst), values(found), graph.n)
+    each = expected + 1 / (1 if graph.directed else 2)  # what enters a vertex ends there or passes
+    each[0] = (graph.n - 1) / (1 if graph.directed else 2)
+    if graph.directed:
+        assert np.allclose(entering[1:], each[1:], rtol=1e-11)
+    else:  # both directions carry all that enters and leaves
+        assert np.allclose(entering[1:], (2 * expected + 0.5)[1:], rtol=1e-11)
+
+
+def test_samples_of_the_registry_verify(device):
+    for graph in graphs():
+        for weights in (None, "int32", "float64"):
+            made = with_weights(graph, weights, 1)
+            sources = [(11 * i) % graph.n for i in range(3)]
+            mgraph.betweenness(made, sources, device=device).verify(made)
+            mgraph.betweenness(made, sources, [1, 5, 9], edges=True, device=device).verify(made)
+
+
+def test_more_sources_than_a_batch(device):
+    graph = with_weights(rmat(10, 8), "int32", 1)
+    for weight in (True, False):
+        found = mgraph.betweenness(graph, weight=weight, device=device)
+        assert found.plan.steps > 1
+        rows = np.array_split(np.arange(graph.n), 5)
+        parts = [values(mgraph.betweenness(graph, some, weight=weight, device=device)) for some in rows]
+        assert np.allclose(values(found), sum(parts), rtol=1e-11)
+
+
+def test_the_same_bits_for_any_number_of_cores():
+    from mgraph.device.numba import numba
+
+    graph = with_weights(rmat(9, 8), "float64", 1)
+    cores = numba.get_num_threads()
+    for options in ({}, {"weight": False}, {"edges": True}):
+        found = []
+        try:
+            for threads in {1, min(2, cores)}:
+                numba.set_num_threads(threads)
+                found.append(values(mgraph.betweenness(graph, device="cpu", **options)))
+        finally:
+            numba.set_num_threads(cores)
+        assert all(np.array_equal(each, found[0]) for each in found)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("options", [{}, {"weight": False}, {"edges": True}, {"weight": False, "edges": True}], ids=str)
+def test_a_gpu_finds_the_same_bits_again_and_nearly_the_cpu_s(options):
+    graph = with_weights(rmat(12, 16), "int32", 1)
+    sources = np.arange(300)
+    first, second = (values(mgraph.betweenness(graph, sources, device="cuda", **options)) for _ in range(2))
+    assert np.array_equal(first, second)
+    on_cpu = values(mgraph.betweenness(graph, sources, device="cpu", **options))
+    assert np.allclose(first, on_cpu, rtol=1e-12, atol=1e-18)
+
+
+def test_small_graphs(device):
+    for n in (0, 1, 2):
+        graph = mgraph.Graph.from_edges([], [], n=n)
+        assert values(mgraph.betweenness(graph, device=device)).tolist() == [0.0] * n
+        found = mgraph.betweenness(graph, edges=True, device=device)
+        assert [len(array) for array in found.arrays.values()] == [0, 0, 0]
+        found.verify(graph)
+    two = mgraph.Graph.from_edges([0], [1])
+    assert values(mgraph.betweenness(two, edges=True, device=device)).tolist() == [0.5]
+    assert values(mgraph.betweenness(two, endpoints=True, device=device)).tolist() == [0.5, 0.5]
+    assert values(mgraph.betweenness(two, limit=0, endpoints=True, device=device)).tolist() == [0.0, 0.0]
+
+
+def test_ids():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
+    found = mgraph.betweenness(graph, ["Rome"], ["Genoa"], normalized=False, device="cpu")
+    assert found.to_pandas()["betweenness"].to_dict() == {"Rome": 0.0, "Pisa": 1.0, "Genoa": 0.0}
+    frame = mgraph.betweenness(graph, edges=True, normalized=False, device="cpu").to_pandas()
+    assert frame.values.tolist() == [[2.0, "Rome", "Pisa"], [2.0, "Pisa", "Genoa"]]
+
+
+def ring(weights):
+    return mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], np.array(weights))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, -2, 3], "the weight of the edge from 1 to 2 is -2: change it, or count edges by weight=False"),
+        ([1.0, 2.0, 0.0], "the weight of the edge from 2 to 0 is 0.0: change it"),
+        ([-0.0, 2.0, 1.0], "the weight of the edge from 0 to 1 is -0.0: change it"),
+    ],
+)
+def test_weights_must_be_positive(device, weights, message):
+    with pytest.raises(InputError, match=message):
+        mgraph.betweenness(ring(weights), device=device)
+    assert (
+        values(mgraph.betweenness(ring(weights), weight=False, normalized=False, device=device)).tolist() == [1.0] * 3
+    )
+
+
+def test_nan_is_refused():
+    with pytest.raises(InputError, match="NaN"):
+        mgraph.betweenness(np.array([[0, np.nan], [1, 0]]), device="cpu")
+
+
+def test_an_infinite_weight_is_no_path(device):
+    assert values(mgraph.betweenness(ring([np.inf, 1.0, 1.0]), normalized=False, device=device)).tolist() == [
+        0.0,
+        0.0,
+        1.0,
+    ]
+
+
+def test_a_weight_that_is_lost_in_rounding_is_refused(device):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], np.array([1e20, 1e-20]))
+    with pytest.raises(InputError, match="lost in the sum along a path, and with it the number of shortest paths"):
+        mgraph.betweenness(graph, device=device)
+
+
+@pytest.mark.parametrize("weights", [[2**30, 2**30, 5], [2**40, 1, 1]])
+def test_large_integers_are_exact(device, weights):
+    """Both ways from 0 to 2 are as long, in int64 beyond int32."""
+    graph = mgraph.Graph.from_edges([0, 1, 0, 3], [1, 2, 3, 2], np.array([*weights[:2], sum(weights[:2]) - 1, 1]))
+    found = mgraph.betweenness(graph, [0], [2], normalized=False, device=device)
+    assert found.plan.detail.computed == "float64" and values(found).tolist() == [0.0, 0.5, 0.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sources": [3]}, r"sources must be an integer in \[0, 3\), got 3"),
+        ({"targets": [-1]}, r"targets must be an integer in \[0, 3\), got -1"),
+        ({"samples": 4}, r"samples must be an integer in \[1, 4\), got 4"),
+        ({"samples": 0}, r"samples must be an integer in \[1, 4\), got 0"),
+        ({"samples": 2, "seed": 0.5}, "seed must be an integer of 0 or more, got 0.5"),
+        ({"samples": 2, "sources": [0]}, "samples=2 draws from all vertices: leave out sources"),
+        ({"samples": 2, "targets": [0]}, "samples=2 draws from all vertices: leave out targets"),
+        ({"edges": True, "endpoints": True}, "endpoints=True is for vertices: leave it out, or edges"),
+        ({"limit": -1}, "limit must be a number of 0 or more, got -1"),
+        ({"edges": 1}, "edges must be True or False, got 1"),
+    ],
+    ids=str,
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(InputError, match=message):
+        mgraph.betweenness(ring([1, 2, 3]), device="cpu", **arguments)
+
+
+def test_the_verifier_tells_wrong_results():
+    graph = grid(4, 5, weights=None)
+    result = mgraph.betweenness(graph, endpoints=True, samples=7, seed=1, device="cpu")
+    result.verify()
+    result.betweenness[3] += 1e-3
+    with pytest.raises(VerificationError, match="vertex 3 breaks the rule 'value'"):
+        result.verify()
+    result = mgraph.betweenness(graph, edges=True, limit=3, device="cpu")
+    result.verify()
+    result.betweenness[5] *= 1.001
+    with pytest.raises(VerificationError, match="edge 5 breaks the rule 'value'"):
+        result.verify()
+    result.dst[2] += 1  # which is not the graph's own array
+    with pytest.raises(VerificationError, match="edge 2 breaks the rule 'ends'"):
+        result.verify()
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_plans_do_not_depend_on_the_order_of_calls(wide):
+    """Scaled numbers of paths are for the call that needs them."""
+    side = 540 if wide else 20
+    for _ in range(2):
+        found = mgraph.betweenness(grid(side, side, weights=None), [0], device="cpu")
+        assert found.plan.detail.wide is wide
+
+
+SIZES = [
+    pytest.param(dict(weight=False), id="levels"),
+    pytest.param(dict(weight=False, edges=True), id="edges"),
+    pytest.param({}, id="weights"),
+    pytest.param(dict(edges=True), id="edges with weights"),
+]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("options", SIZES)
+def test_predicted_peak_is_the_measured_one(directed, options):
+    graph = with_weights(rmat(13, 8, directed=directed), "int32", 1)
+    sources = np.arange(64, dtype=np.int32)
+    mgraph.betweenness(graph, sources, device="cpu", **options)
+    graph.release()
+    result, peak = measured(lambda: mgraph.betweenness(graph, sources, device="cpu", **options))
+    predicted = result.plan.peak_bytes[0] - result.plan.devices[0].held
+    assert 0.8 * predicted < peak < 1.01 * predicted  # of a search's workspace not all is used
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("options", SIZES)
+def test_predicted_peak_is_the_measured_one_on_a_gpu(directed, options):
+    mgraph.betweenness(with_weights(rmat(5), "int32", 1), [0], device="cuda", **options)  # compiles
+    graph = with_weights(rmat(15, directed=directed), "int32", 1)
+    with devices.find("cuda").peak_memory() as peak:
+        result = mgraph.betweenness(graph, range(300), device="cuda", **options)
+    assert result.plan.peak_bytes[0] == pytest.approx(peak.bytes, rel=0.05)
+
+
+def test_a_call_that_does_not_fit_is_refused_before_it_begins(monkeypatch):
+    monkeypatch.setattr(module, "edges_of", lambda *_: pytest.fail("begun"))
+    graph = rmat(10)
+    with pytest.raises(mgraph.MemoryLimitError, match="betweenness"):
+        mgraph.betweenness(graph, memory_limit=10_000, device="cpu")
+
+
+def test_fewer_sources_at_a_time_if_memory_is_short(device):
+    graph = rmat(9)
+    plenty = mgraph.betweenness(graph, device=device)
+    short = mgraph.betweenness(graph, device=device, memory_limit=max(plenty.plan.peak_bytes) // 2)
+    assert short.plan.detail.batch < plenty.plan.detail.batch
+    assert np.array_equal(values(short), values(plenty))
+
+
+client = clients(2, *exhaustive(1, 3))
+
+
+def check_workers(client, device):
+    cases = [random_network(seed)[1] for seed in range(8)] + [rmat(9, 8), grid(540, 540, weights=None)]
+    for graph in cases:
+        sources = None if graph.n < 1000 else [0, graph.n - 1]
+        for options in ({}, {"weight": False}, {"edges": True}, {"samples": 1 + graph.n // 2, "seed": 1}):
+            if "samples" in options and sources is not None:
+                continue
+            here = mgraph.betweenness(graph, sources, device=device, **options)
+            there = mgraph.betweenness(graph, sources, client=client, device=device, **options)
+            assert len(there.plan.ranges) == len(there.plan.devices)
+            assert np.allclose(values(there), values(here), rtol=1e-12, atol=1e-15, equal_nan=True)
+
+
+def test_workers_find_the_same(client):
+    check_workers(client, "cpu")
+
+
+@pytest.mark.gpu
+def test_gpus_of_workers_find_the_same(gpu_workers):
+    check_workers(gpu_workers, "cuda")
+
+
+def test_a_graph_on_workers(client):
+    for seed in range(6):
+        graph = random_network(seed)[1]
+        placed = mgraph.DistributedGraph.from_graph(graph, client=client)
+        for options in ({}, {"weight": False}, {"edges": True}, {"samples": 1 + graph.n // 2, "seed": 1}):
+            here, there = mgraph.betweenness(graph, device="cpu", **options), mgraph.betweenness(placed, **options)
+            for name, array in here.arrays.items():
+                assert np.allclose(there.arrays[name], array, rtol=1e-12, atol=1e-15, equal_nan=True)
+            there.verify()
+    with pytest.raises(InputError, match="needs positive weights; the weight is -2"):
+        mgraph.betweenness(mgraph.DistributedGraph.from_graph(ring([1, -2, 3]), client=client))

@@ -1,0 +1,415 @@
+"""Many pairs of a hierarchy: distances, paths, sums of other weights along them, and flows, against the textbook."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+
+import mgraph
+from mgraph import device as devices
+from mgraph.dtypes import infinity
+from mgraph.hierarchy import routes
+from mgraph.kernels.routes import Parts
+from mgraph.kernels.routes import host as kernels
+from tests.support.commands import failed, invoke, misused, ok
+from tests.support.references import as_floats, lightest_edges, lightest_matrix, textbook
+
+TYPES = [np.float32, np.float64, np.int32]
+
+
+@st.composite
+def cases(draw):
+    """A graph with loops, parallel edges, zeros and isolated vertices, its hierarchy, and pairs of vertices."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.integers(1, 40))
+    m = draw(st.sampled_from([0, n // 2, 2 * n, 6 * n]))
+    highest, dtype = draw(st.sampled_from([0, 1, 5, 1000])), draw(st.sampled_from(TYPES))
+    ends = random.integers(0, max(1, n * 3 // 4), (2, m))
+    weights = random.integers(0, highest + 1, m).astype(dtype)
+    graph = mgraph.Graph.from_edges(*ends, weights, n=n, directed=draw(st.booleans()))
+    if draw(st.booleans()):  # two cycles of length zero, or a path that is not unique, for many
+        heights = random.integers(-50, 50, n)
+        src, dst, weights = graph.coo()
+        shifted = (weights + heights[src] - heights[dst]).astype(dtype)
+        graph = mgraph.Graph.from_edges(src, dst, shifted, n=n)
+    pairs = random.integers(0, n, (2, draw(st.sampled_from([1, 7, 60]))))
+    return graph, random.permutation(n), pairs, random
+
+
+@pytest.fixture(params=["one block", "blocks", "climbs alone"])
+def way(request, monkeypatch):
+    """How climbs are made and kept; few pairs are joined at a time."""
+    monkeypatch.setattr(routes, "BATCH", 13)
+    if request.param == "blocks":
+        monkeypatch.setattr(routes, "CLIMBS", 2000)
+    if request.param == "climbs alone":
+        monkeypatch.setattr(kernels, "STACK", 0)
+
+
+def listed(found):
+    """The paths as lists."""
+    offsets, vertices = (devices.to_host(part) for part in (found.offsets, found.vertices))
+    assert offsets.dtype == np.int64 and vertices.dtype == np.int32 and offsets[0] == 0 and offsets[-1] == len(vertices)
+    return [vertices[first:last].tolist() for first, last in itertools.pairwise(offsets)]
+
+
+def edges_along(graph, path):
+    """The numbers of the edges of a path: the first of the lightest ones between two vertices."""
+    src, dst, weights = (devices.to_host(part) for part in graph.coo())
+    found = []
+    for u, v in itertools.pairwise(path):
+        between = np.flatnonzero((src == u) & (dst == v))
+        found.append(int(between[np.argmin(weights[between])]))
+    return found
+
+
+@given(case=cases())
+def test_pairs_are_those_of_the_textbook(device, way, case):
+    graph, order, (sources, targets), _ = case
+    roads = mgraph.Hierarchy(graph, order, device=device)
+    expected = textbook(lightest_matrix(graph))[sources, targets]
+    found = roads.pairs(sources, targets)
+    assert found.dtype == roads.dtype and np.array_equal(as_floats(found), expected)
+    both = roads.pairs(sources, targets, paths=True)
+    assert np.array_equal(devices.to_host(both.distances), devices.to_host(found)) and both.along is None
+    assert listed(both) == [roads.path(*pair) for pair in zip(sources.tolist(), targets.tolist(), strict=True)]
+
+
+@given(case=cases())
+def test_sums_of_other_weights_are_those_along_the_paths(device, way, case):
+    graph, order, (sources, targets), random = case
+    roads = mgraph.Hierarchy(graph, order, device=device)
+    other, whole = random.random(graph.m), random.integers(-9, 9, graph.m)
+    found = roads.pairs(sources, targets, along=[other, whole, graph.unweighted()], paths=True)
+    paths = [edges_along(graph, path) if path else None for path in listed(found)]
+    for weights, total in zip((other, whole, np.ones(graph.m, np.int64)), found.along, strict=True):
+        none = infinity(np.dtype(weights.dtype))
+        assert total.dtype == weights.dtype
+        expected = [none if path is None else weights[path].sum() for path in paths]
+        np.testing.assert_allclose(devices.to_host(total), expected, rtol=1e-12, atol=1e-12)
+    table = roads.distances(sources[:9], targets, along=[whole])
+    assert np.array_equal(devices.to_host(table.distances), devices.to_host(roads.distances(sources[:9], targets)))
+    assert table.offsets is None and table.along[0].shape == (len(sources[:9]), len(targets))
+    for i, row in enumerate(devices.to_host(table.along[0])):
+        each = roads.pairs(np.full(len(targets), sources[i]), targets, along=[whole])
+        assert np.array_equal(row, devices.to_host(each.along[0]))
+
+
+@given(case=cases())
+def test_flows_are_those_of_a_loop_over_paths(device, way, case):
+    graph, order, (sources, targets), random = case
+    roads = mgraph.Hierarchy(graph, order, device=device)
+    amounts = random.integers(0, 100, len(sources))
+    expected, cost, unserved, supply = np.zeros(graph.m, np.int64), 0.0, 0, np.zeros(graph.n, np.int64)
+    for source, target, amount in zip(sources.tolist(), targets.tolist(), amounts.tolist(), strict=True):
+        path = roads.path(source, target)
+        if not path:
+            unserved += amount
+            continue
+        expected[edges_along(graph, path)] += amount
+        cost += amount * float(roads.distance(source, target))
+        supply[source] += amount
+        supply[target] -= amount
+    flows = roads.flows((sources, targets, amounts))
+    flows.verify()
+    assert flows.loads.dtype == np.int64 and np.array_equal(flows.loads, expected)
+    assert (flows.cost, flows.unserved) == (cost, unserved) and np.array_equal(flows.supply, supply)
+    shares = roads.flows((sources, targets, amounts / 7))
+    shares.verify()
+    np.testing.assert_allclose(shares.loads, expected / 7, rtol=1e-12, atol=1e-12)
+
+
+@given(case=cases())
+def test_a_matrix_of_demand_is_one_of_pairs(device, way, case):
+    graph, order, (sources, targets), random = case
+    roads = mgraph.Hierarchy(graph, order, device=device)
+    demand = random.integers(0, 4, (len(sources), len(targets)))
+    i, j = np.indices(demand.shape).reshape(2, -1)
+    expected = roads.flows((sources[i], targets[j], demand.ravel()))
+    for given_ in (demand, sparse.coo_array(demand)) if demand.any() else (demand,):
+        flows = roads.flows(given_, sources, targets)
+        flows.verify()
+        assert np.array_equal(flows.loads, expected.loads) and flows.unserved == expected.unserved
+        assert flows.cost == expected.cost
+    every = np.zeros((graph.n, graph.n), np.int64)
+    np.add.at(every, (sources[i], targets[j]), demand.ravel())
+    assert np.array_equal(roads.flows(every).loads, expected.loads)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_distances_of_a_larger_graph_are_those_of_scipy(device, way, dtype):
+    random = np.random.default_rng(3)
+    ids = np.arange(600).reshape(20, 30)
+    src = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    dst = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    weights = random.integers(1, 99, len(src)) / (1 if dtype == np.int32 else 7)
+    graph = mgraph.Graph.from_edges(src, dst, weights.astype(dtype), n=650, directed=False)
+    roads = mgraph.Hierarchy(graph, random.permutation(650), device=device)
+    sources, targets = random.integers(0, 650, (2, 900))
+    expected = dijkstra(lightest_edges(graph))[sources, targets]
+    found = roads.pairs(sources, targets, paths=True)
+    np.testing.assert_allclose(as_floats(found.distances), expected, rtol=1e-6 if dtype == np.float32 else 1e-12)
+    if dtype == np.int32:
+        single = [roads.distance(*pair) for pair in zip(sources.tolist(), targets.tolist(), strict=True)]
+        assert as_floats(found.distances).tolist() == single
+    lightest = lightest_matrix(graph)
+    for source, target, length, path in zip(sources, targets, expected, listed(found), strict=True):
+        if math.isinf(length):
+            assert path == []
+            continue
+        assert path[0] == source and path[-1] == target and len(set(path)) == len(path)
+        assert math.isclose(sum(lightest[u, v] for u, v in itertools.pairwise(path)), length, rel_tol=1e-6)
+    roads.flows((sources, targets, random.random(900))).verify()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", TYPES)
+def test_a_gpu_has_the_bits_of_climbs_on_a_cpu(dtype, monkeypatch):
+    monkeypatch.setattr(kernels, "STACK", 0)
+    random, xp = np.random.default_rng(4), devices.find("cuda").xp
+    plain, order = mgraph.generate.grid(40, 50), random.permutation(2000)
+    weights = random.integers(0, 99, plain.m) if dtype == np.int32 else random.random(plain.m)
+    here, there = (
+        mgraph.Hierarchy(plain, order, device=kind).customize(weights.astype(dtype)) for kind in ("cpu", "cuda")
+    )
+    sources, targets = random.integers(0, 2000, (2, 5000))
+    expected = here.pairs(sources, targets)
+    assert np.array_equal(there.pairs(sources, targets), expected)
+    assert np.array_equal(there.pairs(sources[:3], targets[:3]), expected[:3])
+    src, dst, _ = plain.coo()
+    graph = mgraph.Graph.from_edges(xp.asarray(src), xp.asarray(dst), xp.asarray(weights), n=plain.n)
+    found = mgraph.Hierarchy(graph, order, device="cuda").pairs(xp.asarray(sources), xp.asarray(targets))
+    assert isinstance(found, xp.ndarray) and np.array_equal(found.get(), expected)
+
+
+@given(seed=st.integers(0, 2**32), dtype=st.sampled_from([np.float32, np.float64]))
+def test_paths_of_lengths_that_vanish_in_sums(device, way, seed, dtype):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 30))
+    ends = random.integers(0, n, (2, 3 * n))
+    weights = np.array([0, 1e-9, 0.1, 1 / 3, 7, 1e6])[random.integers(0, 6, 3 * n)].astype(dtype)
+    graph = mgraph.Graph.from_edges(*ends, weights, n=n, directed=bool(random.integers(2)))
+    roads = mgraph.Hierarchy(graph, random.permutation(n), device=device)
+    sources, targets = random.integers(0, n, (2, 50))
+    expected, lightest = textbook(lightest_matrix(graph))[sources, targets], lightest_matrix(graph)
+    for source, target, length, path in zip(
+        sources, targets, expected, listed(roads.pairs(sources, targets, paths=True)), strict=True
+    ):
+        assert bool(path) == math.isfinite(length)
+        if path:
+            assert path[0] == source and path[-1] == target and len(set(path)) == len(path)
+            assert math.isclose(sum(lightest[u, v] for u, v in itertools.pairwise(path)), length, rel_tol=1e-5)
+    roads.flows((sources, targets, np.arange(50))).verify()
+
+
+def test_a_cycle_is_left_out_of_a_path():
+    """Of ways that lead round, as those of floats that round may: 0 to 1 to 2 to 1 to 3."""
+    ways = np.array([[1, 6], [3, 4], [-1, -1], [0, -1], [5, 8], [1, -1], [3, -1], [-1, -1], [2, -1], [-1, -1]])
+    ends, path = np.array([1, 2, 1, 3], np.int32), np.zeros(9, np.int32)
+    met, parts = np.zeros(4, np.int32), Parts(ways.astype(np.int32), np.zeros(5, np.int32))
+    length = kernels._unpack(0, parts, ends, path, 1, met, np.empty(9, np.int64))
+    assert path[:length].tolist() == [0, 1, 3]
+
+
+def test_a_limit_bounds_sums_along_paths(device):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 4.0])
+    roads = mgraph.Hierarchy(graph, [0, 1, 2, 3], device=device)
+    found = roads.distances([0], along=[[1, 1, 1]], limit=3)
+    assert devices.to_host(found.distances).tolist() == [[0, 1, 3, np.inf]]
+    assert devices.to_host(found.along[0]).tolist() == [[0, 1, 2, np.iinfo(np.int64).max]]
+
+
+def test_closed_edges_carry_nothing_and_new_weights_have_their_own_paths(device):
+    graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 1.0])
+    roads = mgraph.Hierarchy(graph, [1, 0, 2], device=device)
+    assert roads.flows(([0], [2], [4])).loads.tolist() == [4, 0, 4]
+    busy = roads.customize([np.inf, 5, 1])
+    assert busy.flows(([0, 0], [2, 1], [4, 3])).loads.tolist() == [0, 4, 0]
+    assert busy.flows(([0, 0], [2, 1], [4, 3])).unserved == 3
+    assert listed(busy.pairs([0], [2], paths=True)) == [[0, 2]]
+    assert listed(roads.pairs([0], [2], paths=True)) == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("ids", [["Rome", "Pisa", "Genoa"], [70, -3, 2**40]])
+def test_pairs_and_demands_take_ids(ids):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False, ids=ids)
+    roads = mgraph.Hierarchy(graph, [0, 2, 1], device="cpu")
+    assert roads.pairs([ids[0]], [ids[2]], ids=True).tolist() == [7]
+    assert roads.flows(([ids[0]], [ids[2]], [5]), ids=True).loads.tolist() == [5, 0, 5, 0]
+    assert roads.flows([[5]], [ids[0]], [ids[2]], ids=True).loads.tolist() == [5, 0, 5, 0]
+    if isinstance(ids[0], str):
+        assert roads.pairs([ids[0], 1], [ids[2], ids[0]]).tolist() == [7, 4]
+
+
+def test_distances_out_of_range_are_refused_and_flows_are_not(device):
+    most = 2**28
+    path = mgraph.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [most, most, most - 2, most], directed=False)
+    roads = mgraph.Hierarchy(path, [0, 4, 2, 1, 3], device=device)
+    assert devices.to_host(roads.pairs([0], [3])).tolist() == [3 * most - 2]
+    with pytest.raises(mgraph.DistanceOverflowError, match="float64"):
+        roads.pairs([0], [4])
+    flows = roads.flows(([0], [4], [3]))
+    flows.verify()
+    assert flows.cost == 3 * (4 * most - 2)
+    with pytest.raises(mgraph.DistanceOverflowError, match="may be out of range for int64"):
+        roads.pairs([0], [3], along=[np.full(8, 2**61)])
+
+
+def test_progress_is_reported_and_may_end_a_call(monkeypatch):
+    monkeypatch.setattr(routes, "BATCH", 5)
+    graph = mgraph.generate.grid(5, 5)
+    roads, seen = mgraph.Hierarchy(graph, range(25), device="cpu"), []
+    sources, targets = np.arange(12), np.arange(12, 24)
+    roads.pairs(sources, targets, paths=True, progress=lambda *done: seen.append(done))
+    assert seen == [(5, 24), (10, 24), (12, 24), (17, 24), (22, 24), (24, 24)]
+    seen.clear()
+    roads.flows((sources, targets, np.ones(12)), progress=lambda *done: seen.append(done))
+    assert seen == [(5, 12), (10, 12), (12, 12)]
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        roads.pairs(sources, targets, progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda h: h.pairs([0, 4], [0, 1]), r"sources must be an integer in \[0, 4\), got 4"),
+        (lambda h: h.pairs([0, 1], [0]), "targets must be 2 vertices, one for each of sources, got 1"),
+        (lambda h: h.pairs(0, 1), "sources must be a sequence of vertices"),
+        (lambda h: h.pairs([0], [1], paths=1), "paths must be True or False"),
+        (lambda h: h.pairs([0], [1], along=[1, 2, 3]), "weights must be of shape"),
+        (lambda h: h.pairs([0], [1], along=3), "along must be a sequence of weights"),
+        (lambda h: h.pairs([0], [1], along=[[1, 2, np.nan, 4, 5, 6]]), "weights must be numbers"),
+        (lambda h: h.pairs([0], [1], along=[[True] * 6]), "along must be numbers, one per edge"),
+        (lambda h: h.pairs([0], [1], along=[mgraph.generate.grid(2, 2)]), "must have the same 6 edges"),
+        (lambda h: h.distances([0], along=[[1] * 6], predecessors=True), "leave out predecessors=True"),
+        (lambda h: h.distances([0], along=[[1] * 6], reduce="mean"), "leave out reduce='mean'"),
+        (lambda h: h.distances([0], along=[[1] * 6], out=np.empty((1, 4))), "takes distances alone: leave out along="),
+        (lambda h: h.flows(([0], [1])), r"demand must be three sequences, \(sources, targets, amounts\)"),
+        (lambda h: h.flows(([0], [1, 2], [3])), r"targets must be of shape \(1,\)"),
+        (lambda h: h.flows(([0], [1], [3, 4])), r"amounts must be of shape \(1,\)"),
+        (lambda h: h.flows(([0], [9], [3])), r"targets must be an integer in \[0, 4\), got 9"),
+        (lambda h: h.flows(([0], [1], [-3])), "amounts must be numbers of 0 or more, got -3"),
+        (lambda h: h.flows(([0], [1], [np.nan])), "amounts must be numbers of 0 or more, got nan"),
+        (lambda h: h.flows(([0], [1], [np.inf])), "amounts must be numbers of 0 or more, got inf"),
+        (lambda h: h.flows(([0], [1], ["a"])), "amounts must be numbers of 0 or more"),
+        (lambda h: h.flows(([0, 1], [1, 2], [2**53, 1])), "amounts must be integers that add up to less than"),
+        (lambda h: h.flows(([0], [1], [3]), [0]), "sources= goes with a matrix"),
+        (lambda h: h.flows([[1, 2]], [0], [1]), r"demand must be of shape \(1, 1\)"),
+        (lambda h: h.flows([1, 2]), r"demand must be of shape \(4, 4\)"),
+    ],
+)
+def test_invalid_arguments_are_named(call, said):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0], directed=False)
+    with pytest.raises(mgraph.InputError, match=said):
+        call(mgraph.Hierarchy(graph, [0, 1, 2, 3], device="cpu"))
+
+
+@pytest.mark.parametrize(
+    ("change", "rule", "said"),
+    [
+        (lambda flows: flows.loads.__setitem__(0, -1), "load", "the load of edge 0, from 0 to 1, is -1"),
+        (lambda flows: flows.loads.__setitem__(3, 1), "load", "the load of edge 3, from 2 to 3, is 1"),
+        (
+            lambda flows: flows.loads.__setitem__(0, 6),
+            "conservation",
+            "vertex 0 has a supply of 5, but 0 enter it and 6",
+        ),
+        (
+            lambda flows: flows.supply.__setitem__(1, 2),
+            "conservation",
+            "vertex 1 has a supply of 2, but 5 enter it and 5",
+        ),
+        (lambda flows: flows.loads.__setitem__(slice(0, 3), [0, 5, 0]), "cost", "add up to 45.0, .* to 10.0"),
+    ],
+)
+def test_a_wrong_flow_is_found(change, rule, said):
+    graph = mgraph.Graph.from_edges([0, 1, 0, 2], [1, 2, 2, 3], [1.0, 1.0, 9.0, 1.0])
+    flows = mgraph.Hierarchy(graph, range(4), device="cpu").customize([1, 9, 1, np.inf]).flows(([0], [2], [5]))
+    flows.verify()
+    change(flows)
+    with pytest.raises(mgraph.VerificationError, match=said) as raised:
+        flows.verify()
+    assert raised.value.rule == rule
+
+
+@pytest.mark.parametrize("call", ["pairs", "flows"])
+def test_what_does_not_fit_is_refused_at_once(call, monkeypatch):
+    roads = mgraph.Hierarchy(mgraph.generate.grid(9, 9), range(81), device="cpu")
+    ends = np.zeros(500_000, np.int32)
+    monkeypatch.setattr(type(devices.find("cpu")), "available_memory", lambda self: 1_000_000)
+    monkeypatch.setattr(kernels, "climb", lambda *_: pytest.fail("it climbs"))
+    with pytest.raises(mgraph.MemoryLimitError, match="500,000 pairs"):
+        roads.pairs(ends, ends) if call == "pairs" else roads.flows((ends, ends, ends))
+
+
+def test_paths_that_do_not_fit_are_refused_before_they_are_written(monkeypatch):
+    roads = mgraph.Hierarchy(mgraph.generate.grid(1, 400), range(400), device="cpu")
+    sources, targets = np.zeros(20_000, np.int32), np.full(20_000, 399)
+    monkeypatch.setattr(type(devices.find("cpu")), "available_memory", lambda self: 20_000_000)
+    with pytest.raises(mgraph.MemoryLimitError, match="the 8,000,000 vertices of 20,000 paths needs"):
+        roads.pairs(sources, targets, paths=True)
+
+
+@pytest.mark.parametrize("graph", [mgraph.Graph.from_edges([], [], n=3), mgraph.Graph.from_edges([], [], [], n=3)])
+def test_a_graph_without_edges(device, graph):
+    roads = mgraph.Hierarchy(graph, device=device)
+    found = roads.pairs([0, 1, 2], [0, 2, 2], paths=True, along=[[]])
+    assert as_floats(found.distances).tolist() == [0, np.inf, 0]
+    assert listed(found) == [[0], [], [2]]
+    flows = roads.flows(([0, 1], [0, 2], [3, 4]))
+    flows.verify()
+    assert flows.loads.tolist() == [] and flows.unserved == 4
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch):
+    """A folder with a prepared graph, lists of vertices and a demand."""
+    monkeypatch.chdir(tmp_path)
+    graph = mgraph.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], [3, 4, 5, 1], ids=["Rome", "Pisa", "Bari", "Genoa"])
+    mgraph.Hierarchy(graph, range(4), device="cpu").save("roads.npz")
+    Path("a.txt").write_text("Rome\nGenoa\n1\n")
+    Path("b.txt").write_text("Bari\nRome\n3\n")
+    Path("demand.csv").write_text("from,to,amount\nRome,Genoa,10\nGenoa,Rome,2\nPisa,Genoa,4\n")
+    return tmp_path
+
+
+def test_pairs_on_the_command_line(prepared):
+    call = "pairs", "roads.npz", "--sources", "a.txt", "--targets", "b.txt", "--device", "cpu"
+    text = ok(*call, "--paths", "--out", "routes.npz")
+    assert "pairs: 3, 1 of them without a path\ngreatest distance: 7\n" in text and "saved: routes.npz" in text
+    with np.load("routes.npz") as saved:
+        assert saved["distances"].tolist() == [7, 2**31 - 1, 5] and saved["vertices"].tolist() == [0, 1, 2, 1, 2, 3]
+    facts = json.loads(ok(*call, "--out", "distances.npy", "--json"))
+    assert (facts["pairs"], facts["without_path"], facts["greatest"]) == (3, 1, 7)
+    assert np.load("distances.npy").tolist() == [7, 2**31 - 1, 5]
+    assert "a .npy file holds the distances only" in misused(invoke(*call, "--paths", "--out", "new.npy"))
+    assert "distances.npy exists" in failed(invoke(*call, "--out", "distances.npy"), 2)
+    assert ok(*call, "--quiet") == ""
+
+
+def test_flows_on_the_command_line(prepared):
+    columns = "--source-column", "from", "--target-column", "to", "--weight-column", "amount"
+    call = "flows", "roads.npz", "demand.csv", *columns, "--device", "cpu"
+    text = ok(*call, "--out", "loads.npz")
+    assert "flows: 3 pairs, cost 100, 2 without a path\ngreatest load of an edge: 14\n" in text
+    with np.load("loads.npz") as saved:
+        assert saved["loads"].tolist() == [10, 14, 0, 14] and saved["supply"].tolist() == [10, 4, 0, -14]
+    facts = json.loads(ok(*call, "--out", "loads.npy", "--json"))
+    assert (facts["pairs"], facts["cost"], facts["unserved"], facts["greatest"]) == (3, 100, 2, 14)
+    assert np.load("loads.npy").tolist() == [10, 14, 0, 14]
+    Path("numbers.txt").write_text("0 3 10\n1 3 4\n3 0 2\n")
+    assert "cost 100, 2 without a path" in ok("flows", "roads.npz", "numbers.txt")
+    Path("wrong.txt").write_text("0 3 -1\n")
+    assert "amounts must be numbers of 0 or more, got -1" in failed(invoke("flows", "roads.npz", "wrong.txt"), 2)
+    assert "give either FILE or --rmat SCALE" in misused(invoke("flows", "roads.npz"))

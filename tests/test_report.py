@@ -1,0 +1,154 @@
+"""Scripts as they stand: what mgraph ran of their calls, what it left to SciPy and NetworkX, and why."""
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+
+import mgraph
+from mgraph import report
+from mgraph.csgraph.gains import left_to_scipy
+from tests.support.installed import environment
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return environment(tmp_path_factory.mktemp("site"))
+
+
+def test_a_report_lists_the_calls_that_took_longest_first():
+    counted = report.Report()
+    assert "no call" in str(counted)
+    for name, why, seconds in (("a", "", 2.0), ("b", "too small", 0.5), ("b", "too small", 0.25), ("b", "", 0.125)):
+        counted.note("networkx", name, why, seconds)
+    counted.note("scipy.sparse.csgraph", "c", "too few", 1.0)
+    assert str(counted).splitlines() == [
+        "mgraph: ran 2 calls in 2.12 s, left to SciPy and NetworkX 3 calls in 1.75 s",
+        "   calls  seconds  call, and what ran it",
+        "       1    2.000  networkx.a, by mgraph",
+        "       1    1.000  scipy.sparse.csgraph.c, by SciPy: too few",
+        "       2    0.750  networkx.b, by NetworkX: too small",
+        "       1    0.125  networkx.b, by mgraph",
+    ]
+    for number in range(30):
+        counted.note("networkx", f"f{number}", "", 0.0)
+    assert str(counted).splitlines()[-1] == "and 9 more"
+
+
+SCRIPT = """
+import sys
+import networkx as nx
+import numpy as np
+from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
+
+graph = nx.gnm_random_graph(200, 600, seed=1)
+closeness = nx.closeness_centrality(graph)
+ranks = nx.pagerank(graph)
+[*nx.connected_components(nx.path_graph(3))]
+matrix = np.ones((100, 100)) - np.eye(100)
+print(__name__, sys.argv[1:], dijkstra(matrix).sum(), dijkstra(matrix, indices=0).sum())
+print(minimum_spanning_tree(matrix).nnz)
+"""
+
+
+def run(installed, *words, **variables):
+    """Return what a process prints, and the rows of its report: how often, what, and by whom."""
+    pytest.importorskip("networkx")
+    ended = subprocess.run(
+        [sys.executable, *words], env=installed | variables, capture_output=True, text=True, timeout=300
+    )
+    rows = re.findall(r"^ +(\d+) +[\d.]+  (\S+), by (.*)$", ended.stderr, re.MULTILINE)
+    return ended, {(name, by): int(count) for count, name, by in rows}
+
+
+def test_a_script_that_is_not_edited(installed, tmp_path):
+    script = tmp_path / "analysis.py"
+    script.write_text(SCRIPT)
+    ended, rows = run(installed, "-m", "mgraph", "run", script, "--year", "-h")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == "__main__ ['--year', '-h'] 9900.0 99.0\n99\n"
+    plain, none = run(installed, script, "--year", "-h")
+    assert plain.stdout == ended.stdout and not none
+    first = "of a graph by the first call of a script, and this one has 200"
+    assert rows[("networkx.closeness_centrality", f"NetworkX: it gains from 3,000 nodes on {first}")] == 1
+    assert rows[("networkx.pagerank", "NetworkX: mgraph has no such function")] == 1
+    assert ("networkx.path_graph", "NetworkX: mgraph has no such function") not in rows
+    assert rows[("scipy.sparse.csgraph.minimum_spanning_tree", "SciPy: SciPy's code is as fast on a CPU")] == 1
+    assert "mgraph: ran 0 calls in 0 s" in ended.stderr and "Warning" not in ended.stderr
+
+
+def test_a_script_that_asks_for_mgraph(installed, tmp_path):
+    script = tmp_path / "analysis.py"
+    script.write_text(f"import mgraph\nmgraph.csgraph.enable(){SCRIPT}")
+    ended, rows = run(installed, script, MGRAPH_REPORT="1", NETWORKX_BACKEND_PRIORITY="mgraph")
+    assert ended.returncode == 0, ended.stderr
+    assert rows[("networkx.closeness_centrality", "mgraph")] == 1
+    assert rows[("scipy.sparse.csgraph.dijkstra", "mgraph")] == 1
+    few = "SciPy: it gains from 8,000 distances on, and there are 100"
+    assert rows[("scipy.sparse.csgraph.dijkstra", few)] == 1
+    assert "mgraph: ran 2 calls" in ended.stderr
+    quiet, none = run(installed, script, MGRAPH_REPORT="0", NETWORKX_BACKEND_PRIORITY="mgraph")
+    assert quiet.stdout == ended.stdout and "mgraph: ran" not in quiet.stderr and not none
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        ("import sys\nsys.exit(7)\n", 7, ""),
+        ("open('nowhere')\n", 1, "FileNotFoundError"),
+        ("def f():\n    raise ValueError('why')\nf()\n", 1, "line 2, in f\n    raise ValueError"),
+        ("import helper\nprint(helper.NAME)\n", 0, ""),
+    ],
+)
+def test_how_scripts_end(installed, tmp_path, text, code, says):
+    (tmp_path / "helper.py").write_text("NAME = 'beside the script'\n")
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    ended, _ = run(installed, "-m", "mgraph", "run", script)
+    assert ended.returncode == code and says in ended.stderr
+    assert "cli/script.py" not in ended.stderr and "runpy" not in ended.stderr
+    assert "no call of SciPy's csgraph or of NetworkX was made" in ended.stderr
+    assert ("beside the script" in ended.stdout) == ("helper" in text)
+
+
+def test_scripts_that_are_not_there(installed):
+    ended, _ = run(installed, "-m", "mgraph", "run", "nowhere.py")
+    assert ended.returncode == 2 and "'nowhere.py' does not exist" in ended.stderr
+
+
+SMALL, LARGE = np.zeros((50, 50)), np.zeros((10_000, 1))  # of which the shape alone is looked at
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "kwargs", "why"),
+    [
+        ("dijkstra", (SMALL,), {}, "it gains from 8,000 distances on, and there are 2,500"),
+        ("dijkstra", (LARGE,), {"indices": 3}, ""),
+        ("dijkstra", (LARGE, True, 3), {}, ""),
+        ("dijkstra", (SMALL, True, range(200)), {}, ""),
+        ("shortest_path", (), {"csgraph": SMALL}, "it gains from 8,000 distances on, and there are 2,500"),
+        ("shortest_path", (np.zeros((150, 150)), "BF"), {"indices": 0}, ""),
+        ("bellman_ford", (SMALL,), {}, "it gains from 150 vertices on, and there are 50"),
+        ("floyd_warshall", (SMALL.tolist(),), {}, "it gains from 8,000 distances on, and there are 2,500"),
+        ("connected_components", (LARGE,), {}, ""),
+        (
+            "connected_components",
+            (SMALL,),
+            {"connection": "strong"},
+            "it gains from 1,000 vertices on, and there are 50",
+        ),
+        ("connected_components", (SMALL, False, "strong"), {}, "it gains from 10,000 vertices on, and there are 50"),
+        ("minimum_spanning_tree", (LARGE,), {}, "SciPy's code is as fast on a CPU"),
+        ("csgraph_from_dense", (SMALL,), {}, ""),
+    ],
+)
+def test_what_is_left_to_scipy(name, args, kwargs, why):
+    assert left_to_scipy(name, args, kwargs) == why
+
+
+def test_errors_of_small_calls_are_scipys():
+    with mgraph.csgraph.enable(), pytest.raises(ValueError, match="square"):
+        scipy.sparse.csgraph.dijkstra(np.zeros((2, 3)))
