@@ -139,7 +139,7 @@ class Question:
         if found.ndim == 1 and len(found) and found.dtype.kind in "iu":
             wrong = (found < 0) | (found >= self.n)
             if not wrong.any():
-                if self._doubtful:
+                if self._doubtful and not isinstance(values, range):  # who counts vertices means numbers
                     self._warn_of_ids(name, found)
                 return found.astype(np.int32)
             values = found[wrong].tolist()
