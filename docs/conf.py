@@ -41,11 +41,12 @@ myst_enable_extensions = ["colon_fence"]
 
 
 def page(name: str) -> str:
-    """Return the page of a call: its docstring, and the class of its result."""
+    """Return the page of a call: its docstring, and the classes of its results."""
     call = getattr(mgraph, name)
-    result = re.fullmatch(r"\w+Result", str(inspect.signature(call).return_annotation))
+    returned = str(inspect.signature(call).return_annotation).split(" | ")
+    results = [each for each in returned if re.fullmatch(r"\w+Result", each)]
     members = "   :members:\n   :inherited-members:\n"
-    shown = f"\n.. autoclass:: mgraph.{result[0]}()\n{members}" if result else ""
+    shown = "".join(f"\n.. autoclass:: mgraph.{result}()\n{members}" for result in results)
     return f"{name}\n{'=' * len(name)}\n\n.. autofunction:: mgraph.{name}\n{shown}"
 
 

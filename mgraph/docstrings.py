@@ -34,8 +34,8 @@ memory_limit : int, float or str, optional
     The most bytes that the call may allocate on each device, such as 1e9 or ``"1GiB"``. By default the free memory,
     and on workers at most ``mgraph.memory-limit`` of Dask's configuration.
 span : int, optional
-    Number of supersteps between two progress reports, and with `client` between two barriers of Dask; 1 makes each
-    superstep a Dask task. By default as many as take about a second.
+    Number of supersteps between two progress reports. With `client`, a superstep of a span of 1 is a message to each
+    worker, and a barrier. By default as many as take about a second.
 progress : callable or True, optional
     Called between spans with the number of supersteps done and their total, which is None if it depends on the graph.
     True shows them as a bar of tqdm on standard error, or in the notebook.

@@ -42,7 +42,7 @@ def ceilings() -> None:
 
 
 def hierarchies() -> None:
-    """Hierarchies for every type: few sources and many, rows, measures, both directions alike and not."""
+    """Hierarchies for every type: few sources and many, rows, measures, pairs, both directions alike and not."""
     grid = mgraph.generate.grid(12, 13)
     for dtype in ("float32", "float64", "int32"):
         roads = mgraph.Hierarchy(grid, range(grid.n), dtype=dtype, device="cuda")
@@ -50,6 +50,7 @@ def hierarchies() -> None:
             for sources in ([0, 5, 7], np.arange(300) % grid.n):
                 one.distances(sources, limit=900)
                 one.distances(sources, [3, 9], reduce=["mean", "out_harmonic", ("within", list(range(20)))])
+                one.pairs(sources, sources[::-1])
 
 
 def samples(name: str, method: str) -> None:

@@ -20,6 +20,7 @@ from mgraph.algorithms.work import Work
 from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
 from mgraph.measuring import spread
+from mgraph.runtime.dask import visiting
 from mgraph_bench import building, by_shards, kernels, resident
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.case import row as measured
@@ -391,7 +392,8 @@ class TestRuns:
         assert ended.wrong == 0 and ended.measured > 20
         for row in read_rows(tmp_path):
             if row["kind"] == "case":
-                assert row["device"]["kind"] == "cuda" and row["seconds"] > 0 and row["phases"]
+                assert row["device"]["kind"] == "cuda" and row["seconds"] > 0
+                assert row["phases"] or "peer" in row["run"]  # a peer's calls have no phases
 
 
 class WrongSearch(by_shards.KroneckerSearch):
@@ -409,7 +411,7 @@ class WrongRanking(by_shards.RandomListRanking):
 @pytest.mark.exhaustive
 def test_workers_make_their_parts_of_an_input(monkeypatch):
     with forked(), mgraph.cluster.local_client(2, "cpu") as client:
-        runner = mgraph.cluster.Cluster(client, "cpu")
+        runner = visiting(client, "cpu")
         for measured, n in ((by_shards.apsp, 200), (by_shards.bfs, 256), (by_shards.list_rank, 3000)):
             row = measured(n, runner)
             assert row["n"] == n and row["seconds"] > 0

@@ -59,9 +59,10 @@ def check_edges(result, expected, directed):
         assert found[ends] == pytest.approx(sorted(group), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("seeds", [range(48), *exhaustive(range(48, 2000))], ids=str)
 @pytest.mark.parametrize("weight", [None, "weight"])
-def test_networkx_finds_the_same(device, weight):
-    for seed in range(48):
+def test_networkx_finds_the_same(device, weight, seeds):
+    for seed in seeds:
         network, graph = random_network(seed)
         n, where = graph.n, {"weight": weight is not None, "device": device}
         for normalized in (True, False):
@@ -127,8 +128,9 @@ def exact(graph, sources, targets, limit, endpoints):
     return vertices, edges
 
 
-def test_fractions(device):
-    for seed in range(30):
+@pytest.mark.parametrize("seeds", [range(30), *exhaustive(range(30, 300))], ids=str)
+def test_fractions(device, seeds):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         n, m = int(rng.integers(2, 9)), int(rng.integers(0, 24))
         src, dst = rng.integers(0, n, (2, m))
@@ -252,6 +254,25 @@ def test_ids():
     assert found.to_pandas()["betweenness"].to_dict() == {"Rome": 0.0, "Pisa": 1.0, "Genoa": 0.0}
     frame = mgraph.betweenness(graph, edges=True, normalized=False, device="cpu").to_pandas()
     assert frame.values.tolist() == [[2.0, "Rome", "Pisa"], [2.0, "Pisa", "Genoa"]]
+
+
+def test_pictures_graphs_and_files(tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    graph = grid(3, 4, weights=None)
+    found = mgraph.betweenness(graph, normalized=False, device="cpu")
+    for kind in (None, "graph"):
+        assert found.plot(kind).has_data()
+    assert found.to_networkx().nodes[5]["betweenness"] == found.betweenness[5]
+    found.save(tmp_path / "vertices.npz")
+    assert np.array_equal(np.load(tmp_path / "vertices.npz")["betweenness"], found.betweenness)
+    of_edges = mgraph.betweenness(graph, edges=True, device="cpu")
+    assert of_edges.plot().has_data()
+    of_edges.save(tmp_path / "edges.npz")
+    saved = np.load(tmp_path / "edges.npz")
+    assert all(np.array_equal(saved[name], array) for name, array in of_edges.arrays.items())
+    made = of_edges.to_networkx()
+    ends = zip(of_edges.src.tolist(), of_edges.dst.tolist(), strict=True)
+    assert [made.edges[pair]["betweenness"] for pair in ends] == of_edges.betweenness.tolist()
 
 
 def ring(weights):

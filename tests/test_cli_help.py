@@ -21,6 +21,7 @@ NOT_RUN = {
     "info": "needs a scheduler",
     "load": "needs a scheduler",
     "resume": "needs a folder of checkpoints and a scheduler",
+    "run": "needs a script, and is run by tests/test_report.py",
     "unload": "needs a scheduler",
 }
 

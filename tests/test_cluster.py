@@ -21,7 +21,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, Event, LocalCluster, default_client, get_worker
+from distributed import Client, Event, LocalCluster, default_client
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 from distributed.scheduler import WorkerStatusPlugin
@@ -39,8 +39,10 @@ from mgraph.errors import (
 )
 from mgraph.planner import plan
 from mgraph.planning.cut import even_ranges
-from mgraph.runtime.dask import Cluster, connect, local_client, tasks, watch
+from mgraph.runtime.dask import connect, driver, local_client, sending, tasks, visiting, watch
 from mgraph.runtime.dask.comm import Aborted
+from mgraph.runtime.dask.driver import Visiting, forget
+from mgraph.runtime.dask.pulse import LEASE
 from mgraph.runtime.dask.watch import Watch
 from tests.support.cluster_calls import Probe, check_apsp, matrix, run, slow
 from tests.support.clusters import (
@@ -109,6 +111,7 @@ def test_path_fetches_a_row(client):
 
 def test_no_state_stays_on_the_workers(client):
     found = apsp(matrix(100), client=client, device="cpu", block=32)
+    forget(client)
     held = {future.key for _, future in found.distances.blocks if future is not None}
     wait_until(lambda: keys_on_workers(client) == held and not any(sessions(client)))
 
@@ -124,6 +127,55 @@ def test_no_result_waits_for_a_garbage_collection(client, monkeypatch):
         wait_until(lambda: keys_on_workers(client) <= before)
     finally:
         gc.enable()
+
+
+def leases(client):
+    """The keys of sessions that are open."""
+    return {key for key in keys_on_workers(client) if str(key).startswith(LEASE + "-")}
+
+
+def test_the_next_call_finds_the_sessions_open(client):
+    check_apsp(client, 70, np.float32, False)
+    before = leases(client)
+    check_apsp(client, 70, np.float32, True)
+    assert leases(client) == before and len(before) == 2
+
+
+def test_sessions_end_if_no_call_follows(client, monkeypatch):
+    monkeypatch.setattr(driver, "IDLE", 0.1)
+    check_apsp(client, 70, np.float32, False)
+    wait_until(lambda: not leases(client))
+
+
+def test_a_call_that_fails_ends_its_sessions(client):
+    check_apsp(client, 70, np.float32, False)
+    with pytest.raises(RuntimeError, match="shard 1 gave up"):
+        run(client, failing)
+    wait_until(lambda: not leases(client))
+
+
+def test_long_vectors_are_read_from_the_workers_and_freed(client, monkeypatch):
+    monkeypatch.setattr(Visiting, "_carried", 0)
+    graph = generate.grid(9, 9, device="cpu")
+    found = bfs(graph, 0, predecessors=True, client=client, device="cpu")
+    for name, array in bfs(graph, 0, predecessors=True, device="cpu").arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], array)
+    wait_until(lambda: not any(sessions(client)))
+
+
+@pytest.mark.parametrize(("span", "small", "requests"), [(100, True, 1), (1, True, 4), (100, False, 1)])
+def test_a_superstep_of_a_span_of_one_is_a_request(client, monkeypatch, span, small, requests):
+    """All supersteps are one, also where a task loads the input, until the program says that it has ended."""
+    asked, ask = [], Visiting._asked
+
+    def noted(*given, **options):
+        asked.append(given)
+        return ask(*given, **options)
+
+    monkeypatch.setattr(Visiting, "_asked", noted)
+    monkeypatch.setattr(sending, "SMALL", 1 << 20 if small else 0)
+    found = run(client, lambda state, k, comm: np.full(1, k), steps=3, span=span)
+    assert found.arrays["seen"].tolist() == [0, 1, 2] * 2 and len(asked) == requests
 
 
 @pytest.fixture(scope="module")
@@ -345,7 +397,7 @@ def test_one_shard_fails_to_load(client):
                 raise InputError("shard 1 likes nothing")
             return super().load(shard, piece, device)
 
-    runner = Cluster(client, "cpu")
+    runner = visiting(client, "cpu")
     made = plan("apsp", 320, devices=runner.specs, block=32)
     with pytest.raises(InputError, match="likes nothing"):
         runner.run(Picky(made, failing), piece, made, None)
@@ -389,7 +441,7 @@ def test_a_killed_worker_is_named(mortals, span, caplog):
     [(address, when)] = killed
     assert time.monotonic() - when < SOON
     assert address in str(caught.value)
-    warned = [record.getMessage() for record in caplog.records if record.name == "mgraph.runtime.dask.driver"]
+    warned = [record.getMessage() for record in caplog.records if record.name == "mgraph.runtime.dask.resident"]
     assert warned == [str(caught.value)]
     wait_for_workers(mortals, 2)
     assert address not in present(mortals)
@@ -444,14 +496,16 @@ def test_a_result_lost_while_others_are_awaited(mortals, monkeypatch):
             settled.result()
 
 
+#: Held in the process of a worker by a superstep.
+busy = threading.Lock()
+
+
 def guarded(state, k, comm):
     """Fails if another call's superstep runs at the same time on this worker."""
-    worker = get_worker()
-    assert not getattr(worker, "busy", False)
-    worker.busy = True
+    assert busy.acquire(blocking=False)
     time.sleep(0.05)
     comm.allreduce(np.zeros(1, np.int32), "sum")
-    worker.busy = False
+    busy.release()
     return np.ones(1)
 
 
@@ -747,7 +801,7 @@ def test_a_worker_without_numba_is_named(monkeypatch):
 
 
 def test_a_scheduler_without_workers(monkeypatch):
-    monkeypatch.setattr("mgraph.runtime.dask.driver.NO_WORKERS", 0.5)
+    monkeypatch.setattr("mgraph.runtime.dask.survey.NO_WORKERS", 0.5)
     with cluster(0, processes=False) as client:
         with pytest.raises(SchedulerError, match=r"has no workers: start some.*adapt\(minimum=1\)"):
             apsp(matrix(5), client=client)

@@ -13,10 +13,11 @@ from mgraph import device as devices
 from mgraph.algorithms.list_rank import program
 from mgraph.algorithms.list_rank.plan import ListDetail
 from mgraph.algorithms.list_rank.program import Walking
-from mgraph.cluster import Cluster, local_client
+from mgraph.cluster import local_client
 from mgraph.device import gpu_count
 from mgraph.generate import linked_list
 from mgraph.planner import plan
+from mgraph.runtime.dask import visiting
 from tests.support.clusters import CLUSTER_WARNINGS, clients, cluster, present
 from tests.support.graphs import linked_lists, rings
 from tests.support.methods import SPLITTERS, methods
@@ -82,7 +83,7 @@ def test_trees(client):
 
 def walked(client, succ, method, spacing):
     """Run the splitters with a spacing of one's own; return the ranks and whether the kernels failed."""
-    runner = Cluster(client, "cpu")
+    runner = visiting(client, "cpu")
     made = replace(plan("list_rank", len(succ), devices=runner.specs, method=method), detail=ListDetail(spacing))
     arrays = runner.run(Walking(made), lambda shard: succ.astype(np.int32), made, None).arrays
     return arrays["ranks"], bool(arrays["failed"].any())

@@ -13,6 +13,7 @@ from mgraph.generate import rmat
 from mgraph.limits import numba_pages
 from mgraph.planning.devices import USABLE
 from mgraph.runtime.dask import Cluster, worker
+from mgraph.runtime.dask.driver import forget
 from tests.support.cluster_calls import matrix
 from tests.support.clusters import CLUSTER_WARNINGS, clients
 
@@ -23,7 +24,7 @@ client = clients(4)
 
 
 @pytest.fixture
-def little(monkeypatch):
+def little(client, monkeypatch):
     """Limit the memory of the second worker of each new cluster; return the function that sets it."""
     made = Cluster.__init__
 
@@ -35,6 +36,7 @@ def little(monkeypatch):
             )
 
         monkeypatch.setattr(Cluster, "__init__", init)
+        forget(client)
 
     return set_memory
 
@@ -93,6 +95,7 @@ def test_a_worker_without_memory_to_spare_is_left_out(client, monkeypatch):
         return sight._replace(cpu=replace(sight.cpu, memory=memory))
 
     monkeypatch.setattr(worker, "look", looked)
+    forget(client)
     with pytest.warns(RuntimeWarning, match=rf"leaves out the worker {poor[0]}, which has no memory") as warned:
         found = mgraph.apsp(matrix(20), client=client, device="cpu")
     assert len(warned) == 1

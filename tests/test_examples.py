@@ -12,7 +12,6 @@ import mgraph
 
 #: Public names without an example, each with the reason.
 WITHOUT = {
-    "Cluster.run": "takes a program, which is not public",
     "VersionError": "needs a worker with another version of mgraph",
     "WorkerLostError": "needs a worker that ends during a call",
     "MissingPackageError": "needs an environment without an optional package",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mgraph
+from mgraph.runtime.dask.driver import forget
 from tests.support.clusters import CLUSTER_WARNINGS, clients, wait_until
 from tests.support.parameters import exhaustive
 
@@ -57,6 +58,7 @@ def kept(client):
         return (len(spans), len(dask_scheduler.task_prefixes)), sum(len(span.groups) for span in spans), submissions
 
     gc.collect()
+    forget(client)
     wait_until(lambda: not client.run_on_scheduler(tasks))
     search(client, 0)  # as each call, it lets the records of those before be forgotten
     return client.run_on_scheduler(count)

@@ -184,7 +184,7 @@ def test_a_gpu_has_the_bits_of_climbs_on_a_cpu(dtype, monkeypatch):
     assert np.array_equal(there.pairs(sources, targets), expected)
     assert np.array_equal(there.pairs(sources[:3], targets[:3]), expected[:3])
     src, dst, _ = plain.coo()
-    graph = mgraph.Graph.from_edges(xp.asarray(src), xp.asarray(dst), xp.asarray(weights), n=plain.n)
+    graph = mgraph.Graph.from_edges(xp.asarray(src), xp.asarray(dst), xp.asarray(weights.astype(dtype)), n=plain.n)
     found = mgraph.Hierarchy(graph, order, device="cuda").pairs(xp.asarray(sources), xp.asarray(targets))
     assert isinstance(found, xp.ndarray) and np.array_equal(found.get(), expected)
 

@@ -533,3 +533,9 @@ def test_a_word_of_digits_that_is_an_id_is_no_number():
     lines = VertexList(Path("some"), None, b"# of two\n#1\n\n007\n3\n")
     assert named_vertices(lines, np.array(["#1", "007"], dtype=object), False) == ["#1", "007", 3]
     assert named_vertices("007", np.array([7, 10]), False) == 7 and named_vertices("007", None, False) == 7
+
+
+def test_dir_lists_what_the_reference_has():
+    listed = {name for name in dir(mgraph) if not name.startswith("__")}
+    assert listed == {*mgraph.__all__, "cluster", "csgraph", "device", "planner"}
+    assert all(hasattr(mgraph, name) for name in listed)

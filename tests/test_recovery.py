@@ -1,5 +1,6 @@
 """Calls that go on after they have lost a worker."""
 
+import itertools
 import logging
 import os
 import pickle
@@ -15,7 +16,9 @@ from distributed import Future
 
 import mgraph
 from mgraph.errors import InputError, WorkerLostError
-from mgraph.runtime.dask import driver, tasks
+from mgraph.runtime.dask import driver, sending, tasks
+from mgraph.runtime.dask.driver import Visiting
+from mgraph.runtime.dask.group import Group
 from mgraph.runtime.losses import attempted
 from tests.support.clusters import (
     CLUSTER_WARNINGS,
@@ -104,43 +107,56 @@ def test_a_worker_that_is_stopped_is_left_out(mortals):
     assert len(found.plan.devices) == 1
 
 
+#: What runs at these moments of a call, and how many times it has run before.
+MOMENTS = {
+    "open": (Group, "_open", 0),
+    "load": (Visiting, "_pieces", 0),
+    "superstep": (Visiting, "_asked", 3),
+    "fetch": (Visiting, "_take", 0),
+}
+
+
+def restarted(patched, client, moment):
+    """Have the worker started again, at the same address, at a moment of a call."""
+    owner, name, at = moment
+    function, before, number = getattr(owner, name), client.run(os.getpid), itertools.count()
+
+    def late(*given, **options):
+        if next(number) == at:
+            again_at_the_same_address(client, before)
+        return function(*given, **options)
+
+    patched.setattr(owner, name, late)
+    return before
+
+
 def test_a_worker_that_is_started_again_before_its_matrix_is_taken(fixed, monkeypatch):
-    before, takers = fixed.run(os.getpid), driver.takers
-
-    def late(*given):
-        again_at_the_same_address(fixed, before)
-        return takers(*given)
-
     with monkeypatch.context() as patched:
-        patched.setattr(driver, "takers", late)
+        before = restarted(patched, fixed, (Group, "matrix", 0))
         found = mgraph.apsp(GRID, method="blocked", client=fixed, device="cpu")
     assert fixed.run(os.getpid) != before
     np.testing.assert_array_equal(found.distances, mgraph.apsp(GRID, method="blocked", device="cpu").distances)
 
 
-@pytest.mark.parametrize("when", ["collect", *exhaustive("open", "load", "fetch")])
+@pytest.mark.parametrize("when", ["superstep", *exhaustive("open", "load", "fetch")])
 def test_a_worker_that_is_started_again_at_the_same_address(fixed, monkeypatch, when):
-    """Before the session is opened, before it is loaded, before its results are made, and before they are fetched."""
-    before = fixed.run(os.getpid)
-    opened, settled = getattr(driver.CallSession, when, None), tasks.settle
-
-    def late(*given):
-        again_at_the_same_address(fixed, before)
-        return opened(*given)
-
-    def settle(watch, asked):
-        settled(watch, asked)
-        if any("-collect-" in task.key for task in asked.values()):
-            again_at_the_same_address(fixed, before)
-
+    """Before the sessions are opened, before it is loaded, between two supersteps, and before vectors are read."""
+    driver.forget(fixed)
     with monkeypatch.context() as patched:
-        if when == "fetch":
-            patched.setattr(tasks, "settle", settle)
-        else:
-            patched.setattr(driver.CallSession, when, late)
+        patched.setattr(Visiting, "_carried", 0)
+        before = restarted(patched, fixed, MOMENTS[when])
         found = mgraph.bfs(GRID, 0, client=fixed, device="cpu", span=1)
     assert fixed.run(os.getpid).keys() == before.keys() and fixed.run(os.getpid) != before
     np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)
+
+
+def test_a_worker_that_is_started_again_between_two_calls_is_no_loss(fixed):
+    before = fixed.run(os.getpid)
+    for _ in range(2):
+        found = mgraph.bfs(GRID, 0, client=fixed, device="cpu", retries=0)
+        np.testing.assert_array_equal(found.distances, mgraph.bfs(GRID, 0, device="cpu").distances)
+        again_at_the_same_address(fixed, before)
+    assert fixed.run(os.getpid) != before
 
 
 READS = {
@@ -280,15 +296,15 @@ def test_nothing_is_sent_to_a_worker_that_has_left(mortals, caplog):
             time.sleep(2)  # the workers are told what was released, and as long as connecting to one may take
             assert mortals.sync(tasks.asked, mortals, [address], os.getpid) == {}
             with pytest.raises(WorkerLostError, match=f"lost the worker {address}"):
-                mortals.sync(driver.scattered, mortals, address, np.zeros(3))
+                mortals.sync(sending.scattered, mortals, address, np.zeros(3))
             address, pid = max(mortals.run(os.getpid).items())
             os.kill(pid, signal.SIGSTOP)
             with ThreadPoolExecutor(1) as pool:
-                sending = pool.submit(mortals.sync, driver.scattered, mortals, address, np.zeros(3))
+                under_way = pool.submit(mortals.sync, sending.scattered, mortals, address, np.zeros(3))
                 time.sleep(1)  # the piece is on its way
                 os.kill(pid, signal.SIGKILL)
                 with pytest.raises(WorkerLostError, match=f"lost the worker {address}"):
-                    sending.result()
+                    under_way.result()
             assert mgraph.bfs(graph, 0).distances[143] == 22
     finally:
         log.removeHandler(caplog.handler)

@@ -21,8 +21,9 @@ import mgraph
 from mgraph import device, limits
 from mgraph.errors import InputError, WorkerLostError
 from mgraph.graph import in_turn
-from mgraph.runtime.dask import Cluster, shared
+from mgraph.runtime.dask import Cluster, sending, shared
 from mgraph.runtime.dask.comm import Aborted
+from mgraph.runtime.dask.driver import forget
 from tests.support.clusters import CLUSTER_WARNINGS, clients, kill_a_worker, wait_until
 
 pytestmark = CLUSTER_WARNINGS
@@ -68,6 +69,7 @@ def lending(monkeypatch):
     monkeypatch.setattr(shared, "lent", noted)
     for name, value in {"WORTH": 1, "LARGE": 64, "LEAST_SLOT": 1 << 10}.items():
         monkeypatch.setattr(shared, name, value)
+    monkeypatch.setattr(sending, "SMALL", 0)
     return pieces
 
 
@@ -169,6 +171,7 @@ def test_other_workers_get_messages(client, lending, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(shared, "memory_file", lambda size, memory=shared.memory_file: None if size else memory(size))
         check(0)
+    forget(client)
     found = Cluster.__init__
 
     def only_one(cluster, *given, **options):
@@ -178,6 +181,7 @@ def test_other_workers_get_messages(client, lending, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(Cluster, "__init__", only_one)
         check(1)
+    forget(client)
     check(2)
     check_nothing_is_left(client)
 
@@ -368,8 +372,8 @@ import sys, time, threading
 import numpy as np
 from distributed import Client
 import mgraph
-from mgraph.runtime.dask import shared
-shared.WORTH, shared.LARGE, shared.LEAST_SLOT = 1, 64, 1 << 10
+from mgraph.runtime.dask import sending, shared
+shared.WORTH, shared.LARGE, shared.LEAST_SLOT, sending.SMALL = 1, 64, 1 << 10, 0
 copy = np.copyto
 def copyto(*given):
     if threading.current_thread().name == "mgraph-lend":

@@ -21,7 +21,7 @@ from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.list_rank.program import Walking
 from mgraph.arrays import Array
 from mgraph.cli import Command
-from mgraph.cluster import Cluster, local_client
+from mgraph.cluster import local_client
 from mgraph.dtypes import offset_type
 from mgraph.errors import WrongResultError
 from mgraph.generate import EDGES_AT_A_TIME, rmat_edges
@@ -31,6 +31,8 @@ from mgraph.matrices.distance_matrix import Part
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planner import plan
 from mgraph.planning.plan import Plan
+from mgraph.runtime.program import Executor
+from mgraph.runtime.select import executor
 
 #: Numbers of verified rows of all pairs, of verified ranks, of searches, and of vertices verified together.
 ROWS, RANKS, SEARCHES, VERTICES = 8, 1 << 20, 8, 1 << 21
@@ -69,7 +71,7 @@ def random_part(made: Plan, shard: int, device: devices.Device) -> Array:
         return (999 * part + 1).astype(np.float32)
 
 
-def apsp(n: int, runner: Cluster) -> dict[str, Any]:
+def apsp(n: int, runner: Executor) -> dict[str, Any]:
     """Return the row of all pairs of `n` vertices."""
     made = plan("apsp", n, devices=runner.specs, method="blocked")
     for each in (plan("apsp", min(n, 8192), devices=runner.specs, method="blocked"), made):  # the first warms up
@@ -143,7 +145,7 @@ def rows(xp: Any, keys: Array, bits: int, count: int) -> tuple[Array, Array]:
     return xp.searchsorted(keys, starts).astype(dtype), (keys & np.uint64((1 << bits) - 1)).astype(np.int32)
 
 
-def bfs(n: int, runner: Cluster) -> dict[str, Any]:
+def bfs(n: int, runner: Executor) -> dict[str, Any]:
     """Return the row of searches in the Kronecker graph of `n` vertices; a time is that of the slowest shard."""
     scale = n.bit_length() - 1
     made = plan("bfs", 1 << scale, 32 << scale, devices=runner.specs, predecessors=True)
@@ -189,7 +191,7 @@ class RandomListRanking(Timed, Walking):
         return {"wrong": np.array([wrong]), "failed": found["failed"], "seconds": np.array([self.seconds])}
 
 
-def list_rank(n: int, runner: Cluster) -> dict[str, Any]:
+def list_rank(n: int, runner: Executor) -> dict[str, Any]:
     """Return the row of ranking a list of `n` elements; the time is that of the slowest shard."""
     made = plan("list_rank", n, devices=runner.specs, method="splitter64")
     for _ in range(2):  # the first warms up
@@ -214,7 +216,7 @@ def main(algorithm: str, size: int, workers: int | None, device: str | None) -> 
     """Measure an algorithm on an input whose parts the workers make, and print a line of JSON."""
     kind = device or ("cuda" if devices.gpu_count() else "cpu")
     with local_client(workers or devices.gpu_count() or 2, kind) as client:
-        runner = Cluster(client, kind)
+        runner = executor({"client": client, "device": kind}, kind)
         found = MEASURED[algorithm](size, runner)
     click.echo(json.dumps({"algorithm": algorithm, "device": kind, "workers": len(runner.specs), **found}))
 

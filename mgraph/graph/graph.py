@@ -1359,9 +1359,9 @@ class Graph(ArrayCache):
     def to_networkx(self) -> Any:
         """Return the graph as a NetworkX graph, with `weight` as an attribute of its edges.
 
-        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids (``networkx.relabel_nodes(G,
-        dict(G.nodes("id")))`` calls them by these), and `x` and `y` if it has coordinates. It is a ``networkx.Graph``
-        or ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
+        Its nodes are 0 to n-1, with the attribute `id` if the graph has ids, and `x` and `y` if it has coordinates:
+        ``networkx.relabel_nodes(G, dict(G.nodes("id")))`` calls them by their ids. It is a ``networkx.Graph`` or
+        ``networkx.DiGraph``, or with parallel edges a ``networkx.MultiGraph`` or ``networkx.MultiDiGraph``.
 
         Returns
         -------

@@ -62,10 +62,6 @@ class Communicator(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """Free the communicator's resources, after the last call of all shards."""
-        ...
-
     def abort(self) -> None:
         """End every pending and future call with an error; may be called from any thread."""
         ...
@@ -99,9 +95,6 @@ class Solo:
     def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:
         """Return the arrays: all of them are for the only shard."""
         return list(arrays)
-
-    def close(self) -> None:
-        """Do nothing."""
 
     def abort(self) -> None:
         """Do nothing: no call ever waits."""
@@ -241,11 +234,6 @@ class Nccl:
             np.dtype(np.uint64): self._nccl.NCCL_UINT64,
         }
         return array.data.ptr, array.size, kinds[np.dtype(array.dtype)]
-
-    def close(self) -> None:
-        """Free the communicator, unless it was aborted, which freed it."""
-        if not self.aborted:
-            self._comm.destroy()
 
     def abort(self) -> None:
         """Abort the communicator: kernels waiting for a lost peer end at once."""

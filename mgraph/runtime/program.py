@@ -1,9 +1,9 @@
 """Running a program superstep by superstep: the interfaces of programs and executors.
 
 A `Program` describes an algorithm once: how a shard is loaded, one superstep, what is collected. An executor runs it:
-`Direct` on one device in this process, `mgraph.cluster.Cluster` with one shard per Dask worker, to which it sends the
-input, and `mgraph.runtime.dask.resident.Resident` where the input lies on workers already. All call `advance` for a
-span of supersteps at a time; progress is reported between spans.
+`Direct` on one device in this process, `mgraph.runtime.dask.resident.Resident` with one shard per Dask worker where the
+input lies on these already, and `mgraph.runtime.dask.driver.Visiting` where it is sent to them. All call `advance` for
+a span of supersteps at a time; progress is reported between spans.
 """
 
 import contextlib

@@ -3,7 +3,7 @@
 import itertools
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from .checkpoints import Checkpoints, checked_checkpoints
 from .direct import Direct
 from .program import Executor
 from .run import CHECKPOINTING, Run
-
-if TYPE_CHECKING:
-    from .dask import Cluster
 
 _log = logging.getLogger(__name__)
 
@@ -55,19 +52,14 @@ def executor(run: Run, home: str, *, small: bool = False) -> Executor:
         Whether the call is small: then what the host had free a moment ago is good enough.
     """
     if run.get("client") is not None:
-        return _cluster(run, run["client"])
+        from .dask import visiting
+
+        where = run.get("device"), run.get("worker_timeout"), run.get("wait_for_workers")
+        return visiting(run["client"], *where)
     if "worker_timeout" in run or "wait_for_workers" in run:
         check_without_client(worker_timeout=run.get("worker_timeout"), wait_for_workers=run.get("wait_for_workers"))
     device = run.get("device")
     return Direct(devices.find(home if device is None and home != "cpu" else device), small)
-
-
-def _cluster(run: Run, client: Any) -> "Cluster":
-    """Return the workers of a client."""
-    from .dask import Cluster
-
-    timeout, count = run.get("worker_timeout"), run.get("wait_for_workers")
-    return Cluster(client, run.get("device"), timeout, wait_for_workers=count)
 
 
 def near_workers(matrix: Any, run: Run) -> tuple[Any, Executor | None]:
@@ -86,14 +78,15 @@ def near_workers(matrix: Any, run: Run) -> tuple[Any, Executor | None]:
     in_memory = hasattr(source, "__array_struct__") or devices.of(source).kind == "cuda"
     if client is None or not hasattr(source, "dtype") or (in_memory and not isinstance(source, np.memmap)):
         return matrix, None
-    from .dask import Cluster
+    from .dask import Cluster, on_workers
     from .dask import near_workers as near
 
-    found = near(source, _cluster(run, client))
+    timeout = run.get("worker_timeout")
+    found = near(source, Cluster(client, device, timeout, wait_for_workers=run.get("wait_for_workers")))
     if found is None:
         return matrix, None
     # Its memory is what the blocks of the matrix have left.
-    runner = Cluster(client, device, run.get("worker_timeout"))
+    runner = on_workers(Cluster(client, device, timeout), device)
     if not isinstance(matrix, Graph):
         return found, runner
     dense = found.filled(missing)

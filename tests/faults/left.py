@@ -8,6 +8,7 @@ from typing import Any
 
 from distributed import Scheduler, Worker
 
+from mgraph.runtime.dask.driver import forget
 from mgraph.runtime.dask.pulse import PLACE
 from mgraph.runtime.dask.turns import turns_on
 from tests.faults.site import Site
@@ -19,6 +20,7 @@ POOLS = ("mgraph-call_", "mgraph-core_", "mgraph-copier_", "mgraph-compiler_", "
 
 def left(site: Site) -> list[str]:
     """Return what is left on a site, once the results of its client's calls are gone."""
+    forget(site.client)
     gc.collect()
     answers = site.client.run(_on_worker, on_error="ignore") | {"scheduler": site.client.run_on_scheduler(_there)}
     found = [f"{where}: {words}" for where, answer in answers.items() for words in answer]

@@ -7,7 +7,7 @@ import numpy as np
 
 from mgraph import apsp
 from mgraph.planner import plan
-from mgraph.runtime.dask import Cluster, DistributedMatrix
+from mgraph.runtime.dask import DistributedMatrix, visiting
 
 
 def matrix(n, dtype=np.float32, seed=0):
@@ -52,7 +52,7 @@ class Probe:
 
 
 def run(client, act, steps=3, span=1, progress=None, piece=lambda shard: None):
-    runner = Cluster(client, "cpu")
+    runner = visiting(client, "cpu")
     made = replace(plan("apsp", 320, devices=runner.specs, block=32), span=span)
     return runner.run(Probe(made, act, steps), piece, made, progress)
 

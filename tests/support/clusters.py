@@ -99,9 +99,13 @@ def keys_on_workers(client):
 
 
 def sessions(client):
-    """The number of calls that each worker holds state of."""
-    found = client.run(lambda dask_worker: len(getattr(dask_worker.plugins.get("mgraph"), "sessions", ())))
-    return list(found.values())
+    """The number of sessions of each worker in which a call runs, or has left something."""
+
+    def count(dask_worker):
+        there = getattr(dask_worker.plugins.get("mgraph"), "sessions", {})
+        return sum(session.program is not None or len(session.kept) > 0 for session in there.values())
+
+    return list(client.run(count).values())
 
 
 def kill_a_worker(client):

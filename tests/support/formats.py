@@ -20,8 +20,9 @@ COLUMNS = (
 
 
 def result_of(entry: Algorithm) -> type[mgraph.Result]:
-    """Return the class of a call's results."""
-    found: type[mgraph.Result] = getattr(mgraph, inspect.signature(entry.call).return_annotation.strip("'\""))
+    """Return the class of a call's results, the first one of several."""
+    words = inspect.signature(entry.call).return_annotation.strip("'\"")
+    found: type[mgraph.Result] = getattr(mgraph, words.partition(" | ")[0])
     return found
 
 

@@ -47,7 +47,7 @@ def betweenness(
     limit: float | None = None,
     ids: bool | None = None,
     **run: Unpack[Run],
-) -> "BetweennessResult | EdgeBetweennessResult":
+) -> "BetweennessResult":
     """Return the betweenness of each vertex, or of each edge: how many shortest paths pass it.
 
     A pair of a source and a target counts by the share of its shortest paths that pass. Definitions are NetworkX's. On

@@ -2,7 +2,7 @@
 
 from .building import built, computed
 from .connect import connect, local_client
-from .driver import Cluster, await_workers, returned
+from .driver import Visiting, on_workers, visiting
 from .graph import DistributedGraph, weighed
 from .matrix import DistributedMatrix
 from .names import published, resident, unpublish
@@ -11,6 +11,7 @@ from .reading import read
 from .remade import groups_of, leave_out, restorable, restore
 from .resident import beside
 from .stored import near_workers
+from .survey import Cluster, await_workers, returned
 from .vector import DistributedVector
 from .watch import configured_retries, recovery_wait
 
@@ -20,6 +21,7 @@ __all__ = [
     "DistributedMatrix",
     "DistributedVector",
     "Network",
+    "Visiting",
     "await_workers",
     "beside",
     "built",
@@ -31,6 +33,7 @@ __all__ = [
     "leave_out",
     "local_client",
     "near_workers",
+    "on_workers",
     "published",
     "read",
     "recovery_wait",
@@ -39,5 +42,6 @@ __all__ = [
     "restore",
     "returned",
     "unpublish",
+    "visiting",
     "weighed",
 ]

@@ -23,11 +23,11 @@ from ...planning.plan import Detail, Plan
 from ..placing import Placing
 from ..program import Program
 from . import residents, tasks
-from .driver import Cluster
 from .group import Group, RemotePin
 from .placement import Facts, Placement
 from .remade import first_made
 from .resident import Resident
+from .survey import Cluster
 from .vector import DistributedVector
 
 

@@ -247,9 +247,6 @@ class DaskComm:
                         self._take(source, part)
         return received
 
-    def close(self) -> None:
-        """Do nothing: the connections are the worker's."""
-
     def abort(self) -> None:
         """End every pending and future call with `Aborted`."""
         self._mailbox.abort()

@@ -20,11 +20,11 @@ from ...planning.cut import Placed, range_in_words, shares
 from ...planning.devices import neighbours_in_words, usable
 from . import residents
 from .building import collected, identified, reweighed
-from .driver import Cluster
 from .group import Group
 from .placement import Facts, Placement
 from .publication import publish
 from .remade import Handle, Origin, Recipe, Reference, at_hand, first_made, kept_up, weakly
+from .survey import Cluster
 
 
 class DistributedGraph(Handle):

@@ -26,8 +26,9 @@ from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from . import residents, tasks, worker
 from .comm import Aborted
-from .driver import Cluster, devices_of, matrix_of, moved, takers
 from .matrix import DistributedMatrix
+from .sending import moved
+from .survey import Cluster, devices_of
 from .watch import NOTICE, SILENT, Watch, check_own, connection, gave_up, lost, opened
 
 _log = logging.getLogger(__name__)
@@ -66,6 +67,7 @@ class Group:
         self.addresses: tuple[str, ...] = cluster.addresses
         self.specs: tuple[DeviceSpec, ...] = cluster.specs
         self.readers: frozenset[str] = cluster.readers
+        self.processes: Mapping[str, str] = cluster.processes
         self.kind = self.specs[0].kind
         self.gone: WorkerLostError | None = None
         self.broken = False
@@ -188,11 +190,29 @@ class Group:
         self.gone = WorkerLostError(*error.parts, workers=error.workers)
         self._leases, self._before = {}, {}
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the sessions are open, as far as the client knows."""
+        return bool(self._leases) and all(lease.status == "finished" for lease in self._leases.values())
+
+    def close(self) -> None:
+        """End the sessions, and free what they keep; a later call opens new ones."""
+        self.broken, self.session = True, ""
+        self._leases, self._before = {}, {}
+
     def matrix(self, plan: Plan, name: str, dtype: np.dtype) -> DistributedMatrix:
         """Return a matrix that a call by `plan` has computed, from its parts."""
-        taken = takers(self.client, self.addresses, self.session, plan, name)
+        rows, columns = plan.detail.layout(plan)
+        sizes = [(bottom - top) * (right - left) for top, bottom in rows for left, right in columns]
+        given = worker.take, self.session, name
+        taken = {
+            address: tasks.submit(self.client, address, *given, call=plan.algorithm)
+            for size, address in zip(sizes, self.addresses, strict=True)
+            if size
+        }
         self.wait_for(lambda watch: tasks.settle(watch, taken))
-        return matrix_of(self.client, self.addresses, taken, plan, dtype, self.timeout, self.readers)
+        blocks = [(address, taken.get(address)) for address in self.addresses]
+        return DistributedMatrix(self.client, blocks, rows, columns, dtype, self.timeout, self.readers)
 
     @contextlib.contextmanager
     def making(self, name: str) -> Iterator[None]:
@@ -209,7 +229,7 @@ class Group:
         self.changed = True
         if self.client.status == "running" and self.gone is None:
             loop: Any = self.client.loop
-            loop.add_callback(loop.call_later, FREED, self._forget)
+            loop.add_callback(loop.call_later, FREED, self.forget)
 
     @contextlib.contextmanager
     def freeing(self) -> Iterator[tuple[str, ...]]:
@@ -227,7 +247,8 @@ class Group:
         if self.broken or self.session != session:  # new sessions may have taken the names over before
             self._freed.extend(names)
 
-    async def _forget(self) -> None:
+    async def forget(self) -> None:
+        """Have the workers forget now what was released."""
         client = self.client
         if self._freed and client.status == "running" and self.gone is None:
             try:
@@ -238,7 +259,7 @@ class Group:
 
     def _open(self) -> None:
         session = uuid.uuid4().hex
-        leases = leased(self.client, self.addresses, session, self.timeout)
+        leases = leased(self.client, self.addresses, session)
         self.wait_for(lambda watch: tasks.settle(watch, leases))
         joined = {
             address: tasks.submit(
@@ -264,11 +285,10 @@ def lying(noun: str, workers: Collection[str], ranges: Iterable[tuple[str, Range
     return f"{noun} {', '.join(own) or 'none'}"
 
 
-def leased(client: Client, addresses: Sequence[str], session: str, timeout: float) -> dict[str, Future]:
-    """Open a session that stays on each of some workers; it lives there as long as its lease, a task's result."""
-    given = (session, client.id, timeout)
+def leased(client: Client, addresses: Sequence[str], session: str) -> dict[str, Future]:
+    """Open a session on each of some workers; it lives there as long as its lease, a task's result."""
     return {
-        address: tasks.submit(client, address, residents.stay, *given, key=worker.lease_key(session, address))
+        address: tasks.submit(client, address, residents.stay, session, key=worker.lease_key(session, address))
         for address in addresses
     }
 

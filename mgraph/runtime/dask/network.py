@@ -22,8 +22,9 @@ from ...arrays import Array
 from ...planning.plan import Detail, Plan
 from ..communicator import Communicator
 from . import tasks
-from .driver import Cluster
+from .driver import on_workers
 from .interfaces import Port, port_of
+from .survey import Cluster
 from .watch import NOTICE, Watch, lost, opened
 
 #: Bytes of a long message, and how often a message is sent before and while it is timed.
@@ -223,7 +224,7 @@ def check_network(client: Client, device: str | None = None, worker_timeout: flo
         return Network(kind, ports, tuple(links))
     size = len(addresses)
     plan = _plan(cluster)
-    arrays = cluster.run(Measuring(LONG[kind]), lambda shard: None, plan, None).arrays
+    arrays = on_workers(cluster, device).run(Measuring(LONG[kind]), lambda shard: None, plan, None).arrays
     latency, bandwidth = (arrays[name].reshape(size, size).tolist() for name in ("latency", "bandwidth"))
     found = (
         Link(addresses[i], addresses[j], latency[i][j], bandwidth[i][j], None)

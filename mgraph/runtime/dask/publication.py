@@ -26,12 +26,12 @@ from ...errors import InputError, WorkerLostError, shown
 from ...planning.cut import Placed
 from ..losses import attempted
 from . import residents, tasks
-from .driver import Cluster, checked_client
 from .events import again as made_again
 from .events import tell
 from .group import Group, RemotePin, group_of, leased, lying
 from .placement import Facts, Placement
 from .remade import Origin, Recipe, first_made
+from .survey import Cluster, checked_client
 from .turns import alone
 from .vector import DistributedVector
 from .watch import Watch, checked_timeout, configured_retries, opened
@@ -119,7 +119,7 @@ def _published(
     client = group.client
     group.ready()
     session = uuid.uuid4().hex
-    leases = leased(client, group.addresses, session, group.timeout)
+    leases = leased(client, group.addresses, session)
     group.wait_for(lambda watch: tasks.settle(watch, leases))
     ids, facts = placement.ids, placement.facts
     place = residents.RemoteVector(*ids.place) if isinstance(ids, DistributedVector) else None

@@ -12,11 +12,11 @@ from ...io import EdgeFiles, Found, Request
 from ..numbering import Moving, Numbering
 from . import residents
 from .building import placed, plan_of_building
-from .driver import Cluster
 from .group import Group, RemotePin
 from .placement import Placement
 from .remade import first_made
 from .resident import Resident
+from .survey import Cluster
 from .tasks import reported
 
 

@@ -19,10 +19,10 @@ from distributed import futures_of
 
 from ...errors import MemoryLimitError, WorkerLostError, parts_of
 from ..losses import attempted
-from .driver import Cluster
 from .events import again as made_again
 from .events import tell
 from .group import Group, group_of
+from .survey import Cluster
 from .watch import configured_retries
 
 _log = logging.getLogger(__name__)

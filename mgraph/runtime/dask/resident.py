@@ -20,15 +20,13 @@ from ...errors import MgraphError, WorkerLostError
 from ...planning.devices import DeviceSpec
 from ...planning.plan import Plan
 from ..checkpoints import Checkpoints, Order, Report, Written
-from ..gathering import Gather
 from ..program import Outcome, Pace, Program, Progress, Standing, log_plan, memory_errors
 from ..spans import Spans
 from . import residents, tasks, worker
 from .comm import Unreachable
-from .driver import follows
-from .events import Event, between, failure, planned, tell
+from .events import between, failure, planned, tell
 from .group import FRESH, Group, RemotePin, with_loss
-from .turns import PARTING, dropped, left, turn, withdrawn
+from .turns import PARTING, dropped, leave, telling_ended, turn
 from .vector import DistributedVector
 from .watch import NOTICE, Watch, lost, opened
 
@@ -39,6 +37,9 @@ class Resident:
     """The executor of a graph, or of vectors alone, that lie on the workers of a group."""
 
     place: devices.Device | None = None
+
+    #: The most bytes of a worker's vectors that come with its answer, in place of staying there.
+    _carried = 0
 
     def __init__(
         self,
@@ -81,16 +82,23 @@ class Resident:
         with group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
             group.ready(self._loss)  # another thread's call may have failed since
             watch, started = group.watch(call, plan.seconds), time.perf_counter()
-            first = partial(self._asked, watch, call, program, piece(0))
-            at_once = progress is None and checkpoints is None
+            inputs, load = self._pieces(watch, call, program, piece, plan)
+            first = partial(self._asked, watch, call, program, inputs)
+            later = partial(self._asked, watch, call, None, [{}] * len(group.addresses))
+            # Of a span of one superstep the user sees each: a message, and a barrier after it.
+            stepwise = plan.span == 1 and plan.steps != 1
+            at_once = progress is None and checkpoints is None and load is None and not stepwise
             try:
                 if at_once:
                     work, pace = residents.Advance(0, None), Pace(plan)
                     told = partial(self._stands, watch, call, pace)
-                    answers = first(work, residents.in_turn, planned(plan), meanwhile=told)
+                    with telling_ended(group.client) as before:
+                        answers = first(work, residents.in_turn, planned(plan), before, meanwhile=told)
                 else:
                     with turn(group.watch(), call, plan):
-                        shards = _Shards(first, partial(self._asked, watch, call, None, None), plan.span)
+                        if load is not None:
+                            load()
+                        shards = _Shards(first if load is None else later, later, plan.span)
                         spans = Spans(program, plan, checkpoints, shards, partial(self._tell, call))
                         spans.run(progress)
                         spans.end()
@@ -104,40 +112,53 @@ class Resident:
                 raise
             return self._outcome(call, plan, answers, time.perf_counter() - started)
 
+    def _pieces(
+        self, watch: Watch, call: str, program: Program, piece: Callable[[int], Any], plan: Plan
+    ) -> tuple[Sequence[Mapping[str, Any]], Callable[[], None] | None]:
+        """Return what the first request to each worker has of the input; and what sends the input before, if needed."""
+        common = {"gather": piece(0), "beside": self._beside}
+        if not self._sent:
+            return [common] * len(self._group.addresses), None
+        return [{**common, "sent": parts} for parts in self._sent], None
+
     def _asked(
         self,
         watch: Watch,
         call: str,
         program: Program | None,
-        gather: Gather | None,
+        inputs: Sequence[Mapping[str, Any]],
         work: residents.Work,
         way: Callable[..., Any],
-        *event: Event,
+        *more: Any,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> list[residents.Answer]:
-        """Send each worker a request, and return their answers; with a program, have them load that first."""
+        """Send each worker a request, with a part of the input, and return their answers.
+
+        With a program, they load that first.
+        """
         group = self._group
         look = time.monotonic() - group.asked > FRESH
         named = group.session, group.client.id, call, group.timeout, self._graph
         with group.freeing() as freed:
-            asked = residents.Request(*named, program, gather, work, look, freed, self._beside)
-            if program is None or not self._sent:
-                requests = dict.fromkeys(group.addresses, dumps(asked))
-            else:
-                own = zip(group.addresses, self._sent, strict=True)
-                requests = {address: dumps(replace(asked, sent=parts)) for address, parts in own}
-            given = group.client.id, call, group.session, requests, *event
+            asked = residents.Request(*named, program, work, look, freed, carried=self._carried)
+            # Many workers get the same, of which the plan may be long.
+            pickled = {key: dumps(replace(asked, **own)) for key, own in {id(own): own for own in inputs}.items()}
+            requests = {address: pickled[id(own)] for address, own in zip(group.addresses, inputs, strict=True)}
+            given = group.client.id, call, group.session, requests, *more
             found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True), meanwhile)
             if not found:
                 raise dropped(group.client)
         answers = [loads(found[address]["answer"]) for address in group.addresses]
-        failures = [answer.error for answer in answers if isinstance(answer, tasks.Failure)]
+        failures = [answer.noted() for answer in answers if isinstance(answer, tasks.Failure)]
         if failures:
-            genuine = [error for error in failures if not follows(error) and not isinstance(error, OSError)]
+            losses = [error for error in failures if isinstance(error, WorkerLostError)]
+            genuine = [error for error in failures if not (tasks.follows(error) or error in losses)]
             if genuine:
                 raise genuine[0]
-            watch.check(NOTICE)  # raises if a worker is gone
-            broken = next((error for error in failures if isinstance(error, OSError | Unreachable)), failures[0])
+            watch.check(0 if losses else NOTICE)  # raises if a worker is gone, and says how it has ended
+            if losses:
+                raise losses[0]
+            broken = next((error for error in failures if isinstance(error, Unreachable)), failures[0])
             raise lost(group.addresses, str(broken))
         group.heard = time.monotonic()
         if look:
@@ -168,11 +189,9 @@ class Resident:
                 _log.debug("while a call is stopped: %s", gone)
             there = sorted(watch.there.intersection(group.addresses))
             tasks.tell(watch, there, worker.abort_session, group.session, within=PARTING)
-            run = partial(group.client.run_on_scheduler, asynchronous=True)
-            if group.gone is not None:  # the scheduler would wait for the answer of a worker that is stopped
-                watch.attempt(run(left, call, group.client.id, None), PARTING)
-            elif not isinstance(error, Exception):  # interrupted, perhaps while it waited for its turn
-                watch.attempt(run(withdrawn, call), PARTING)
+            if group.gone is not None or not isinstance(error, Exception):
+                # The scheduler would wait for the answer of a worker that is stopped.
+                leave(watch, call, None)
 
     def _outcome(self, call: str, plan: Plan, answers: Sequence[residents.Answer], seconds: float) -> Outcome:
         self._held[:] = [answer.held for answer in answers]

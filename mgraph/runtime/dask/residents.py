@@ -1,9 +1,10 @@
-"""The workers' side of what stays there between calls: parts of graphs, and vectors that calls have computed.
+"""The workers' side of calls, and of what stays there between them: parts of graphs, and vectors that were computed.
 
-A group of workers has a session that stays (`mgraph.runtime.dask.worker`), with one communicator. Graphs placed on the
+A group of workers has a session on each (`mgraph.runtime.dask.worker`), with one communicator. Graphs placed on the
 group, and results, lie in it by name until they are dropped, or until the session's lease ends. A call is one message
 to each worker and one answer back; its program runs in a thread of its own, so that the worker's event loop can carry
-the messages between the shards. The scheduler passes the messages on, in turn (`mgraph.runtime.dask.turns`).
+the messages between the shards. The scheduler passes the messages on, in turn (`mgraph.runtime.dask.turns`). A piece of
+the input that is too large for a message is loaded by a task first.
 """
 
 import asyncio
@@ -11,9 +12,10 @@ import contextlib
 import gc
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -36,13 +38,27 @@ from ..communicator import Communicator, Solo
 from ..gathering import Gather
 from ..numbering import Numbered, RawSource
 from ..program import Program
-from .comm import Aborted, DaskComm
+from .comm import Aborted, DaskComm, Unreachable
+from .counters import count_on
 from .events import Event, ended, note
 from .pulse import ANSWERED, PLACE
+from .shared import Parcel, unpacked
 from .tasks import Failure, reported
-from .turns import forget_call, turns_on
+from .turns import forget_call, line_after, turns_on
 from .watch import lost
-from .worker import Session, Spanned, WorkerInfo, at_work, lease, lease_key, new_nccl, on_loop, sessions, sight_of
+from .worker import (
+    Session,
+    Spanned,
+    WorkerInfo,
+    at_work,
+    joined,
+    lease,
+    lease_key,
+    new_nccl,
+    on_loop,
+    sessions,
+    sight_of,
+)
 
 NAME = "mgraph-residents"
 
@@ -78,6 +94,12 @@ class Identify(NamedTuple):
     """Return the fingerprint of the shard's part of the input."""
 
 
+class InlinePiece(NamedTuple):
+    """A piece of the input that goes with the request of a call; None may be one."""
+
+    piece: Any
+
+
 #: What a shard may be asked to do.
 Work = Advance | Fill | Identify
 
@@ -96,18 +118,22 @@ class Request:
         The name of the graph; None if the program takes vectors alone, or nothing.
     program : Program or None
         What to load first; None to go on with the call's program.
-    gather : Gather or None
-        Makes the program's piece of the worker's part and the others'; None if the part is the piece.
     work : Advance, Fill or Identify
         What to do.
     look : bool
         Whether to answer with the worker's memory too.
     freed : tuple of str
         What to forget first, by name.
+    gather : Gather or None
+        Makes the program's piece of the worker's part and the others'; None if the part is the piece.
     beside : mapping or None
         The call and the name of vectors that the program takes beside the part of the graph, by its names for them.
     sent : mapping
         The worker's parts of more such vectors.
+    inline : InlinePiece or None
+        The piece that the program loads; None if it lies here.
+    carried : int
+        The most bytes of vectors that go to the caller with the facts, in place of staying here.
     """
 
     session: str
@@ -116,12 +142,14 @@ class Request:
     timeout: float
     graph: str | None
     program: Program | None
-    gather: Gather | None
     work: Work
     look: bool
     freed: tuple[str, ...]
+    gather: Gather | None = None
     beside: Mapping[str, tuple[str, str]] | None = None
     sent: Mapping[str, np.ndarray] = field(default_factory=dict)
+    inline: InlinePiece | None = None
+    carried: int = 0
 
 
 class Answer(NamedTuple):
@@ -203,13 +231,20 @@ class Residents(WorkerPlugin):
         """End what a session's shard waits for."""
         sessions(self._worker).abort(session)
 
+    def load(self, s: Session, session: str, program: Program, piece: Any) -> None:
+        """Load a shard in the thread of calls, and wait for that; called by a task."""
+        self._thread.submit(self._load, s, session, program, lambda: piece).result()
+
+    def _load(self, s: Session, session: str, program: Program, piece: Callable[[], Any]) -> None:
+        s.program, s.compiled, s.seconds = program, dict.fromkeys(s.compiled, 0.0), {}
+        with at_work(self._worker, s, "load"):
+            s.comm = s.comm or connected(self._worker, s, session)
+            s.state = program.load(s.rank, piece(), s.device)
+
     def _run(self, s: Session, asked: Request) -> Answer:
         worker, part = self._worker, None if asked.graph is None else s.kept[asked.graph]
         if asked.program is not None:
-            s.program, s.compiled, s.seconds = asked.program, dict.fromkeys(s.compiled, 0.0), {}
-            with at_work(worker, s, "load"):
-                s.comm = s.comm or connected(worker, s, asked.session)
-                s.state = s.program.load(s.rank, _piece(s, part, asked), s.device)
+            self._load(s, asked.session, asked.program, lambda: _piece(s, part, asked))
         done = _done(worker, s, asked.work)
         s.matrices.clear()
         facts: dict[str, np.ndarray] = {}
@@ -217,14 +252,18 @@ class Residents(WorkerPlugin):
         if isinstance(done, Spanned) and done.finished:
             with at_work(worker, s, "collect"):
                 s.stop_writing()
-                named = s.program.facts
+                named = getattr(s.program, "facts", ())
                 for name, array in s.program.collect(s.state, s.connected()).items():
                     if name in named:
                         facts[name] = devices.to_host(array)
                     elif array.ndim == 2:
                         s.matrices[name] = array
                     else:
-                        vectors[name] = compact(array)
+                        vectors[name] = array
+                if vectors and asked.carried and _most_bytes(s, vectors) <= asked.carried:
+                    facts |= {name: devices.to_host(array) for name, array in vectors.items()}
+                    vectors = {}
+                vectors = {name: compact(array) for name, array in vectors.items()}
             s.state = s.program = None
             if vectors:
                 s.kept[asked.call] = vectors
@@ -236,9 +275,16 @@ class Residents(WorkerPlugin):
         return Answer(done, facts, shapes, types, timings, sizes, sight)
 
 
+def _most_bytes(s: Session, vectors: Mapping[str, Array]) -> int:
+    """Return the most bytes that a shard's vectors take, the same number on all."""
+    most = s.device.xp.array([sum(array.nbytes for array in vectors.values())])
+    s.connected().allreduce(most, "max")
+    return int(most[0])
+
+
 def _piece(s: Session, part: VertexRange | None, asked: Request) -> Any:
     """Return what a program loads: a part of a graph, vectors by name, or both; or what is gathered of these."""
-    own: Any = part
+    own: Any = part if asked.inline is None else asked.inline.piece
     if asked.beside is not None:
         vectors = {name: s.kept[call][vector] for name, (call, vector) in asked.beside.items()}
         vectors |= {name: s.device.asarray(vector) for name, vector in asked.sent.items()}
@@ -271,18 +317,18 @@ def connected(worker: Worker, session: Session, name: str) -> Communicator:
     return new_nccl(session, comm) if session.device.kind == "cuda" else comm
 
 
-def stay(session: str, client: str, timeout: float) -> None:
-    """Task: open a session that stays, and be ready for its calls; it lives as long as the task's result is kept.
+def stay(session: str) -> None:
+    """Task: open a session, and be ready for its calls; it lives as long as the task's result is kept.
 
     A worker that was restarted has neither before Dask has made this again there.
     """
-    lease(session, client, timeout, stays=True)
+    lease(session)
     on_loop(get_worker(), _add(get_worker()))
 
 
 @reported
 def join(session: str, old: str, rank: int, addresses: Sequence[str], kind: str) -> None:
-    """Task: make a session that stays that of a shard of a group; it keeps what an old one keeps, which it replaces.
+    """Task: make a session that of a shard of a group; it keeps what an old one keeps, which it replaces.
 
     The old one knows that too until its lease ends, for the sake of reads that are under way.
     """
@@ -310,6 +356,32 @@ def own(session: str) -> Session:
     """Return a group's session on this worker; raises as `checked` does."""
     worker = get_worker()
     return checked(sessions(worker).find(session), worker)
+
+
+@reported
+def load(session: str, client: str, call: str, timeout: float, program: Program, piece: Any, *blocks: Any) -> None:
+    """Task: load a shard of a call with a large piece; `blocks` are those of a matrix that lies on workers."""
+    worker, s = get_worker(), own(session)
+    sessions(worker).beat(session, client, call, timeout)  # the request that follows finds it
+    try:
+        with unpacked(piece, s.device, partial(_has_ended, worker, session, s)) as found:
+            cast(Residents, worker.plugins[NAME]).load(s, session, program, joined(found, blocks))
+    except BaseException:
+        s.rest()
+        raise
+
+
+@reported
+def received(session: str, parcel: Parcel) -> Any:
+    """Task: return a piece that the client lends, in this worker's memory."""
+    worker, s = get_worker(), own(session)
+    with unpacked(parcel, devices.find("cpu"), partial(_has_ended, worker, session, s)) as found:
+        return found
+
+
+def _has_ended(worker: Worker, name: str, session: Session) -> bool:
+    """Return whether a session waits for nothing any more."""
+    return session.mailbox.aborted or sessions(worker).sessions.get(name) is not session
 
 
 @reported
@@ -625,13 +697,20 @@ def drop(session: str, names: Sequence[str], dask_worker: Worker) -> None:
 
 
 async def in_turn(
-    client: str, call: str, session: str, requests: Mapping[str, bytes], event: Event, dask_scheduler: Scheduler
+    client: str,
+    call: str,
+    session: str,
+    requests: Mapping[str, bytes],
+    event: Event,
+    before: Collection[str],
+    dask_scheduler: Scheduler,
 ) -> dict[str, dict[str, Any]]:
     """Pass a call on to the workers in its turn, and their answers back; runs on the scheduler.
 
     It logs the event of the call, and that it has ended; the client knows of failures.
     """
-    line, answers = turns_on(dask_scheduler), dict[str, dict[str, Any]]()
+    count_on(dask_scheduler)
+    line, answers = line_after(dask_scheduler, before), dict[str, dict[str, Any]]()
     try:
         if await line.take(call, client, list(requests)):
             note(dask_scheduler, event, call)
@@ -667,7 +746,8 @@ async def passed(
             found: dict[str, Any] | None = await run(request=requests[address]) if ready(address) else None
             return found or {"answered": False, "answer": dumps(Failure(lost([address], RESTARTED), ""))}
         except Exception as error:  # or no shard would be told to stop
-            return {"answered": False, "answer": dumps(Failure(error, ""))}
+            broken = Unreachable(str(error)) if isinstance(error, OSError) else error
+            return {"answered": False, "answer": dumps(Failure(broken, ""))}
 
     asked = {address: asyncio.ensure_future(ask(address)) for address in requests}
     pending, aborted = set(asked.values()), False

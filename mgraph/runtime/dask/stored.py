@@ -20,8 +20,8 @@ from ...io.matrix_files import MatrixFile, file_of
 from ...planning.cut import Range, even_ranges
 from . import tasks
 from .blocks import Held, Rectangle, Tile, checked, opened, tiles_of
-from .driver import Cluster
 from .matrix import DistributedMatrix
+from .survey import Cluster
 from .watch import Watch
 
 _log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from dask import annotate, get_annotations
-from distributed import CancelledError, Client, Future, Scheduler, wait
+from distributed import CancelledError, Client, Future, KilledWorker, Scheduler, wait
 from distributed.protocol import Serialize, deserialize
 from distributed.protocol.pickle import dumps
 
@@ -41,6 +41,13 @@ class Failure:
     def __init__(self, error: Exception, trace: str) -> None:
         self.error = error
         self.trace = trace
+
+    def noted(self) -> BaseException:
+        """Return a copy of the error, with a note of the traceback if it has none."""
+        error = _copied(self.error)
+        if self.trace and not getattr(error, "__notes__", None):
+            error.add_note(f"On the worker:\n{self.trace}")
+        return error
 
 
 def reported(task: Callable[..., T]) -> Callable[..., T | Failure]:
@@ -78,7 +85,7 @@ def submit(
 ) -> Future:
     """Submit a task that runs on the worker at `address`, before others and never elsewhere.
 
-    Dask's dashboard shows it as ``mgraph-apsp-span``, of the `call` and the function, unless it has a `key`.
+    Dask's dashboard shows it as ``mgraph-apsp-load``, of the `call` and the function, unless it has a `key`.
     """
     with in_span(), opened(client):
         return client.submit(
@@ -189,6 +196,11 @@ def failed(task: Future) -> bool:
     return task.done() and (task.status != "finished" or task.type is Failure)
 
 
+def follows(error: BaseException) -> bool:
+    """Whether an error of a shard only shows that another shard or a worker failed."""
+    return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
+
+
 def error_of(watch: Watch, task: Future) -> BaseException:
     """Return the error of a failed task; if it cannot be fetched any more, an error with the reason."""
     if task.status not in ("error", "finished"):
@@ -202,10 +214,8 @@ def error_of(watch: Watch, task: Future) -> BaseException:
     if not found:
         return Aborted("the error was lost with its worker")
     [failure] = found
-    error = _copied(failure.error)
-    if not getattr(error, "__notes__", None):
-        error.add_note(f"On the worker:\n{failure.trace}")
-    return error
+    noted: BaseException = failure.noted()
+    return noted
 
 
 def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:

@@ -27,8 +27,8 @@ from .watch import Watch, connection, scheduler_address
 
 NAME = "mgraph-turns"
 
-#: Seconds that a parting message may take, which need not arrive. After Ctrl-C a call sends four of them, after a look
-#: at the workers, and waits `driver.INTERRUPTED` for its tasks to end: less than 5 s together.
+#: Seconds that a parting message may take, which need not arrive. After Ctrl-C a call sends two or three of them, after
+#: a look at the workers: less than 3 s together.
 PARTING = 0.7
 
 #: Seconds between two looks at the clients that have calls, and of silence after which one is given up. Dask's clients
@@ -73,11 +73,6 @@ class Turns(SchedulerPlugin):
             found[2].set()
             self._advance()
         return found is not None
-
-    def withdraw(self, call: str) -> None:
-        """Remove a call from the line if its turn has not begun."""
-        if call in self._line and not self._line[call][2].is_set():
-            self.leave(call)
 
     def remove_client(self, scheduler: Scheduler, client: str, why: str = "its client is gone") -> None:
         """Remove the calls of a client that is gone, and their beats."""
@@ -143,14 +138,12 @@ def alone(watch: Watch, call: str, things: Collection[str], event: Event | None 
     SchedulerError
         If the scheduler removes the call from the line before its turn.
     """
-    client = watch.client
-    ended_calls = _ended.setdefault(scheduler_address(client), set())
-    before, last = frozenset(ended_calls), None
+    client, last = watch.client, None
     try:
-        given = call, client.id, things, before, event
-        if not watch.wait(client.run_on_scheduler(_taken, *given, asynchronous=True)):
-            raise dropped(client)
-        ended_calls.difference_update(before)
+        with telling_ended(client) as before:
+            given = call, client.id, things, before, event
+            if not watch.wait(client.run_on_scheduler(_taken, *given, asynchronous=True)):
+                raise dropped(client)
         began = time.monotonic()
         yield
         last = ended(time.monotonic() - began)
@@ -158,12 +151,25 @@ def alone(watch: Watch, call: str, things: Collection[str], event: Event | None 
         last = failure(error)
         raise
     finally:
-        # A scheduler that is gone has no line.
-        if client.status == "running":
-            last = None if event is None else last
-            leaving = client.run_on_scheduler(left, call, client.id, last, asynchronous=True)
-            if not watch.attempt(leaving, PARTING):
-                ended_calls.add(call)
+        leave(watch, call, None if event is None else last)
+
+
+def leave(watch: Watch, call: str, event: Event | None) -> None:
+    """Have a call leave the line; if the message is lost, the next call of this process says so."""
+    client = watch.client
+    if client.status == "running":  # a scheduler that is gone has no line
+        leaving = client.run_on_scheduler(left, call, client.id, event, asynchronous=True)
+        if not watch.attempt(leaving, PARTING):
+            _ended.setdefault(scheduler_address(client), set()).add(call)
+
+
+@contextlib.contextmanager
+def telling_ended(client: Client) -> Iterator[frozenset[str]]:
+    """Yield the calls that may not have left the line; the block tells the scheduler."""
+    calls = _ended.setdefault(scheduler_address(client), set())
+    before = frozenset(calls)
+    yield before
+    calls.difference_update(before)
 
 
 def dropped(client: Client) -> SchedulerError:
@@ -181,14 +187,20 @@ async def _taken(
 ) -> bool:
     """Take a turn, and log its event if there is one; runs on the scheduler. Return whether the call is in the line."""
     count_on(dask_scheduler)
-    line = turns_on(dask_scheduler)
-    for lost in before:
-        line.leave(lost)
-    line.listen(dask_scheduler)
+    line = line_after(dask_scheduler, before)
     taken = await line.take(call, client, things)
     if taken and event is not None:
         note(dask_scheduler, event, call)
     return taken
+
+
+def line_after(dask_scheduler: Scheduler, before: Collection[str]) -> Turns:
+    """Return the line, once some calls have left it; on the scheduler."""
+    line = turns_on(dask_scheduler)
+    for lost in before:
+        line.leave(lost)
+    line.listen(dask_scheduler)
+    return line
 
 
 def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler) -> None:
@@ -196,11 +208,6 @@ def left(call: str, client: str, event: Event | None, dask_scheduler: Scheduler)
     if turns_on(dask_scheduler).leave(call) and event is not None:
         note(dask_scheduler, event, call)
     forget_call(client, call, dask_scheduler)
-
-
-def withdrawn(call: str, dask_scheduler: Scheduler) -> None:
-    """Leave the line if the call still waits for its turn; runs on the scheduler."""
-    turns_on(dask_scheduler).withdraw(call)
 
 
 def forget_call(client: str, call: str, dask_scheduler: Scheduler) -> None:

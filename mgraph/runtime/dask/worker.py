@@ -1,16 +1,14 @@
-"""The workers' side of a call: a plugin that keeps each session's state, and the tasks that work on it.
+"""The workers' side of a group of workers: a plugin that keeps each session's state.
 
-A session is one call's shard on a worker. Its state is never a Dask result, so that Dask neither sizes, spills nor
-moves it. Invariants:
+A session is a group's shard on a worker: what stays there between calls (`mgraph.runtime.dask.residents`), and the
+state of the call that runs. Its state is never a Dask result, so that Dask neither sizes, spills nor moves it.
+Invariants:
 
-- A session lives as long as its lease, the task that opened it: when the driver releases the task, or is gone, Dask
-  releases it and the plugin drops the session. If that goes unnoticed, its pulse (`mgraph.runtime.dask.pulse`) ends it.
-- A worker runs one call at a time (`mgraph.runtime.dask.turns`). Opening a call's session drops those that calls left
-  behind, but not those that stay: the sessions of groups of workers and of published graphs, which hold graphs and
-  results (`mgraph.runtime.dask.residents`). They are opened out of turn, and drop nothing.
-- A message for a session that is not open is discarded: all sessions are open before the first task runs.
-- NCCL's communicator of the last group of workers is kept for the next call on the same workers, as creating one takes
-  longer than many calls. All shards use the kept one, or none does.
+- A session lives as long as its lease, the task that opened it: when the client releases the task, or is gone, Dask
+  releases it and the plugin drops the session. If that goes unnoticed during a call, its pulse
+  (`mgraph.runtime.dask.pulse`) ends it.
+- A worker runs one call at a time (`mgraph.runtime.dask.turns`).
+- A message for a session that is not open is discarded: all sessions of a group are open before its first call.
 """
 
 import asyncio
@@ -25,7 +23,6 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from functools import partial
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -42,13 +39,13 @@ from ...graph.vertex_range import VertexRange
 from ...planning.devices import USABLE, DeviceSpec, spec_of
 from ...version import __version__
 from .. import program as engine
-from ..checkpoints import Order, Report, Writer, filled
-from ..communicator import Communicator, Nccl, Solo
+from ..checkpoints import Order, Report, Writer
+from ..communicator import Communicator, Nccl
 from .blocks import OnDevice
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .interfaces import set_for_nccl
 from .pulse import LEASE, Pulse
-from .shared import Parcel, Token, readable, unpacked
+from .shared import Token, readable
 from .tasks import reported
 
 _log = logging.getLogger(__name__)
@@ -89,10 +86,9 @@ class SessionStore(dict[str, Any]):
 
 
 class Session:
-    """One call's shard on this worker, or what stays between the calls of a group of workers."""
+    """A group's shard on this worker: what calls have left there, and the state of the one that runs."""
 
-    def __init__(self, stays: bool = False) -> None:
-        self.stays = stays
+    def __init__(self) -> None:
         #: What the session is for, if not for a client: "the published graph 'roads'".
         self.title = ""
         #: Parts of graphs, and of each call its vectors by their own names.
@@ -185,25 +181,21 @@ class Session:
         for name in names:
             self.kept.pop(name, None)
 
-    def close(self) -> None:
-        """Free the communicator; that of NCCL stays for the next session of these workers."""
-        self._end("close")
-
     def abort(self) -> None:
         """End what the shard waits for, and the call; returns at once, though NCCL takes half a second."""
         self.mailbox.abort()
         if self.working_since is None:  # else it ends by itself
             self.rest()
-        threading.Thread(target=self._end, args=("abort",), name="mgraph-abort", daemon=True).start()
+        threading.Thread(target=self._end, name="mgraph-abort", daemon=True).start()
 
-    def _end(self, how: str) -> None:
+    def _end(self) -> None:
         with self._ending:
             writer, self.writer = self.writer, None
             if writer is not None:
                 writer.stop()
             comm, self.comm = self.comm, None
-            if comm is not None and not (how == "close" and isinstance(comm, Nccl)):
-                getattr(comm, how)()
+            if comm is not None:
+                comm.abort()
 
 
 class Sessions(WorkerPlugin):
@@ -215,7 +207,6 @@ class Sessions(WorkerPlugin):
         """Start without sessions, ready for messages."""
         self._worker = worker
         self.sessions: dict[str, Session] = {}
-        self._kept: tuple[tuple[str, ...], Nccl] | None = None
         worker.handlers[OPERATION] = self.receive
 
     def teardown(self, worker: Worker) -> None:
@@ -234,14 +225,10 @@ class Sessions(WorkerPlugin):
         if found is not None:
             await found.mailbox.deliver(source, number, payload)
 
-    async def open(self, session: str, client: str, timeout: float, stays: bool) -> None:
-        """Open a session of a client; in its turn a call drops those that a driver left behind."""
-        for name in [name for name, there in self.sessions.items() if not (stays or there.stays)]:
-            self.drop(name)
-        self.sessions[session] = Session(stays)
-        _log.debug("opened session %s of %s", session, client)
-        if not stays:
-            self.beat(session, client, session, timeout)
+    async def open(self, session: str) -> None:
+        """Open a session."""
+        self.sessions[session] = Session()
+        _log.debug("opened session %s", session)
 
     def beat(self, session: str, client: str, call: str, timeout: float) -> None:
         """Let a session beat for a call of a client."""
@@ -272,21 +259,6 @@ class Sessions(WorkerPlugin):
             if found.comm is not None or found.writer is not None:
                 found.abort()
 
-    def nccl(self, session: Session, comm: DaskComm, addresses: Sequence[str]) -> Nccl:
-        """Return NCCL's communicator of the shards that `comm` connects; called by all of them, in a task."""
-        group = tuple(addresses)
-        usable = self._kept is not None and self._kept[0] == group and not self._kept[1].aborted
-        everyone = np.array([usable], np.int32)
-        comm.allreduce(everyone, "min")
-        _log.debug("NCCL's communicator of %d GPUs is %s", len(group), "reused" if everyone[0] else "created")
-        if not everyone[0]:
-            old, self._kept = self._kept, None
-            if old is not None:
-                old[1].abort()  # unlike close, it does not wait for the others
-            self._kept = group, new_nccl(session, comm)
-        assert self._kept is not None
-        return self._kept[1]
-
     def find(self, session: str) -> Session:
         """Return an open session; may be called from any thread.
 
@@ -315,26 +287,20 @@ def sessions(worker: Worker) -> Sessions:
     return cast(Sessions, found)
 
 
-def lease(session: str, client: str, timeout: float, stays: bool = False) -> None:
+def lease(session: str) -> None:
     """Task: open a session on this worker; it lives as long as the task's result is kept.
 
     A task, so that the scheduler knows the lease before the session can look for it.
     """
     worker = get_worker()
     on_loop(worker, _join(worker))  # it may have been restarted since it was looked at
-    on_loop(worker, sessions(worker).open(session, client, timeout, stays))
+    on_loop(worker, sessions(worker).open(session))
 
 
 def abort_session(session: str, dask_worker: Worker) -> None:
     """Abort a session on a worker; for `tasks.asked`."""
     with contextlib.suppress(Aborted):  # the worker was restarted
         sessions(dask_worker).abort(session)
-
-
-def drop_session(session: str, dask_worker: Worker) -> None:
-    """Drop a session on a worker; for `tasks.asked`."""
-    with contextlib.suppress(Aborted):  # the worker was restarted
-        sessions(dask_worker).drop(session)
 
 
 class WorkerInfo(NamedTuple):
@@ -356,6 +322,8 @@ class WorkerInfo(NamedTuple):
         The unique id of its GPU.
     kept : tuple of (str, int)
         What its sessions keep between calls, in words, with its bytes.
+    process : str
+        What tells it from other processes at its address.
     reads : bool
         Whether it reads arrays in the memory of the client that asks.
     """
@@ -367,6 +335,7 @@ class WorkerInfo(NamedTuple):
     gpu: DeviceSpec | None
     identity: bytes
     kept: tuple[tuple[str, int], ...]
+    process: str
     reads: bool = False
 
 
@@ -439,9 +408,8 @@ def sight_of(worker: Worker, device: str | None) -> WorkerInfo:
         found = devices.find("cuda")
         gpu = spec_of(found)
         identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
-    return WorkerInfo(
-        platform.node(), limits.shared_memory(), limits.numba_pages(), cpu, gpu, identity, kept_on(worker)
-    )
+    shared, pages = limits.shared_memory(), limits.numba_pages()
+    return WorkerInfo(platform.node(), shared, pages, cpu, gpu, identity, kept_on(worker), worker.id)
 
 
 def _most(worker: Worker) -> int | None:
@@ -550,44 +518,12 @@ def _take_share(worker: Worker) -> None:
     numba.set_num_threads(max(1, min(worker.state.nthreads, limits.cores(), most)))
 
 
-@reported
-def load(session: str, rank: int, addresses: Sequence[str], kind: str, program: Any, piece: Any, *blocks: Any) -> None:
-    """Task: load a shard and connect it with the others; `blocks` are those of a matrix that lies on workers."""
-    worker = get_worker()
-    s = sessions(worker).find(session)
-    s.rank, s.program, s.device = rank, program, devices.find(kind)
-    with at_work(worker, s, "load"):
-        with unpacked(piece, s.device, partial(_has_ended, worker, session, s)) as found:
-            s.state = program.load(rank, _joined(found, blocks), s.device)
-            s.device.synchronize()
-        if len(addresses) == 1:
-            s.comm = Solo()
-            return
-        s.comm = comm = DaskComm(worker, session, addresses, rank, s.mailbox)
-        if s.device.kind == "cuda":
-            s.comm = sessions(worker).nccl(s, comm, addresses)
-
-
-@reported
-def received(session: str, parcel: Parcel) -> Any:
-    """Task: return a piece that the client lends, in this worker's memory."""
-    worker = get_worker()
-    s = sessions(worker).find(session)
-    with unpacked(parcel, devices.find("cpu"), partial(_has_ended, worker, session, s)) as found:
-        return found
-
-
-def _has_ended(worker: Worker, name: str, session: Session) -> bool:
-    """Return whether a session waits for nothing any more."""
-    return session.mailbox.aborted or sessions(worker).sessions.get(name) is not session
-
-
-def _joined(piece: Any, blocks: Sequence[Any]) -> Any:
+def joined(piece: Any, blocks: Sequence[Any]) -> Any:
     """Return a piece with the matrix that this worker reads itself in place of what it was told of it."""
     if hasattr(piece, "joined"):
         return piece.joined(blocks)
     if isinstance(piece, tuple) and any(hasattr(part, "joined") for part in piece):
-        parts = [_joined(part, blocks) for part in piece]
+        parts = [joined(part, blocks) for part in piece]
         return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)
     return piece
 
@@ -632,49 +568,6 @@ def unless_aborted(mailbox: Mailbox, make: Callable[[], T], discard: Callable[[T
         result.add_done_callback(lambda late: late.exception() or discard(late.result()))
         raise
     return result.result()
-
-
-@reported
-def span(session: str, first: int, most: int, order: Order | None) -> Spanned:
-    """Task: run a span of supersteps, and begin to write a checkpoint if that is ordered."""
-    worker = get_worker()
-    s = sessions(worker).find(session)
-    with at_work(worker, s, "solve"):
-        return s.advance(first, most, order)
-
-
-@reported
-def fingerprint(session: str) -> int:
-    """Task: return the fingerprint of the shard's part of the input."""
-    worker = get_worker()
-    s = sessions(worker).find(session)
-    with at_work(worker, s, "load"):
-        return int(s.program.fingerprint(s.state, s.rank))
-
-
-@reported
-def fill(session: str, place: str, number: int) -> int | str:
-    """Task: fill the shard from a checkpoint, as `mgraph.runtime.checkpoints.filled`."""
-    worker = get_worker()
-    s = sessions(worker).find(session)
-    with at_work(worker, s, "load"):
-        return filled(s.program, s.state, s.rank, place, number)
-
-
-@reported
-def collect(session: str) -> tuple[dict[str, np.ndarray], dict[str, np.dtype], dict[str, float]]:
-    """Task: end the program; return the vectors, each matrix's type, and each part's seconds of compiling kernels."""
-    worker = get_worker()
-    s = sessions(worker).find(session)
-    with at_work(worker, s, "collect"):
-        s.stop_writing()
-        arrays = s.program.collect(s.state, s.connected())
-        s.device.synchronize()
-        s.close()
-    s.state = None
-    s.matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
-    vectors = {name: devices.to_host(array) for name, array in arrays.items() if array.ndim != 2}
-    return vectors, {name: np.dtype(array.dtype) for name, array in s.matrices.items()}, s.compiled
 
 
 @reported
