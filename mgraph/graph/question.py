@@ -105,7 +105,9 @@ class Question:
             if self._doubtful:
                 self._warn_of_ids(name, np.array([value]))
             return value
-        if advice and (isinstance(value, (list, np.ndarray)) or (isinstance(value, tuple) and not self.ids)):
+        known = self._subject.ids if advice else None
+        an_id = self.ids or (known is not None and known.dtype.kind == "O")  # a tuple may be one
+        if advice and isinstance(value, (list, np.ndarray) if an_id else (list, tuple, np.ndarray)):
             raise InputError(*advice, argument=name, value=value, expected="one vertex")
         if self.ids or isinstance(value, str):
             return int(self._with_ids(name, [value])[0])
