@@ -253,7 +253,7 @@ def test_ids():
     found = mgraph.betweenness(graph, ["Rome"], ["Genoa"], normalized=False, device="cpu")
     assert found.to_pandas()["betweenness"].to_dict() == {"Rome": 0.0, "Pisa": 1.0, "Genoa": 0.0}
     frame = mgraph.betweenness(graph, edges=True, normalized=False, device="cpu").to_pandas()
-    assert frame.values.tolist() == [[2.0, "Rome", "Pisa"], [2.0, "Pisa", "Genoa"]]
+    assert frame.values.tolist() == [["Rome", "Pisa", 2.0], ["Pisa", "Genoa", 2.0]]
 
 
 def test_pictures_graphs_and_files(tmp_path):

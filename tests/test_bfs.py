@@ -337,8 +337,8 @@ def test_several_sources_a_depth_and_a_target(method, device):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "either source"),
-        ({"source": 0, "sources": [1]}, "either source"),
+        ({}, "give source"),
+        ({"source": 0, "sources": [1]}, "give source"),
         ({"sources": []}, "sources must be a sequence of one vertex or more, got"),
         ({"sources": [0, 9]}, "sources must be an integer in .* got 9"),
         ({"source": 0, "target": -1}, "target must be an integer in .* got -1"),

@@ -234,7 +234,7 @@ def test_errors_about_one_value_name_the_argument(call, argument):
 
 
 def test_a_value_of_several_lines_is_shown_on_one():
-    with pytest.raises(InputError, match=r"^source must be .*, got array\(\[\[0, 1\], \[2, 3\]\]\)$"):
+    with pytest.raises(InputError, match=r"^source must be .*, got array\(\[\[0, 1\], \[2, 3\]\]\): for several "):
         mgraph.bfs(GRAPH, np.arange(4).reshape(2, 2))
 
 

@@ -171,6 +171,7 @@ def test_numbers_that_mean_no_other_vertex_are_not_warned_of():
     for ids in ([2, 0, 1, 3], KINDS["integers"], KINDS["text"], None):
         graph = of(ids, directed=False)
         mgraph.bfs(graph, 3, device="cpu")
+        mgraph.distances(graph, range(graph.n), device="cpu")
         mgraph.sssp(graph, 2, predecessors=True, ids=False, device="cpu").path(1)
         for call in (mgraph.diameter, mgraph.center, mgraph.closeness, mgraph.average_distance):
             call(graph, device="cpu")

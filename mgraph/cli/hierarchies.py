@@ -97,7 +97,7 @@ def _shown(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 @click.option("--sources", metavar="LIST", required=True, help="A file of vertices or ids, one a line.")
 @click.option("--targets", metavar="LIST", required=True, help="The other end of each pair, as many lines.")
 @click.option("--paths", is_flag=True, help="Find the paths, too.")
-@click.option("--ids", is_flag=True, help="Integers are ids of the graph, not numbers of vertices.")
+@click.option("--ids/--no-ids", default=None, help="Whether integers are ids of the graph, not numbers of vertices.")
 @_device
 @click.option("--out", type=click.Path(path_type=Path), help="Save the distances (.npy), or all arrays (.npz).")
 @_overwrite
@@ -108,7 +108,7 @@ def pairs(
     sources: str,
     targets: str,
     paths: bool,
-    ids: bool,
+    ids: bool | None,
     device: str | None,
     out: Path | None,
     overwrite: bool,
@@ -145,7 +145,7 @@ def pairs(
 @main.command(epilog="Example: mgraph flows roads.npz demand.txt --out loads.npy")
 @_prepared
 @graph_options
-@click.option("--ids", is_flag=True, help="The integers of FILE are ids of the graph, not numbers of vertices.")
+@click.option("--ids/--no-ids", default=None, help="Whether integers of the demand are ids, not numbers of vertices.")
 @_device
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Save the load of each edge (.npy), or also the supplies (.npz)."
@@ -157,7 +157,7 @@ def flows(
     prepared: Path,
     files: tuple[str, ...],
     scale: int | None,
-    ids: bool,
+    ids: bool | None,
     device: str | None,
     out: Path | None,
     overwrite: bool,

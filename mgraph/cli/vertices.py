@@ -14,7 +14,7 @@ from ..io import VertexList
 _NUMBER = re.compile(r"[+-]?[0-9]{1,30}", re.ASCII)
 
 
-def named_vertices(given: Any, ids: Any, by_ids: bool) -> Any:
+def named_vertices(given: Any, ids: Any, by_ids: bool | None) -> Any:
     """Return what an option says as a call takes it; the graph has some `ids`, or None.
 
     Raises

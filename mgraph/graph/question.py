@@ -105,7 +105,9 @@ class Question:
             if self._doubtful:
                 self._warn_of_ids(name, np.array([value]))
             return value
-        if advice and (isinstance(value, (list, np.ndarray)) or (isinstance(value, tuple) and not self.ids)):
+        known = self._subject.ids if advice else None
+        an_id = self.ids or (known is not None and known.dtype.kind == "O")  # a tuple may be one
+        if advice and isinstance(value, (list, np.ndarray) if an_id else (list, tuple, np.ndarray)):
             raise InputError(*advice, argument=name, value=value, expected="one vertex")
         if self.ids or isinstance(value, str):
             return int(self._with_ids(name, [value])[0])
@@ -139,7 +141,7 @@ class Question:
         if found.ndim == 1 and len(found) and found.dtype.kind in "iu":
             wrong = (found < 0) | (found >= self.n)
             if not wrong.any():
-                if self._doubtful:
+                if self._doubtful and not isinstance(values, range):  # who counts vertices means numbers
                     self._warn_of_ids(name, found)
                 return found.astype(np.int32)
             values = found[wrong].tolist()

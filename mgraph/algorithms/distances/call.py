@@ -484,7 +484,7 @@ def _planner(
             ArgumentValue("method", "johnson"),
         )
     shape = shape_beside(graph, runner.specs)
-    if shape is None and isinstance(graph, Graph):  # each device searches the whole graph, as one alone does
+    if shape is None and isinstance(graph, Graph):
         shape = measured_shape(graph)  # a GPU's searches, too, take longer in many levels, and from sources far apart
     return partial(
         planned,
