@@ -33,7 +33,7 @@ from mgraph.kernels import closure as closure_kernels
 from mgraph.matrices.floyd_warshall import FloydWarshall
 from mgraph.planning import cut
 from mgraph.runtime.checkpoints import Checkpoints, Resumable, Store, store
-from mgraph.runtime.dask.resident import _Shards
+from mgraph.runtime.dask.resident import Shards
 from tests.support.checkpointed_calls import CALLS, GRAPH, INPUTS, LIST, MOVED
 from tests.support.checkpoints import Steps, Stopped, complete, equal, write_at_once, written
 from tests.support.clusters import CLUSTER_WARNINGS, LOST, cluster, kill_a_worker, wait_until
@@ -1117,7 +1117,7 @@ def test_the_names_of_files_are_on_disk_before_the_manifest(tmp_path, monkeypatc
 
 
 def test_shards_that_would_go_on_at_different_supersteps(stopped, monkeypatch):
-    monkeypatch.setattr(_Shards, "fill", lambda *_: [3, 6])
+    monkeypatch.setattr(Shards, "fill", lambda *_: [3, 6])
     with cluster(2, processes=False) as client:
         with pytest.raises(CheckpointError, match=r"the shards would go on at different supersteps, \[3, 6\]"):
             resumed(stopped, client=client)

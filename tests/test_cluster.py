@@ -155,7 +155,7 @@ def test_a_call_that_fails_ends_its_sessions(client):
 
 
 def test_long_vectors_are_read_from_the_workers_and_freed(client, monkeypatch):
-    monkeypatch.setattr(Visiting, "_carried", 0)
+    monkeypatch.setattr(Visiting, "carried_bytes", 0)
     graph = generate.grid(9, 9, device="cpu")
     found = bfs(graph, 0, predecessors=True, client=client, device="cpu")
     for name, array in bfs(graph, 0, predecessors=True, device="cpu").arrays.items():
@@ -166,13 +166,13 @@ def test_long_vectors_are_read_from_the_workers_and_freed(client, monkeypatch):
 @pytest.mark.parametrize(("span", "small", "requests"), [(100, True, 1), (1, True, 4), (100, False, 1)])
 def test_a_superstep_of_a_span_of_one_is_a_request(client, monkeypatch, span, small, requests):
     """All supersteps are one, also where a task loads the input, until the program says that it has ended."""
-    asked, ask = [], Visiting._asked
+    asked, ask = [], Visiting.ask
 
     def noted(*given, **options):
         asked.append(given)
         return ask(*given, **options)
 
-    monkeypatch.setattr(Visiting, "_asked", noted)
+    monkeypatch.setattr(Visiting, "ask", noted)
     monkeypatch.setattr(sending, "SMALL", 1 << 20 if small else 0)
     found = run(client, lambda state, k, comm: np.full(1, k), steps=3, span=span)
     assert found.arrays["seen"].tolist() == [0, 1, 2] * 2 and len(asked) == requests

@@ -345,14 +345,14 @@ def test_a_broken_connection_to_a_resident_worker_that_has_answered(client):
 
 def test_a_scheduler_that_is_slow_to_register_tasks(client, monkeypatch):
     """As while it registers another user's large graph, in the one thread that registers all graphs."""
-    opened = Group._open
+    opened = Group.open_session
 
     def open_late(self):
         _offload_executor.submit(time.sleep, 3)  # the scheduler is in this process
         opened(self)
 
     forget(client)
-    monkeypatch.setattr(Group, "_open", open_late)
+    monkeypatch.setattr(Group, "open_session", open_late)
     found = run(client, lambda *_: np.ones(1), steps=1)
     assert found.arrays["seen"].tolist() == [1, 1, 1]
 

@@ -214,7 +214,7 @@ def test_a_cycle_is_left_out_of_a_path():
     ways = np.array([[1, 6], [3, 4], [-1, -1], [0, -1], [5, 8], [1, -1], [3, -1], [-1, -1], [2, -1], [-1, -1]])
     ends, path = np.array([1, 2, 1, 3], np.int32), np.zeros(9, np.int32)
     met, parts = np.zeros(4, np.int32), Parts(ways.astype(np.int32), np.zeros(5, np.int32))
-    length = kernels._unpack(0, parts, ends, path, 1, met, np.empty(9, np.int64))
+    length = kernels.unpack(0, parts, ends, path, 1, met, np.empty(9, np.int64))
     assert path[:length].tolist() == [0, 1, 3]
 
 

@@ -109,10 +109,10 @@ def test_a_worker_that_is_stopped_is_left_out(mortals):
 
 #: What runs at these moments of a call, and how many times it has run before.
 MOMENTS = {
-    "open": (Group, "_open", 0),
-    "load": (Visiting, "_pieces", 0),
-    "superstep": (Visiting, "_asked", 3),
-    "fetch": (Visiting, "_take", 0),
+    "open": (Group, "open_session", 0),
+    "load": (Visiting, "inputs_of", 0),
+    "superstep": (Visiting, "ask", 3),
+    "fetch": (Visiting, "fetch", 0),
 }
 
 
@@ -143,7 +143,7 @@ def test_a_worker_that_is_started_again_at_the_same_address(fixed, monkeypatch, 
     """Before the sessions are opened, before it is loaded, between two supersteps, and before vectors are read."""
     driver.forget(fixed)
     with monkeypatch.context() as patched:
-        patched.setattr(Visiting, "_carried", 0)
+        patched.setattr(Visiting, "carried_bytes", 0)
         before = restarted(patched, fixed, MOMENTS[when])
         found = mgraph.bfs(GRID, 0, client=fixed, device="cpu", span=1)
     assert fixed.run(os.getpid).keys() == before.keys() and fixed.run(os.getpid) != before

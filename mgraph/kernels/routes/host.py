@@ -280,18 +280,18 @@ def _write_paths(
             place = first + parts.depth[line[chain]]
             chain += 1
         for k in range(chain - 1, -1, -1):
-            length = _unpack(2 * line[k], parts, ends, path, length, met, waiting)
+            length = unpack(2 * line[k], parts, ends, path, length, met, waiting)
         first, last = back[targets[i]], back[targets[i] + 1] - 1
         place = first + turn[i]
         while place < last:  # from the turn to the target
             e = np.int64(back_entry[place])
-            length = _unpack(2 * e + 1, parts, ends, path, length, met, waiting)
+            length = unpack(2 * e + 1, parts, ends, path, length, met, waiting)
             place = first + parts.depth[e]
         count[i] = length
 
 
 @njit(nogil=True, cache=True)
-def _unpack(way, parts, ends, path, length, met, waiting):
+def unpack(way, parts, ends, path, length, met, waiting):
     """Add a way to the path, and return the length of that.
 
     ``met[v]`` is the place of vertex v in the path, if it is there. Then a cycle ends there, which is left out.

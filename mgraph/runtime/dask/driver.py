@@ -47,7 +47,7 @@ class Visiting(Resident):
     Its group is kept under the kind of device that the call has asked for. A worker may be silent for `timeout` s.
     """
 
-    _carried = SMALL
+    carried_bytes = SMALL
 
     def __init__(self, group: Group, device: str | None, timeout: float) -> None:
         super().__init__(group, None, [])
@@ -69,7 +69,7 @@ class Visiting(Resident):
             group.timeout = self._timeout
             try:
                 outcome = super().run(program, piece, plan, progress, checkpoints)
-                self._take(outcome.arrays)
+                self.fetch(outcome.arrays)
                 del outcome.timings["call"]
                 outcome.timings["load"] = max(outcome.timings["load"], self._loaded - outcome.timings["compile"])
             except BaseException as error:
@@ -82,7 +82,7 @@ class Visiting(Resident):
             _retain(group, self._device)
         return outcome
 
-    def _take(self, arrays: dict[str, Any]) -> None:
+    def fetch(self, arrays: dict[str, Any]) -> None:
         """Replace vectors that were left on the workers by their elements, and free them there."""
         left = {name: vector for name, vector in arrays.items() if isinstance(vector, DistributedVector)}
         for name, vector in left.items():
@@ -91,7 +91,7 @@ class Visiting(Resident):
             next(iter(left.values())).owner.close()
             self._group.wait(self._group.forget())
 
-    def _pieces(
+    def inputs_of(
         self, watch: Watch, call: str, program: Program, piece: Callable[[int], Any], plan: Plan
     ) -> tuple[Sequence[Mapping[str, Any]], Callable[[], None] | None]:
         def prepared() -> Iterator[tuple[Any, list[Future]]]:

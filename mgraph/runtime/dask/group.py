@@ -83,7 +83,7 @@ class Group:
         self._before: dict[str, Future] = {}
         self._freed: deque[str] = deque()
         self.session = ""
-        self._open()
+        self.open_session()
 
     def watch(self, call: str | None = None, expected: float = 0.0) -> Watch:
         """Return a watch over the group's workers, during a call by its beats."""
@@ -104,7 +104,7 @@ class Group:
         with self.lock if self.broken else contextlib.nullcontext():
             self.check(loss)
             if self.broken:
-                self._open()
+                self.open_session()
                 self.broken = False
 
     def refresh(self, loss: Callable[[Collection[str]], str] | None = None) -> None:
@@ -257,7 +257,8 @@ class Group:
             except Exception as error:
                 _log.debug("the workers were not told what was released: %s", error)
 
-    def _open(self) -> None:
+    def open_session(self) -> None:
+        """Open a session on each worker, in place of that before, and have the workers join it."""
         session = uuid.uuid4().hex
         leases = leased(self.client, self.addresses, session)
         self.wait_for(lambda watch: tasks.settle(watch, leases))

@@ -39,7 +39,7 @@ class Resident:
     place: devices.Device | None = None
 
     #: The most bytes of a worker's vectors that come with its answer, in place of staying there.
-    _carried = 0
+    carried_bytes = 0
 
     def __init__(
         self,
@@ -82,9 +82,9 @@ class Resident:
         with group.lock, memory_errors(plan.algorithm, plan), opened(group.client):
             group.ready(self._loss)  # another thread's call may have failed since
             watch, started = group.watch(call, plan.seconds), time.perf_counter()
-            inputs, load = self._pieces(watch, call, program, piece, plan)
-            first = partial(self._asked, watch, call, program, inputs)
-            later = partial(self._asked, watch, call, None, [{}] * len(group.addresses))
+            inputs, load = self.inputs_of(watch, call, program, piece, plan)
+            first = partial(self.ask, watch, call, program, inputs)
+            later = partial(self.ask, watch, call, None, [{}] * len(group.addresses))
             # Of a span of one superstep the user sees each: a message, and a barrier after it.
             stepwise = plan.span == 1 and plan.steps != 1
             at_once = progress is None and checkpoints is None and load is None and not stepwise
@@ -98,7 +98,7 @@ class Resident:
                     with turn(group.watch(), call, plan):
                         if load is not None:
                             load()
-                        shards = _Shards(first if load is None else later, later, plan.span)
+                        shards = Shards(first if load is None else later, later, plan.span)
                         spans = Spans(program, plan, checkpoints, shards, partial(self._tell, call))
                         spans.run(progress)
                         spans.end()
@@ -112,7 +112,7 @@ class Resident:
                 raise
             return self._outcome(call, plan, answers, time.perf_counter() - started)
 
-    def _pieces(
+    def inputs_of(
         self, watch: Watch, call: str, program: Program, piece: Callable[[int], Any], plan: Plan
     ) -> tuple[Sequence[Mapping[str, Any]], Callable[[], None] | None]:
         """Return what the first request to each worker has of the input; and what sends the input before, if needed."""
@@ -121,7 +121,7 @@ class Resident:
             return [common] * len(self._group.addresses), None
         return [{**common, "sent": parts} for parts in self._sent], None
 
-    def _asked(
+    def ask(
         self,
         watch: Watch,
         call: str,
@@ -140,7 +140,7 @@ class Resident:
         look = time.monotonic() - group.asked > FRESH
         named = group.session, group.client.id, call, group.timeout, self._graph
         with group.freeing() as freed:
-            asked = residents.Request(*named, program, work, look, freed, carried=self._carried)
+            asked = residents.Request(*named, program, work, look, freed, carried=self.carried_bytes)
             # Many workers get the same, of which the plan may be long.
             pickled = {key: dumps(replace(asked, **own)) for key, own in {id(own): own for own in inputs}.items()}
             requests = {address: pickled[id(own)] for address, own in zip(group.addresses, inputs, strict=True)}
@@ -213,7 +213,7 @@ class Resident:
         return Outcome(arrays, {**timings, "call": seconds})
 
 
-class _Shards:
+class Shards:
     """The shards of a call, which goes on span by span.
 
     Parameters
