@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import SimpleNamespace
@@ -316,10 +317,17 @@ def test_a_broken_connection_to_a_worker_that_has_ended(client, deaf):
 def test_the_client_hears_what_a_worker_compiles(client):
     heard, address = [], min(client.scheduler_info()["workers"])
     beat = worker.Session().where() | {"number": 1, "compiling": "bfs, number 1"}
-    client.set_metadata([pulse.PLACE, client.id, "a call"], {address: beat})
+    watched = Watch(client, [address], TIMEOUT, (client.id, "a call"))
+
+    def look():
+        client.set_metadata([pulse.PLACE, client.id, "a call"], {address: beat})  # which calls that have ended remove
+        watched.look()
+        return heard
+
     with COMPILING.listening(heard.append):
-        Watch(client, [address], TIMEOUT, (client.id, "a call")).wait(asyncio.sleep(3))
-    assert heard == ["bfs, number 1, on a worker", ""]
+        wait_until(look)
+        watched.wait(asyncio.sleep(0))
+    assert (heard[0], heard[-1]) == ("bfs, number 1, on a worker", "")
 
 
 def test_a_broken_connection_to_a_resident_worker_that_has_answered(client):
@@ -340,6 +348,33 @@ def test_a_broken_connection_to_a_resident_worker_that_has_answered(client):
     with pytest.raises(WorkerLostError, match=BROKEN) as caught:
         wait_until(look)
     assert caught.value.workers == (here,)
+    client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.task_metadata.pop(pulse.PLACE))
+
+
+def test_a_worker_that_has_waited_long_gets_time_to_take_the_message(client):
+    """The one that it waits for computes for longer than the timeout, then sends its message and ends at once."""
+    here, there = sorted(client.scheduler_info()["workers"])[:2]
+    state = {"rank": 0, "device": "cpu", "superstep": 0, "compiling": "", "sent": [0, 0], "since": 0.0, "bytes": 4}
+    waiting = state | {"doing": "receiving", "peers": [1], "message": 1}
+    computing = state | {"rank": 1, "doing": "computing", "peers": [], "message": 0}
+    name, watched = client.id, Watch(client, [here, there], 2, (client.id, "a call"))
+
+    def beat(answered, dask_scheduler):
+        number = time.monotonic_ns()
+        beats = {here: waiting | {"number": number}, there: computing | {"number": number}, pulse.ANSWERED: answered}
+        dask_scheduler.task_metadata[pulse.PLACE] = {name: {"a call": beats}}
+
+    def look(answered):
+        client.run_on_scheduler(beat, answered)
+        watched.look()
+
+    begun = time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the superstep takes longer than predicted
+        wait_until(lambda: look([]) or time.monotonic() > begun + 4)
+        look([there])
+        with pytest.raises(WorkerLostError, match=BROKEN):
+            wait_until(lambda: look([there]))
     client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.task_metadata.pop(pulse.PLACE))
 
 

@@ -804,7 +804,7 @@ def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, tar
 @pytest.mark.parametrize(
     ("arguments", "options", "says"),
     [
-        (("dijkstra", 10), {}, "algorithm must be 'apsp', 'bfs', 'bfs_many', 'closure'"),
+        (("dijkstra", 10), {}, "algorithm must be 'apsp', 'betweenness', 'bfs', 'bfs_many', 'closure'"),
         (("apsp", -1), {}, "n must be an integer of 0 or more, got -1"),
         (("apsp", 1.5), {}, "n must be an integer of 0 or more, got 1.5"),
         (("apsp", True), {}, "n must be an integer of 0 or more, got True"),
@@ -863,7 +863,7 @@ def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, tar
         (("bfs", 10, 10), {"block": 7}, "block=7 does not go with bfs: it is for apsp, closure"),
         (("components", 10, 10), {"block": 33}, "block=33 does not go with components"),
         (("components", 10, 10), {"predecessors": True}, "predecessors=True does not go with components"),
-        (("apsp", 10), {"sources": 5}, "sources=5 does not go with apsp: it is for bfs_many"),
+        (("apsp", 10), {"sources": 5}, "sources=5 does not go with apsp: it is for betweenness, bfs_many"),
         (("sssp", 10, 10), {"shape": Shape(), "splitters": 3}, "splitters=3 does not go with sssp"),
     ],
 )

@@ -481,7 +481,7 @@ def test_wrong_results_of_further_kinds_are_refused():
             again.verify(graph)
 
     named = Graph.from_edges([0, 1, 2], [1, 2, 3], [5, 1, 2], ids=[10, 1, 0, 7])
-    by_id, by_number = mgraph.sssp(named, 10, ids=True, device="cpu"), mgraph.sssp(named, 0, device="cpu")
+    by_id, by_number = mgraph.sssp(named, 10, ids=True, device="cpu"), mgraph.sssp(named, 0, ids=False, device="cpu")
     for result, other in ((by_id, (0,)), (by_number, (10,)), (by_id, None), (by_id, ((10,),))):
         with pytest.raises(VerificationError) as caught:
             dataclasses.replace(result, sources=other).verify(named)

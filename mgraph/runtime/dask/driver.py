@@ -94,6 +94,8 @@ class Visiting(Resident):
     def inputs_of(
         self, watch: Watch, call: str, program: Program, piece: Callable[[int], Any], plan: Plan
     ) -> tuple[Sequence[Mapping[str, Any]], Callable[[], None] | None]:
+        """Return the pieces of a small input, which requests carry; of a large one what loads it in the call's turn."""
+
         def prepared() -> Iterator[tuple[Any, list[Future]]]:
             for rank, address in enumerate(self._group.addresses):
                 blocks: list[Future] = []

@@ -355,8 +355,13 @@ class Watch:
         return beat["doing"], beat["superstep"], beat["peers"], beat["message"], self._overdue(beat)
 
     def _overdue(self, beat: Mapping[str, Any]) -> bool:
-        """Whether a shard waits for a message that was sent."""
-        if beat["doing"] != "receiving":
+        """Whether a shard waits for a message that was sent, or for shards that have ended, and so have sent all."""
+        if beat["doing"] not in ("receiving", "sending"):
+            return False
+        # One that has ended its task has no beat if that was soon.
+        if self.ended.issuperset(self.addresses[peer] for peer in beat["peers"]):
+            return True
+        if beat["doing"] == "sending":
             return False
         sent = self.beats.get(self.addresses[beat["peers"][0]], {}).get("sent")
         return bool(sent) and sent[beat["rank"]] >= beat["message"]
@@ -408,8 +413,7 @@ class Watch:
         for address, seconds in waiting.items():
             beat = self.beats[address]
             awaited = [self.addresses[peer] for peer in beat["peers"]]
-            # One that has ended its task has sent all messages, and has no beat if that was soon.
-            if everyone or self._overdue(beat) or self.ended.issuperset(awaited):
+            if everyone or self._overdue(beat):
                 peers = ", ".join(awaited)
                 what = "a message that was sent" if beat["doing"] == "receiving" else "an answer"
                 raise lost(
