@@ -133,6 +133,16 @@ def test_weighted_distances_are_those_of_apsp(device, dtype, least, predecessors
         assert (found[g, n:] == infinity(found.dtype)).all() and (found[g, :, n:] == infinity(found.dtype)).all()
 
 
+@pytest.mark.gpu
+def test_batches_of_large_and_small_graphs_in_turn_on_a_gpu():
+    """One kernel with more, less, and again more shared memory."""
+    for n in (512, 300, 512):
+        weights = np.random.default_rng(n).integers(1, 1000, (n, n)).astype(np.float64)
+        found = mgraph.apsp_batch([weights], device="cuda")
+        expected = mgraph.apsp(weights, method="blocked", device="cpu").distances
+        np.testing.assert_array_equal(devices.to_host(found[0]), expected)
+
+
 @pytest.mark.parametrize("dtype", ["float32", *exhaustive("float64", "int32")])
 @pytest.mark.parametrize("n", [159, 160, 163, 512])
 def test_large_graphs_in_blocks_of_pivots(device, n, dtype):

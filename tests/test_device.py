@@ -428,3 +428,29 @@ def test_a_gpu_is_idle_while_its_kernels_are_compiled(monkeypatch):
     for _ in range(2):
         compile.cuda_function("minplus.cu", "kernel of this test")
     assert said == ["waits for 3", "compiles kernel of this test"]
+
+
+def test_launches_with_less_shared_memory_leave_a_kernel_what_others_need(monkeypatch):
+    """The driver keeps one limit for a kernel, however many functions CuPy makes of it."""
+    limits = []
+
+    class Function:
+        max_dynamic_shared_size_bytes = property(fset=lambda self, size: limits.append(size))
+
+    class Gpu:
+        id, attributes = 3, {"MaxSharedMemoryPerBlockOptin": 227 * 1024}
+
+        def __init__(self, index=id):
+            pass
+
+        def synchronize(self):
+            pass
+
+    module = SimpleNamespace(get_function=lambda name: Function())
+    fake = SimpleNamespace(RawModule=lambda **_: module, cuda=SimpleNamespace(Device=Gpu))
+    monkeypatch.setattr(compile, "cupy", lambda: fake)
+    for kib in (100, 60, 8, 200, 100):
+        compile.cuda_function("minplus.cu", "kernel of various sizes", shared=kib * 1024)
+    assert limits == [100 * 1024, 200 * 1024]
+    with pytest.raises(DeviceError, match="232448"):
+        compile.cuda_function("minplus.cu", "kernel of various sizes", shared=228 * 1024)

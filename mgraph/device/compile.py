@@ -48,6 +48,9 @@ def _module(index: int, source: str, names: tuple[str, ...], cooperative: bool) 
 _AHEAD: dict[tuple[int, str, str, bool], Future[None]] = {}
 
 
+#: The dynamic shared memory that kernels may be launched with, in bytes, where that is more than 48 KiB; keys as above.
+_SHARED: dict[tuple[int, str, str, bool], int] = {}
+
 _COMPILERS = ThreadPoolExecutor(4, "mgraph-compiler")
 
 
@@ -87,7 +90,9 @@ def _function(index: int, source: str, name: str, cooperative: bool, shared: int
             function = _module(index, source, (name,), cooperative).get_function(name)
         finally:
             COMPILING.end()
-    if shared > 48 * 1024:
+    # The driver keeps one limit for all launches of a kernel: the largest.
+    kernel = index, source, name, cooperative
+    if shared > _SHARED.get(kernel, 48 * 1024):
         most = _attribute(index, "MaxSharedMemoryPerBlockOptin")
         if shared > most:
             raise DeviceError(
@@ -96,6 +101,7 @@ def _function(index: int, source: str, name: str, cooperative: bool, shared: int
                 ", or do without predecessors",
             )
         function.max_dynamic_shared_size_bytes = shared
+        _SHARED[kernel] = shared
     return function
 
 
