@@ -58,8 +58,8 @@ _PROBLEM = re.compile(rb"p[ \t]+(%s)[ \t]+([0-9]{1,18})[ \t]+([0-9]{1,18})" % "|
 
 #: The first line of a file of coordinates, its lines of vertices and comments, and the comments.
 _OF_COORDINATES = re.compile(rb"p[ \t]+aux[ \t]+sp[ \t]+co[ \t]+([0-9]{1,18})")
-_NUMBER = rb"[ \t]++[+-]?[0-9]{1,18}+(?:\.[0-9]*+)?+"
-_PLACES = re.compile(rb"(?:[ \t]*+(?:v[ \t]++[0-9]{1,18}+%b%b|c[^\n]*+)?+[ \t\r]*+(?:\n|\Z))*+" % (_NUMBER, _NUMBER))
+_NUMBER = rb"[ \t]++[+-]?[0-9]{1,18}+(?:\.[0-9]*+)?"  # Python 3.11.2 matches groups with ?+ wrongly
+_PLACES = re.compile(rb"(?:[ \t]*+(?:v[ \t]++[0-9]{1,18}+%b%b[ \t\r]*+|c[^\n]*+|\r?)(?:\n|\Z))*+" % (_NUMBER, _NUMBER))
 _COMMENT = re.compile(rb"^[ \t]*+c[^\n]*+", re.MULTILINE)
 
 
