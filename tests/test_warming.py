@@ -20,7 +20,7 @@ from tests.support.commands import ok
 LEFT = {
     *(("ceilings", name) for name in ("copy", "reads", "relaxations")),
     *((family, name) for family in ("certificates", "components") for name in ("join", "join_alone")),
-    *(("sssp", name) for name in ("_listed", "_take_list")),
+    *(("sssp", name) for name in ("_listed", "_take_list", "_join")),
     ("bfs_many", "tally"),
     ("trees", "grow"),  # of benchmarks alone
 }

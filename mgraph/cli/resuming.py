@@ -70,7 +70,8 @@ def _named(word: str) -> str:
 
 def _from_here(command: click.Command, options: Iterable[str]) -> list[str]:
     """Return options of a command, with the paths that they give as they are known in every folder."""
-    files = [each for each in command.params if isinstance(each, click.Option) and isinstance(each.type, click.Path)]
+    known = [each for each in command.params if isinstance(each, click.Option)]
+    files = [each for each in known if isinstance(each.type, click.Path) or each.name == "out"]  # or a URL
     names = {name for each in files for name in each.opts}
     found, ahead = [], iter(options)
     for word in ahead:
