@@ -183,7 +183,7 @@ class SsspResult(FromSources):
         The vertex before the last on such a path; -9999 where there is none and for the source. With negative weights,
         a vertex beyond the limit, or farther than the target, keeps its predecessor: a path may return from there.
     iterations : int
-        Number of rounds that were run; of CPUs that search together without negative weights, that of their exchanges.
+        Number of rounds that were run; of several devices that search apart, that of their exchanges.
     sources : tuple of int or of ids
         The sources of the distances, in the order of their numbers.
     nearest : array or DistributedVector of int32, shape (n,), or None

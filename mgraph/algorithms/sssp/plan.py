@@ -75,7 +75,7 @@ def planned(
     network: float | None = None,
     gpus_per_node: int = 8,
 ) -> Plan:
-    """Plan shortest paths from one source, or from the nearest of `sources`, round by round."""
+    """Plan shortest paths from one source, or from the nearest of `sources`, by the faster exchange."""
     dtype, shape = distance_dtype(None, dtype, TYPES), shape or Shape()
     checked_choice("method", method, ("auto", *METHODS))
     if method == "auto":

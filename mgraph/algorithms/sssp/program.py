@@ -3,8 +3,9 @@
 The algorithms and their sources are described in ``kernels/sssp.cu``. A shard owns a range of vertices and the edges
 into them. A superstep is a round: every shard has all distances and a mask of the vertices to relax, relaxes the edges
 into its own vertices, and learns what fell in the others' ranges: from lists of vertices and distances, or, where the
-shards' ranges are short or most distances fell, by gathering all distances and masks. With several shards every method
-runs over masks, as piles depend on the order in which distances fall. A single shard runs as many rounds in one launch
+shards' ranges are short or most distances fell, by gathering all distances and masks. Then every method runs over
+masks, as piles depend on the order in which distances fall. Where the plan says so, shards search apart instead: a
+superstep is then many rounds by piles on each shard, and an exchange. A single shard runs as many rounds in one launch
 as the span allows, each method as its paper describes it.
 
 Predecessors are computed from the finished distances, so they are the same for every method and number of shards.
