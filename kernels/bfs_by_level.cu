@@ -2,9 +2,10 @@
 //
 // Algorithms. `edge` looks at every edge in each level, a thread an edge. `vertex` looks at every vertex, and those of
 // the level push. `expand` and `update` are the two kernels of Harish and Narayanan (2007): the vertices of the level
-// mark the vertices that they reach first, then the marks become the next level. `privatized` has a queue of the
-// level. Each block gathers what it finds in a queue of its own in shared memory, and appends that to the next level's
-// queue with one atomic; vertices that do not fit are appended one by one (Luo, Wong and Hwu 2010; Kirk and Hwu 2016).
+// mark the vertices that they reach first, then the marks become the next level. `enqueue` has a queue of the level.
+// Each block gathers what it finds in a queue of its own in shared memory, and appends that to the next level's queue
+// with one atomic; vertices that do not fit are appended one by one (Luo, Wong and Hwu 2010; Kirk and Hwu 2016). Where
+// the blocks have no queues, every vertex is appended by an atomic on one counter.
 // `gather` and `filter` do linear work (Merrill, Garland and Grimshaw 2012). `gather` sums up the degrees of a block's
 // vertices, which gives each its place in a list of edges, and copies their targets there; the whole block copies a
 // long row. `filter` drops the targets visited before, and compacts the rest by prefix sums. A level that one block
@@ -36,7 +37,6 @@
 #include "block.cuh"
 
 constexpr int THREADS = 256;
-constexpr int HELD = 2048;         // vertices of a block's own queue
 constexpr int THIN = 1024;         // threads of the one block of a thin level, and the vertices it takes,
 constexpr int THIN_EDGES = 16384;  // and the edges out of them
 
@@ -163,12 +163,13 @@ __global__ void __launch_bounds__(THREADS)
     add(control, reached);
 }
 
-// A thread a vertex of the queue, which has `size`; `next` is where the next level begins.
-template <typename Offset>
+// A thread a vertex of the queue, which has `size`; `next` is where the next level begins. A block's own queue has room
+// for HELD vertices.
+template <typename Offset, int HELD>
 __global__ void __launch_bounds__(THREADS)
-    privatized(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int size,
+    enqueue(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int size,
                const int* __restrict__ queue, int level, int* distance, int* next, Control* control) {
-    __shared__ int held[HELD];
+    __shared__ int held[max(HELD, 1)];
     __shared__ int found;
     __shared__ unsigned long long place;
     if (threadIdx.x == 0) found = 0;
@@ -179,13 +180,14 @@ __global__ void __launch_bounds__(THREADS)
         for (Offset e = out_indptr[u]; e < out_indptr[u + 1]; ++e) {
             const int v = out_indices[e];
             if (distance[v] >= 0 || atomicCAS(distance + v, -1, level) >= 0) continue;
-            const int at = atomicAdd(&found, 1);
+            const int at = HELD ? atomicAdd(&found, 1) : HELD;
             if (at < HELD)
                 held[at] = v;
             else
                 next[atomicAdd(&control->found, 1ULL)] = v;
         }
     }
+    if (!HELD) return;
     __syncthreads();
     const int kept = min(found, HELD);
     if (threadIdx.x == 0) place = atomicAdd(&control->found, static_cast<unsigned long long>(kept));

@@ -40,7 +40,7 @@ from mgraph.algorithms.registry import ALGORITHMS
 RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "digests.json"
 DATA = ("../shared/data", "shared/data", "data", ".data")
 
-BFS = ("auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential")
+BFS = ("auto", "hybrid", "frontier", "pull", "edge", "vertex", "mask", "queue", "privatized", "scan", "sequential")
 APSP = ("blocked", "naive", "squaring", "sssp", "johnson")
 SSSP = ("auto", "nearfar", "bellman-ford", "mask")
 COMPONENTS = ("auto", "afforest", "shiloach-vishkin", "sequential")

@@ -1,5 +1,6 @@
 """Ceilings of a device: the measured kernels compute what they declare, and their figures are used correctly."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from mgraph import device as devices
 from mgraph.kernels import ceilings as ceilings_kernels
+from mgraph.kernels import list_rank as list_rank_kernels
 from mgraph_bench.ceilings import CEILINGS, ceilings
 
 TYPES = {
@@ -93,11 +95,17 @@ def test_a_gpu_relaxes_as_its_twin(name):
 
 def test_ceilings(hardware):
     measured = ceilings(hardware, quick=True)
-    assert measured.keys() == {"minplus", "copy", "reads"}
+    assert measured.keys() == {"minplus", "copy", "reads", "aggregation", "transfers"}
     assert measured["minplus"].keys() == TYPES.keys()
     sizes, rates = zip(*measured["reads"], strict=True)
     assert len(sizes) > 1 and list(sizes) == sorted(sizes)
-    for figure in (*measured["minplus"].values(), measured["copy"], *rates):
+    assert measured["aggregation"].keys() == {"random", "coalesced"}
+    pairs = itertools.product(("pageable", "page-locked"), ("up", "down"))
+    schemes = {*map(" ".join, pairs), "managed touched", "managed prefetched"}
+    found = measured["transfers"].keys() - {"peer"}
+    assert found == (schemes if hardware.kind == "cuda" else set())
+    groups = (measured[name].values() for name in ("minplus", "aggregation", "transfers"))
+    for figure in (*(each for group in groups for each in group), measured["copy"], *rates):
         assert isinstance(figure, float) and 0 < figure < math.inf
 
 
@@ -134,11 +142,16 @@ class Clocked(devices.HostDevice):
     def copy(self, target, source):
         self.takes(source.nbytes + target.nbytes)
 
+    def aggregate(self, owners, steps, chain, ranks):
+        self.takes(16 * len(ranks))
+
 
 def test_quick_ceilings_exclude_start_up_and_delays(monkeypatch):
-    monkeypatch.setattr(ceilings_kernels, "on", lambda device: device)
+    for family in (ceilings_kernels, list_rank_kernels):
+        monkeypatch.setattr(family, "on", lambda device: device)
     measured = ceilings(Clocked(), quick=True)
     figures = [*measured["minplus"].values(), measured["copy"], *(rate for _, rate in measured["reads"])]
+    figures += measured["aggregation"].values()
     assert figures == pytest.approx([1.0] * len(figures), rel=0.05)
 
 

@@ -85,7 +85,9 @@ def test_calls_on_gpus_give_what_direct_calls_give():
                 check_calls(placed, graph)  # with what the first calls keep
 
 
-@pytest.mark.parametrize("method", ["hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan"])
+@pytest.mark.parametrize(
+    "method", ["hybrid", "frontier", "pull", "edge", "vertex", "mask", "queue", "privatized", "scan"]
+)
 def test_methods_of_searches(client, method):
     graph = GRAPHS["Kronecker"]()
     with DistributedGraph.from_graph(graph, client, device="cpu") as placed:

@@ -104,7 +104,7 @@ def test_right_results_pass(lying, name):
 
 def test_right_results_of_all_methods_pass():
     graph = weighted(rmat(7), (1, 9))
-    for method in ("hybrid", "frontier", "pull", "edge", "vertex", "mask", "privatized", "scan", "sequential"):
+    for method in ("hybrid", "frontier", "pull", "edge", "vertex", "mask", "queue", "privatized", "scan", "sequential"):
         for predecessors in (True, "any"):
             mgraph.bfs(graph, 1, method=method, predecessors=predecessors, device="cpu").verify()
     for method in ("nearfar", "bellman-ford", "mask"):

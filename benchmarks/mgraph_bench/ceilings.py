@@ -1,7 +1,9 @@
 """Measured ceilings of a device: the roofs of a roofline.
 
 Three rates bound the algorithms: sums and minima in registers, random reads of a table inside or outside a cache, and
-sequential memory traffic. A short kernel for each is timed (``kernels/ceilings.cu``).
+sequential memory traffic. A short kernel for each is timed (``kernels/ceilings.cu``). Two more figures answer questions
+of the studies: what scattered reads of the splitters cost the aggregation of list ranking, and how fast a GPU exchanges
+data with the host and with another GPU (`mgraph_bench.transfers`).
 """
 
 import math
@@ -12,7 +14,10 @@ import numpy as np
 
 from mgraph import device as devices
 from mgraph.kernels import ceilings as ceilings_kernels
+from mgraph.kernels import list_rank as list_rank_kernels
 from mgraph.measuring import each_seconds
+
+from . import transfers
 
 #: Measured variants of the (min, +) product: the type, and whether nothing is negative.
 _MINPLUS = {
@@ -38,6 +43,13 @@ _QUICK = {
     "cpu": (1 << 14, 1 << 22, 1 << 24, 1 << 26),
 }
 
+#: Elements of a list of which the aggregation is measured, at most, and elements for each splitter.
+_RANKED = {"cuda": 1 << 26, "cpu": 1 << 23}
+_STRATUM = 1 << 9
+
+#: Bytes that the aggregation of an element moves, as the thesis counts them: the packed word and the rank.
+_OF_ELEMENT = 16
+
 #: Returns the greatest rate of work that a device's measured ceilings allow. Its arguments are these, the type of the
 #: distances, whether no weight is negative, and the number of vertices or elements.
 Ceiling = Callable[[dict[str, Any], Any, bool, int], float]
@@ -58,15 +70,20 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
     dict
         ``"minplus"``: sums and minima a second, by the type of distances and ``"nonnegative"``, float32 where nothing
         is negative. ``"copy"``: bytes a second read plus written. ``"reads"``: pairs of a table's bytes and of the
-        random reads of four bytes a second, ascending.
+        random reads of four bytes a second, ascending. ``"aggregation"``: bytes a second of list ranking's last
+        kernel, ``"random"`` with each element's splitter drawn, ``"coalesced"`` with neighbours sharing theirs.
+        ``"transfers"``: bytes a second between a GPU and memory of other kinds; none of a CPU.
     """
     rounds, reads, largest, copied = (_QUICK if quick else _EFFORT)[device.kind]
+    ranked = _RANKED[device.kind] >> (4 if quick else 0)
     room = device.available_memory() // 4
     with device.active():
         return {
             "minplus": {name: _minplus(device, name, rounds) for name in _MINPLUS},
             "copy": _copy(device, min(copied, room)),
             "reads": _reads(device, reads, min(largest, room)),
+            "aggregation": _aggregation(device, min(ranked, room // (2 * _OF_ELEMENT))),
+            "transfers": _transfers(device, min(copied, room)),
         }
 
 
@@ -144,3 +161,27 @@ def _reads(device: devices.Device, count: int, largest: int) -> list[list[float]
         return count / _seconds(device, lambda: read(table[: size // 4], count, total))
 
     return [[size, rate(size)] for size in sizes]
+
+
+def _aggregation(device: devices.Device, n: int) -> dict[str, float]:
+    """Return the bytes a second of the aggregation with scattered and with coalesced reads of the splitters' ranks.
+
+    The ranks are right in neither case: the second reads the chain in order, as listing 5.12 of Yogaratnam's thesis
+    does to show what scattered reads cost.
+    """
+    aggregate = list_rank_kernels.on(device).aggregate
+    splitters = max(1, n // _STRATUM)
+    chain = device.asarray(np.full(splitters, n, np.uint64))
+    ranks, steps = device.xp.empty(n, np.int32), device.xp.empty(0, np.uint16)
+    drawn = np.random.default_rng(n).integers(splitters, size=n, dtype=np.uint64)
+    owners = {"random": drawn, "coalesced": np.arange(n, dtype=np.uint64) * splitters // n}
+
+    def rate(numbers: np.ndarray) -> float:
+        words = device.asarray(numbers << np.uint64(32))
+        return n * _OF_ELEMENT / _seconds(device, lambda: aggregate(words, steps, chain, ranks))
+
+    return {name: rate(numbers) for name, numbers in owners.items()}
+
+
+def _transfers(device: devices.Device, size: int) -> dict[str, float]:
+    return transfers.rates(device, size) if isinstance(device, devices.CudaDevice) else {}

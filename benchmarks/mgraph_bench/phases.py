@@ -2,8 +2,11 @@
 
 from typing import Any
 
-#: The names of such figures.
-PHASED = ("phases", "phases_per_element", "phases_per_iteration", "phase_rates", "moved_rates")
+#: The names of such figures; the last two are of a device's ceilings.
+PHASED = (
+    *("phases", "phases_per_element", "phases_per_iteration", "phase_rates", "moved_rates"),
+    *("aggregation", "transfers"),
+)
 
 
 def by_phase(row: dict[str, Any], name: str) -> dict[str, float]:

@@ -136,6 +136,8 @@ def words_of(name: str) -> Callable[[float], str]:
         "rate": amounts.rate,
         "phase_rates": lambda value: amounts.rate(value, "B/s"),
         "moved_rates": lambda value: amounts.rate(value, "B/s"),
+        "aggregation": lambda value: amounts.rate(value, "B/s"),
+        "transfers": lambda value: amounts.rate(value, "B/s"),
         "per_device": amounts.rate,
         "edges": amounts.rate,
         "times": amounts.times,
@@ -146,7 +148,7 @@ def words_of(name: str) -> Callable[[float], str]:
     }
     if name in ("per_element", "per_iteration") or name.startswith("phases") or name.endswith("seconds"):
         return amounts.seconds
-    return known.get(name, amounts.count)
+    return known.get(name.partition(".")[0], amounts.count)
 
 
 def ends(words: Callable[[float], str], values: Sequence[float]) -> str:

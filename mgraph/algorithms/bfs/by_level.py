@@ -164,7 +164,8 @@ def _along_a_queue(state: Levels, method: str, level: int, limit: int) -> int:
         elif method == "scan":
             found, levels, size = _scanned(s, head, tail, now, left)
         else:
-            found, *_ = s.launched(k.privatized, _walked(s), queue[head:tail], now, s.distances, queue[tail:])
+            held = k.HELD if method == "privatized" else 0
+            found, *_ = s.launched(k.enqueue, _walked(s), queue[head:tail], now, s.distances, queue[tail:], held)
             levels, size = 1, found
         tail += found
         head = tail - size

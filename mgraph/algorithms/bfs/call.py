@@ -53,14 +53,15 @@ def bfs(
         The vertex to start from, 0 to n-1, or its id in the graph.
     sources : sequence of int or of ids, optional
         Several vertices to start from at once, instead of `source`.
-    method : {"auto", "hybrid", "frontier", "pull", "asynchronous", "edge", "vertex", "mask", "privatized", "scan", ...}
+    method : {"auto", "hybrid", "frontier", "pull", "asynchronous", "edge", "vertex", "mask", "queue", ...}
         ``"frontier"`` expands the queue of a level; ``"pull"`` lets unvisited vertices look for a neighbour in the
         frontier; ``"hybrid"`` takes whichever is cheaper at each level [1]_. With ``"asynchronous"`` each of several
         devices goes on for many levels by itself, and corrects distances after an exchange [6]_. ``"auto"`` takes
         ``"hybrid"``, or ``"asynchronous"`` on several devices for graphs of many levels. The other methods are for
         comparison. ``"edge"`` and ``"vertex"`` read every edge or every vertex at each level
-        [2]_; ``"mask"`` reads two arrays of flags [3]_; ``"privatized"`` gathers the next level in a queue per block
-        [4]_; ``"scan"`` gathers it by prefix sums, in linear work [5]_; ``"sequential"`` uses one core of a CPU.
+        [2]_; ``"mask"`` reads two arrays of flags [3]_; ``"queue"`` appends each vertex found to one queue, and
+        ``"privatized"`` gathers those of a block first [4]_; ``"scan"`` gathers the next level by prefix sums, in
+        linear work [5]_; ``"sequential"`` uses one core of a CPU.
     predecessors : bool or "any"
         Whether to return each vertex's predecessor. With True it is the least one on a shortest path, the same for
         every method and on every device. With ``"any"`` it is whichever one on a shortest path the search meets first,

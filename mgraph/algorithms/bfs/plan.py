@@ -58,7 +58,7 @@ LISTS = 16
 _WIDE = 4
 
 #: The methods of `mgraph.bfs` that launch each level by itself, which the program `by_level` runs.
-BY_LEVEL = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
+BY_LEVEL = ("edge", "vertex", "mask", "queue", "privatized", "scan", "sequential")
 
 #: Those that run many levels in a launch, which `search` runs, and that of the program `asynchronous`.
 FUSED, ASYNCHRONOUS = ("hybrid", "frontier", "pull"), "asynchronous"
@@ -299,6 +299,7 @@ def _bytes_by_level(n: int, own: int, edges: int, method: str, predecessors: boo
         "edge": 4 * edges,
         "vertex": 0,
         "mask": 2 * own,
+        "queue": 4 * n,
         "privatized": 4 * n,
         "scan": 4 * n + 4 * -(-own // 32) + 4 * edges,
         "sequential": 4 * n,

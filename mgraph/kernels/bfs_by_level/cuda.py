@@ -11,15 +11,19 @@ from .ops import Queued, Visited
 
 SOURCE = "bfs_by_level.cu"
 
+#: The most vertices in a block's own queue.
+HELD = 2048
+
 #: The methods that a GPU has.
-METHODS = ("edge", "vertex", "mask", "privatized", "scan")
+METHODS = ("edge", "vertex", "mask", "queue", "privatized", "scan")
 
 INSTANCES = (
     *(
         f"{kernel}<{offset}>"
-        for kernel in ("rows", "vertex", "expand", "privatized", "gather", "thin")
+        for kernel in ("rows", "vertex", "expand", "gather", "thin")
         for offset in ("int", "long long")
     ),
+    *(f"enqueue<{offset}, {held}>" for offset in ("int", "long long") for held in (0, HELD)),
     *("count", "list", "mark", "edge", "settle", "update", "filter"),
 )
 
@@ -93,11 +97,13 @@ def update(first: int, last: int, visited: Array, updating: Array, frontier: Arr
     _launch("update", last - first, _int(first), _int(last), visited, updating, frontier, control)
 
 
-def privatized(edges: Adjacency, queue: Array, level: int, distances: Array, following: Array, control: Array) -> None:
-    """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
+def enqueue(
+    edges: Adjacency, queue: Array, level: int, distances: Array, following: Array, held: int, control: Array
+) -> None:
+    """Give unvisited neighbours of the queue's vertices the distance `level`, and append them to `following`."""
     size = len(queue)
     arguments = *edges, _int(size), queue, _int(level), distances, following, control
-    _launch(_instance("privatized", edges), size, *arguments)
+    _launch(f"enqueue<{_offset(edges[0])}, {held}>", size, *arguments)
 
 
 def gather(edges: Adjacency, queue: Array, targets: Array, control: Array) -> None:

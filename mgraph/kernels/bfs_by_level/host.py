@@ -11,11 +11,14 @@ from ...device.numba.atomics import compare_and_swap, fetch_and_add, fetch_and_o
 from ...device.numba.caching import njit
 
 #: The methods that the CPU has.
-METHODS = ("edge", "vertex", "mask", "privatized", "scan", "sequential")
+METHODS = ("edge", "vertex", "mask", "queue", "privatized", "scan", "sequential")
 
 #: Places of an operation's results in the control words.
 FOUND, LEVELS, LAST, EDGES = 0, 1, 2, 3
 CONTROL_WORDS = 4
+
+#: The most vertices in a core's own queue.
+HELD = 2048
 
 #: The most vertices in a level that `thin` runs.
 THIN = 1024
@@ -24,7 +27,6 @@ _THIN_EDGES = 16384  # the most edges out of these
 _CHUNK = 256  # vertices of a queue that a core takes at a time,
 _EDGES = 8192  # or gathered edges,
 _WORDS = 256  # or words of the frontier
-_HELD = 2048  # vertices in a core's private queue
 _ONE = np.uint32(1)
 
 
@@ -145,12 +147,12 @@ def update(first, last, visited, updating, frontier, control):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def privatized(edges, queue, level, distances, following, control):
-    """Give unvisited neighbours of the queue's vertices the distance `level`, and write them to `following`."""
+def enqueue(edges, queue, level, distances, following, held, control):
+    """Give unvisited neighbours of the queue's vertices the distance `level`, and append them to `following`."""
     out_indptr = edges[0]
     out_indices = edges[1]
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
-        held = np.empty(_HELD, np.int32)
+        own = np.empty(held, np.int32)
         found = 0
         for q in range(part * _CHUNK, min(len(queue), part * _CHUNK + _CHUNK)):
             u = queue[q]
@@ -158,14 +160,14 @@ def privatized(edges, queue, level, distances, following, control):
                 v = out_indices[e]
                 if distances[v] >= 0 or compare_and_swap(distances, v, -1, level) >= 0:
                     continue
-                if found < _HELD:
-                    held[found] = v
+                if found < held:
+                    own[found] = v
                     found += 1
                 else:
                     following[fetch_and_add(control, FOUND, 1)] = v
         place = fetch_and_add(control, FOUND, found)
         for i in range(found):
-            following[place + i] = held[i]
+            following[place + i] = own[i]
 
 
 @njit(parallel=True, nogil=True, cache=True)

@@ -57,8 +57,9 @@ class Operations(Protocol):
     LAST: int
     EDGES: int
     CONTROL_WORDS: int
-    #: The most vertices in a level that `thin` runs.
+    #: The most vertices in a level that `thin` runs, and in a block's own queue.
     THIN: int
+    HELD: int
 
     def count(self, frontier: Array, control: Array) -> None:
         """Count the vertices of the frontier into ``control[FOUND]``."""
@@ -114,10 +115,20 @@ class Operations(Protocol):
         """
         ...
 
-    def privatized(
-        self, edges: Adjacency, queue: Array, level: int, distances: Array, following: Array, control: Array
+    def enqueue(
+        self,
+        edges: Adjacency,
+        queue: Array,
+        level: int,
+        distances: Array,
+        following: Array,
+        held: int,
+        control: Array,
     ) -> None:
-        """Give unvisited neighbours of the queue's vertices the distance `level`; write them to `following`."""
+        """Give unvisited neighbours of the queue's vertices the distance `level`; append them to `following`.
+
+        Each block gathers up to `held` of them, 0 or `HELD`, and appends these together; the others one by one.
+        """
         ...
 
     def gather(self, edges: Adjacency, queue: Array, targets: Array, control: Array) -> None:
