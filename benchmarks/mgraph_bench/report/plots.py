@@ -3,10 +3,11 @@
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from .. import amounts
@@ -117,22 +118,7 @@ def curves(
             ends = sorted(place.values())
             axes.plot(ends, [ideal(end) for end in ends], color=MUTED, linewidth=1, linestyle=(0, (1, 2)))
         for i, curve in enumerate(series):
-            xs, ends = [place[point[0]] for point in curve.points], [point[1] for point in curve.points]
-            if curve.upper:
-                band = axes.fill_between(xs, ends, curve.upper, color=curve.colour, alpha=0.13, linewidth=0)
-                band.set_gid(f"published-{i}")
-                continue
-            (line,) = axes.plot(
-                xs,
-                ends,
-                color=curve.colour,
-                marker=curve.marker,
-                linewidth=0.9 if curve.thin else 1.8,
-                markersize=4 if curve.thin else 5,
-                linestyle=(0, (4, 2.5)) if curve.published else "-",
-                markerfacecolor="none" if curve.published else curve.colour,
-            )
-            line.set_gid(f"published-{i}" if curve.published else f"measured-{i}")
+            _draw_curve(axes, curve, [place[point[0]] for point in curve.points], i)
         if numeric:
             ticks_at(axes, "x", sorted(place.values()), words_of(x))
         else:
@@ -143,19 +129,34 @@ def curves(
             value_axis(axes, "y", words_of(y), log_y)
         axes.set_xlabel(x.replace("_", " "))
         above(axes, y_words)
-        label_beside(
-            axes,
-            [
-                (
-                    place[curve.points[-1][0]],
-                    statistics.mean([curve.points[-1][1], *curve.upper[-1:]]),
-                    text,
-                    curve.colour,
-                )
-                for curve, text in zip(series, labels, strict=True)
-            ],
-        )
+        label_beside(axes, [_label(curve, text, place) for curve, text in zip(series, labels, strict=True)])
         return svg(axes.figure, name, title)
+
+
+def _label(curve: Curve, text: str, place: dict[Any, float]) -> tuple[float, float, str, str]:
+    """Return where a series' label stands, the label and its colour: beside the last point, of a band in its middle."""
+    x, y = curve.points[-1]
+    return place[x], statistics.mean([y, *curve.upper[-1:]]), text, curve.colour
+
+
+def _draw_curve(axes: Axes, curve: Curve, xs: list[float], i: int) -> None:
+    """Draw the series numbered `i`: a line with a marker at each x, or a published band."""
+    ys, kind = [point[1] for point in curve.points], "published" if curve.published else "measured"
+    if curve.upper:
+        band = axes.fill_between(xs, ys, curve.upper, color=curve.colour, alpha=0.13, linewidth=0)
+        band.set_gid(f"published-{i}")
+        return
+    (line,) = axes.plot(
+        xs,
+        ys,
+        color=curve.colour,
+        marker=curve.marker,
+        linewidth=0.9 if curve.thin else 1.8,
+        markersize=4 if curve.thin else 5,
+        linestyle=(0, (4, 2.5)) if curve.published else "-",
+        markerfacecolor="none" if curve.published else curve.colour,
+    )
+    line.set_gid(f"{kind}-{i}")
 
 
 def bars(
@@ -190,44 +191,12 @@ def bars(
         middles = [end - tall / 2 for end, tall in zip(ends_at, taken, strict=True)]
         origin = start if start is not None else axes.get_xlim()[0] if log else 0.0
         for i, (row, middle, total) in enumerate(zip(rows, middles, totals, strict=True)):
-            reached = origin
-            for j, (_, value, place) in enumerate(row.parts):
-                colour = SERIES[place % len(SERIES)]
-                end = value if log else reached + value
-                axes.barh(
-                    middle,
-                    end - reached,
-                    height=12,
-                    left=reached,
-                    color="none" if row.published else colour,
-                    edgecolor=colour if row.published else "none",
-                    linestyle=(0, (4, 2.5)) if row.published else "-",
-                    alpha=1 if row.published or place < len(SERIES) else 0.55,
-                    gid=f"{'published' if row.published else 'measured'}-{i}-{j}",
-                )
-                reached = end
-            axes.annotate(
-                row.beside,
-                (max(total, origin), middle),
-                (6, 0),
-                textcoords="offset points",
-                va="center",
-                color=INK,
-                annotation_clip=False,
-            )
+            _draw_bar(axes, row, i, middle, origin, log)
+            beside_bar = {"textcoords": "offset points", "va": "center", "annotation_clip": False}
+            axes.annotate(row.beside, (max(total, origin), middle), (6, 0), color=INK, **beside_bar)
         for row, end, tall, head in zip(rows, ends_at, taken, headed, strict=True):
             if head:
-                axes.annotate(
-                    row.group,
-                    (0, end - tall - 8),
-                    (8 - left, 0),
-                    xycoords=("axes fraction", "data"),
-                    textcoords="offset points",
-                    va="center",
-                    weight="bold",
-                    bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 1.5},
-                    annotation_clip=False,
-                )
+                _head_group(axes, row.group, end - tall - 8, 8 - left)
         axes.set_yticks(middles, labels)
         axes.tick_params(axis="y", length=0, labelcolor=INK)
         value_axis(axes, "x", words, log)
@@ -235,22 +204,63 @@ def bars(
         if start is not None:
             axes.axvline(start, color=MUTED, linewidth=1)
         if parts:
-            handles = [
-                Patch(color=SERIES[place % len(SERIES)], label=part, alpha=1 if place < len(SERIES) else 0.55)
-                for part, place in parts
-            ]
-            axes.figure.legend(
-                handles=handles,
-                loc="upper left",
-                ncols=4,
-                frameon=False,
-                bbox_to_anchor=(0, 1),
-                handlelength=1,
-                handleheight=1,
-                columnspacing=1.4,
-                borderpad=0.2,
-            )
+            _explain_parts(axes, parts)
         return svg(axes.figure, name, title)
+
+
+def _draw_bar(axes: Axes, row: Bar, i: int, middle: float, origin: float, log: bool) -> None:
+    """Draw the parts of the bar numbered `i`, end to end, or of a logarithmic axis each from the origin."""
+    reached, kind = origin, "published" if row.published else "measured"
+    for j, (_, value, place) in enumerate(row.parts):
+        colour, end = SERIES[place % len(SERIES)], value if log else reached + value
+        axes.barh(
+            middle,
+            end - reached,
+            height=12,
+            left=reached,
+            color="none" if row.published else colour,
+            edgecolor=colour if row.published else "none",
+            linestyle=(0, (4, 2.5)) if row.published else "-",
+            alpha=1 if row.published else _opacity(place),
+            gid=f"{kind}-{i}-{j}",
+        )
+        reached = end
+
+
+def _opacity(place: int) -> float:
+    """Return the opacity of a part: colours that come again are lighter."""
+    return 1 if place < len(SERIES) else 0.55
+
+
+def _head_group(axes: Axes, words: str, y: float, left: float) -> None:
+    """Write the heading of a group of bars at a height, `left` pixels from the axis."""
+    axes.annotate(
+        words,
+        (0, y),
+        (left, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        weight="bold",
+        bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 1.5},
+        annotation_clip=False,
+    )
+
+
+def _explain_parts(axes: Axes, parts: Iterable[tuple[str, int]]) -> None:
+    """Draw the legend of the parts of bars, above them."""
+    handles = [Patch(color=SERIES[at % len(SERIES)], label=part, alpha=_opacity(at)) for part, at in parts]
+    axes.figure.legend(
+        handles=handles,
+        loc="upper left",
+        ncols=4,
+        frameon=False,
+        bbox_to_anchor=(0, 1),
+        handlelength=1,
+        handleheight=1,
+        columnspacing=1.4,
+        borderpad=0.2,
+    )
 
 
 def over_predictions(
