@@ -10,7 +10,7 @@ from mgraph_bench import amounts, suite
 from mgraph_bench.report import report
 from mgraph_bench.report.document import Column, Details, Section, Words, page, summary, table
 from mgraph_bench.report.drawing import drawn, round_linear, round_log, short, spread_out, svg
-from tests.support.bench_rows import CPU, SUITES, Page, case, ceilings, everything, small_suites, texts, write
+from tests.support.bench_rows import CPU, SUITES, Page, case, ceilings, everything, peer, small_suites, texts, write
 
 
 @pytest.fixture(autouse=True)
@@ -57,11 +57,40 @@ def test_the_page_follows_light_and_dark(made, folder):
 
 def test_every_section_is_there(made):
     page, short = made
-    suites = ("methods", "bandwidth", "scaling", "peers")
-    wanted = ("measured", "wrong", "summary", "baseline", *suites, "roofline", "predictions", "summit", "skipped")
+    own, studies = ("scaling", "peers"), ("methods", "bandwidth")
+    first = "beside", "summary", "measured", "wrong", "baseline"
+    wanted = (*first, *own, "roofline", "predictions", *studies, "summit", "skipped")
     assert [name for name in page.sections if name][: len(wanted)] == list(wanted)
+    contents = [f"#{name}" for name in wanted]
+    assert page.references[: len(wanted)] == contents
+    assert short.count("\n- [") == len(wanted)
     assert "All pairs: blocked < naive" in page.sections["methods"]
     assert short.count("\n## ") == len(wanted)
+
+
+def test_the_report_opens_with_calls_beside_those_of_other_libraries(made, folder):
+    words = made[0].sections["beside"]
+    assert "bfs, rmat, scale 8" in words and "apsp" not in words  # of which there is no row of a library
+    assert "on the same CPU" not in words  # ours ran on a GPU
+    drawn = Page((folder / "plots" / "beside.svg").read_text())
+    bars = [name for name in drawn.ids if "measured" in name]
+    assert len(bars) == 3
+    for name in ("mgraph, H200", "scipy, EPYC 9654", "networkx, EPYC 9654"):
+        assert name in words
+
+
+def test_calls_beside_those_of_other_libraries_on_one_machine(tmp_path):
+    task = {"algorithm": "bfs", "graph": {"make": "rmat", "scale": 8}, "unit": "TEPS", "device": CPU}
+    times = {"hybrid": 2e-3, "edge": 9e-3}
+    ours = [case("peers", times[name], method=name, call={"method": name}, **task) for name in times]
+    rows = [*ours, peer("scipy", 0.02), peer("networkx", 0.5)]
+    words = Page(report(write(tmp_path, rows))[0].read_text()).sections["beside"]
+    assert "on the same CPU: bfs 10.0 ×." in words and "edge" not in words
+
+
+def test_without_other_libraries_the_summary_opens_the_report(tmp_path):
+    page = Page(report(write(tmp_path, [case()]))[0].read_text())
+    assert next(name for name in page.sections if name) == "summary"
 
 
 def test_what_was_measured_where(made):
@@ -328,7 +357,8 @@ def test_empty_cells_and_escaped_markup():
     assert texts(found) == [("a|b <i>", "1.50 ms", "–"), ("–", "–", "x" * 49)]
     sections = [Section("one", "One", (found, Details("more", (Words("hidden"),))), "below")]
     assert summary("All", sections) == (
-        "# All\n\n## One\n\n*below*\n\n| \\*what\\* | Time |\n| --- | ---: |\n| a\\|b \\<i> | 1.50 ms |\n| – | – |\n"
+        "# All\n\n- [One](#one)\n\n## One\n\n*below*\n\n"
+        "| \\*what\\* | Time |\n| --- | ---: |\n| a\\|b \\<i> | 1.50 ms |\n| – | – |\n"
     )
     text = page("All", sections)
     assert (

@@ -8,11 +8,14 @@ from pathlib import Path
 from ..rows import Row, Rows, read, rows_of
 from ..run import write_table
 from ..suite import Plot, Suite, load, names
-from . import changes, claims, overview, predictions, rooflines, suites, summit
+from . import beside, changes, claims, overview, predictions, rooflines, suites, summit
 from .baseline import Comparison, compared
-from .document import Section, page, plots_of, summary
+from .document import Details, Section, page, plots_of, summary
 
 TITLE = "What mgraph measured"
+
+#: The source of the suites that are not those of a study.
+OWN = "this project"
 
 
 def report(folder: Path, baseline: Path | None = None) -> tuple[Path, Path]:
@@ -81,24 +84,23 @@ def _keep_table(run: Path) -> None:
 
 
 def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
+    """Yield what a reader looks for first, then this project's suites, then the published studies'."""
     found = [_suite(name) for name in rows.suites]
+    own = [suite for suite in found if suite.source in (OWN, "")]
+    yield from filter(None, (beside.section(rows), overview.headlines(rows, found) if rows.cases else None))
     yield overview.measured(rows)
     if rows.wrong:
         yield Section("wrong", "Wrong results", (overview.reasons(rows.wrong),), "Their times do not count.")
-    if rows.cases:
-        yield overview.headlines(rows, found)
-        if (told := claims.section(found, rows)) is not None:
-            yield told
     if comparison is not None:
         yield changes.section(comparison)
-    for suite in found:
-        yield suites.section(suite, rows)
+    yield from (suites.section(suite, rows) for suite in own)
     yield from rooflines.sections(rows)
-    for section in (predictions.section(rows), summit.section()):
-        if section is not None:
-            yield section
+    yield from filter(None, (predictions.section(rows), claims.section(found, rows)))
+    yield from (suites.section(suite, rows) for suite in found if suite not in own)
+    yield from filter(None, (summit.section(),))
     if rows.skipped:
-        yield Section("skipped", "What was skipped or failed, and why", (overview.reasons(rows.skipped),))
+        skipped = Details(f"{len(rows.skipped)} cases", (overview.reasons(rows.skipped),), brief=True)
+        yield Section("skipped", "What was skipped or failed, and why", (skipped,))
 
 
 def _suite(name: str) -> Suite:

@@ -152,10 +152,16 @@ def _templates() -> jinja2.Environment:
     )
     made.filters |= {
         "amount": _amount,
+        "anchor": _anchor,
         "marked": lambda text: re.sub(r"([*_`|<\\\[\]])", r"\\\1", text),
         "within_page": lambda svg: markupsafe.Markup(within_page(svg)),
     }
     return made
+
+
+def _anchor(title: str) -> str:
+    """Return the name that readers of Markdown give to a heading: in lower case, no marks, dashes for blanks."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def _amount(cell: str) -> str:
