@@ -70,13 +70,6 @@ def planned(
     With method ``"blocked"``, `derived` asks for predecessors that are derived from the finished distances. With method
     ``"auto"``, `apart` asks for a solve of the components one by one, if there are several.
     """
-    if predecessors and intermediate:
-        raise InputError(
-            ArgumentValue("predecessors", True),
-            " and ",
-            ArgumentValue("intermediate", True),
-            " exclude each other: ask for one of them",
-        )
     request = Request(
         n=n,
         m=m,
@@ -97,40 +90,13 @@ def planned(
         gathered=gathered,
         weight_bytes=weight_bytes,
     )
-    checked_choice("method", method, ("auto", *METHODS))
-    if request.intermediate and method in ("squaring", *SEARCHES):
-        raise InputError(
-            ArgumentValue("intermediate", True),
-            " needs method 'blocked' or 'naive', got ",
-            ArgumentValue("method", method),
-            ": use one of these, or ",
-            ArgumentValue("predecessors", True),
-        )
-    check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
+    _check(request, method)
     ways = _ways(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
-
-    if method == "auto" and apart and COMPONENTS_FIRST in ways:
-        sought = [COMPONENTS_FIRST]
-    elif method == "auto":
-        sought = [name for name in ways if name not in ONLY_IF_NAMED]
-        sought.sort(key=lambda name: _penalized_seconds(name, ways[name].seconds))
-    elif method == "blocked" and derived and DERIVED in ways:
-        sought = [DERIVED]
-    elif method == "blocked":
-        sought = [name for name in ("blocked", "blocked, out of core") if name in ways]
-    else:
-        sought = [name for name in (method, f"{method}{TO_FILE}") if name in ways]
-    open_to_choice = [name for name in sought if not shortfalls[name]]
-    if not open_to_choice:
-        first = "blocked" if "blocked" in sought else sought[0]
-        words = refusal(ways[first], shortfalls[first], request.memory_limit)
-        if shortfalls.get("blocked, out of core") and first == "blocked":
-            words += (f"; out of core it {shortfalls['blocked, out of core']}",)
-        elif first == "blocked" and (others := [name for name in sought if name in SEARCHES]):
-            words += (f"; by method {others[0]!r} it {shortfalls[others[0]]}",)
-        raise MemoryLimitError(*words)
-    chosen = open_to_choice[0]
+    sought = _sought(ways, method, derived, apart)
+    chosen = next((name for name in sought if not shortfalls[name]), None)
+    if chosen is None:
+        raise MemoryLimitError(*_refused(ways, shortfalls, sought, request.memory_limit))
 
     def verdict(name: str) -> str:
         if name == chosen:
@@ -151,6 +117,54 @@ def planned(
         for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
     )
     return replace(ways[chosen], alternatives=alternatives)
+
+
+def _check(request: Request, method: str) -> None:
+    """Raise unless the method exists and has what is asked of it."""
+    if request.predecessors and request.intermediate:
+        raise InputError(
+            ArgumentValue("predecessors", True),
+            " and ",
+            ArgumentValue("intermediate", True),
+            " exclude each other: ask for one of them",
+        )
+    checked_choice("method", method, ("auto", *METHODS))
+    if request.intermediate and method in ("squaring", *SEARCHES):
+        raise InputError(
+            ArgumentValue("intermediate", True),
+            " needs method 'blocked' or 'naive', got ",
+            ArgumentValue("method", method),
+            ": use one of these, or ",
+            ArgumentValue("predecessors", True),
+        )
+    check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
+
+
+def _sought(ways: dict[str, Plan], method: str, derived: bool, apart: bool) -> list[str]:
+    """Return the candidates that the method allows, the best first."""
+    if method == "auto" and apart and COMPONENTS_FIRST in ways:
+        return [COMPONENTS_FIRST]
+    if method == "auto":
+        open_to_choice = [name for name in ways if name not in ONLY_IF_NAMED]
+        return sorted(open_to_choice, key=lambda name: _penalized_seconds(name, ways[name].seconds))
+    if method == "blocked" and derived and DERIVED in ways:
+        return [DERIVED]
+    names = ("blocked", "blocked, out of core") if method == "blocked" else (method, f"{method}{TO_FILE}")
+    return [name for name in names if name in ways]
+
+
+def _refused(
+    ways: dict[str, Plan], shortfalls: dict[str, str], sought: list[str], memory_limit: int | None
+) -> tuple[Any, ...]:
+    """Return the words of the error if none of the candidates fits: of the usual one, and of what comes nearest."""
+    first = "blocked" if "blocked" in sought else sought[0]
+    words = refusal(ways[first], shortfalls[first], memory_limit)
+    if first != "blocked":
+        return words
+    if shortfalls.get("blocked, out of core"):
+        return *words, f"; out of core it {shortfalls['blocked, out of core']}"
+    others = [name for name in sought if name in SEARCHES]
+    return (*words, f"; by method {others[0]!r} it {shortfalls[others[0]]}") if others else words
 
 
 def _ways(request: Request, method: str) -> dict[str, Plan]:

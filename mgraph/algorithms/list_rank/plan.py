@@ -103,6 +103,53 @@ def _planned(
     memory_limit: int | None,
 ) -> Plan:
     kind, shards = specs[0].kind, len(specs)
+    _check(method, kind, splitters)
+    if method == "auto":
+        short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
+        method = {"cpu": "sequential", "cuda": "wyllie"}[kind] if short else "splitter64"
+    dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
+    ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
+    cores = sum(spec.cores for spec in specs)
+    seconds = n / (RATE[kind][method] * speed_of(specs[0]).searches)
+    if method == "sequential":
+        if n <= SHORT_LIST["cpu"]:
+            seconds /= CACHED
+        ranges = ((0, n), *((n, n),) * (shards - 1))
+        steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
+    elif method == "wyllie":
+        steps = rounds(n)
+
+        def peak(own: int) -> int:
+            return lists + 8 * n + own * dtype.itemsize
+
+        ranges = fitting_rows(n, 1, specs, memory_limit, peak)
+        peaks = tuple(peak(last - first) for first, last in ranges)
+        seconds = steps * (seconds / cores + (EXCHANGE[kind] if shards > 1 else 0))
+    else:
+        steps, spacing = 4, _spacing(n, specs, method, splitters)
+        # A CPU may receive the others' ranks of its range before it has finished its own; GPUs reduce in place.
+        received = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
+        each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
+        peaks = tuple(each + received * (last - first) for first, last in ranges)
+        seconds = _seconds_by_splitters(n, lists, specs, seconds, steps)
+    made = Plan(
+        algorithm="list_rank",
+        method=method,
+        n=n,
+        dtype=name_of(dtype),
+        ranges=ranges,
+        devices=specs,
+        steps=steps,
+        span=span or span_of(seconds / max(steps, 1)),
+        peak_bytes=peaks,
+        seconds=seconds,
+        detail=ListDetail(spacing),
+    )
+    return fitted(made, memory_limit)
+
+
+def _check(method: str, kind: str, splitters: int | None) -> None:
+    """Raise unless a kind of device has the method, and the method splitters if their number is given."""
     checked_choice("method", method, ("auto", *METHODS))
     if method == "sequential" and kind == "cuda":
         raise InputError(
@@ -118,67 +165,34 @@ def _planned(
             ArgumentValue("splitters"),
             " with 'splitter64' or 'splitter48'",
         )
-    if method == "auto":
-        short = shards == 1 and n <= SHORT_LIST[kind] and splitters is None
-        method = {"cpu": "sequential", "cuda": "wyllie"}[kind] if short else "splitter64"
-    dtype = np.dtype(np.int32 if n < 2**31 else np.int64)
-    ranges, spacing, lists = even_ranges(n, shards, 1), 0, n * dtype.itemsize
-    exchange = EXCHANGE[kind] if shards > 1 else 0
+
+
+def _spacing(n: int, specs: tuple[DeviceSpec, ...], method: str, splitters: int | None) -> int:
+    """Return the elements for each splitter, a power of two: enough walks for the devices, or the number given."""
+    if splitters is None:
+        kind, shards = specs[0].kind, len(specs)
+        units = sum(spec.processors if kind == "cuda" else spec.cores for spec in specs)
+        walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
+        wanted = walks * units * list_rank_kernels.of_kind(kind).WALKERS
+        return min(SPACING, 1 << max(0, (n // wanted).bit_length() - 1))
+    spacing: int = 1 << max(0, (n // splitters).bit_length() - 1)
+    if spacing > WIDEST[method]:
+        least = n // (2 * WIDEST[method]) + 1
+        expected = f"{least} or more for {n} elements by {method!r}"
+        raise InputError(argument="splitters", value=splitters, expected=expected)
+    return spacing
+
+
+def _seconds_by_splitters(n: int, lists: int, specs: tuple[DeviceSpec, ...], seconds: float, steps: int) -> float:
+    """Return the time of a ranking that takes one core, or one GPU, that many `seconds`, on all devices."""
+    kind, shards, able = specs[0].kind, len(specs), rates_of(specs[0])
     cores = sum(spec.cores for spec in specs)
-    seconds = n / (RATE[kind][method] * speed_of(specs[0]).searches)
-    if method == "sequential" and n <= SHORT_LIST["cpu"]:
-        seconds /= CACHED
-    if method == "sequential":
-        ranges = ((0, n), *((n, n),) * (shards - 1))
-        steps, peaks = 1, (3 * lists, *(lists,) * (shards - 1))
-    elif method == "wyllie":
-        steps = rounds(n)
-
-        def peak(own: int) -> int:
-            return lists + 8 * n + own * dtype.itemsize
-
-        ranges = fitting_rows(n, 1, specs, memory_limit, peak)
-        peaks = tuple(peak(last - first) for first, last in ranges)
-        seconds = steps * (seconds / cores + exchange)
-    else:
-        given = splitters
-        if splitters is None:
-            units = sum(spec.processors for spec in specs) if kind == "cuda" else cores
-            walks = WALKS if shards == 1 else WALKS // 2  # each shard ranks the splitters of all
-            splitters = walks * units * list_rank_kernels.of_kind(kind).WALKERS
-        spacing = 1 << max(0, (n // splitters).bit_length() - 1)
-        if given is None:
-            spacing = min(SPACING, spacing)
-        elif spacing > WIDEST[method]:
-            least = n // (2 * WIDEST[method]) + 1
-            expected = f"{least} or more for {n} elements by {method!r}"
-            raise InputError(argument="splitters", value=given, expected=expected)
-        # A CPU may receive the others' ranks of its range before it has finished its own; GPUs reduce in place.
-        received = dtype.itemsize * (shards - 1) if kind == "cpu" else 0
-        each = 2 * lists + (8 if method == "splitter64" else 6) * n + 8 * -(-n // spacing)
-        steps, peaks = 4, tuple(each + received * (last - first) for first, last in ranges)
-        able = rates_of(specs[0])
-        if kind == "cuda":  # each shard writes and reads a word of every element, also of those that others have walked
-            passes = 20 * n / able.memory
-            seconds = passes + (seconds - passes) / cores + (n * dtype.itemsize / able.link if shards > 1 else 0)
-            launches = LAUNCHES
-        else:
-            seconds, launches = seconds / cores, steps
-        seconds += launches * able.launch + steps * exchange
-    made = Plan(
-        algorithm="list_rank",
-        method=method,
-        n=n,
-        dtype=name_of(dtype),
-        ranges=ranges,
-        devices=specs,
-        steps=steps,
-        span=span or span_of(seconds / max(steps, 1)),
-        peak_bytes=peaks,
-        seconds=seconds,
-        detail=ListDetail(spacing),
-    )
-    return fitted(made, memory_limit)
+    exchanged = steps * EXCHANGE[kind] if shards > 1 else 0
+    if kind == "cpu":
+        return seconds / cores + steps * able.launch + exchanged
+    passes = 20 * n / able.memory  # each shard writes and reads a word of every element, by whomever it was walked
+    sent = lists / able.link if shards > 1 else 0
+    return passes + (seconds - passes) / cores + sent + LAUNCHES * able.launch + exchanged
 
 
 def on_the_first(plan: Plan) -> Plan:
