@@ -12,6 +12,7 @@ from ... import device as devices
 from ...arguments import HISTOGRAM, MEASURES, checked_limit
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, as_floats, bin_limits, infinity
+from ...kernels import histogram as histogram_kernels
 from ...kernels.bfs_many.ops import Counts
 from .output import COUNTS, DATA, INDICES, Output, within
 
@@ -315,8 +316,13 @@ def binned(D: Array, limits: Array, xp: Any) -> Array:
 
     One without a path is beyond the last limit.
     """
+    limits = limits.astype(D.dtype)
+    if xp is np:
+        counts = np.zeros((len(D), len(limits) - 1), np.int64)
+        histogram_kernels.of_kind("cpu").count(D, limits, counts)
+        return counts
     rows, columns = len(D), len(limits) + 1
-    places = xp.searchsorted(limits.astype(D.dtype), D)
+    places = xp.searchsorted(limits, D)
     places += columns * xp.arange(rows)[:, None]
     return xp.bincount(places.reshape(-1), minlength=rows * columns).reshape(rows, columns)[:, 1:-1]
 
