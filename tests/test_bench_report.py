@@ -58,7 +58,8 @@ def test_the_page_follows_light_and_dark(made, folder):
 def test_every_section_is_there(made):
     page, short = made
     suites = ("methods", "bandwidth", "scaling", "peers")
-    wanted = ("measured", "wrong", "summary", "baseline", *suites, "roofline", "predictions", "summit", "skipped")
+    published = "summit", "published-betweenness"
+    wanted = ("measured", "wrong", "summary", "baseline", *suites, "roofline", "predictions", *published, "skipped")
     assert [name for name in page.sections if name][: len(wanted)] == list(wanted)
     assert "All pairs: blocked < naive" in page.sections["methods"]
     assert short.count("\n## ") == len(wanted)

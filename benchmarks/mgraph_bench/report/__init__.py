@@ -8,7 +8,7 @@ from pathlib import Path
 from ..rows import Row, Rows, read, rows_of
 from ..run import write_table
 from ..suite import Plot, Suite, load, names
-from . import changes, claims, overview, predictions, rooflines, suites, summit
+from . import betweenness, changes, claims, overview, predictions, rooflines, suites, summit
 from .baseline import Comparison, compared
 from .document import Section, page, plots_of, summary
 
@@ -94,7 +94,7 @@ def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
     for suite in found:
         yield suites.section(suite, rows)
     yield from rooflines.sections(rows)
-    for section in (predictions.section(rows), summit.section()):
+    for section in (predictions.section(rows), summit.section(), betweenness.section(rows)):
         if section is not None:
             yield section
     if rows.skipped:
