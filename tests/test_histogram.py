@@ -40,18 +40,18 @@ METHODS = {None: ("auto", "bfs", "blocked", "hierarchy"), "weighted": ("auto", "
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float32, np.float64])
-def test_rows_are_numpys(dtype, directed):
+def test_rows_are_numpys(dtype, directed, device):
     for seed in range(6):
         graph, rows = random_graph(seed, dtype, directed)
         edges = [0, 1, 2, 3.5, 5, 9, 14]
         expected = in_bins(rows, edges)
         for method in METHODS[None if dtype is None else "weighted"]:
-            found = mgraph.distances(graph, reduce=("histogram", edges), method=method, device="cpu")
+            found = mgraph.distances(graph, reduce=("histogram", edges), method=method, device=device)
             assert found.histogram.dtype == np.int64 and found.histogram.tolist() == expected, method
             found.verify(graph, rows=None)
-        prepared = mgraph.Hierarchy(graph, range(graph.n), device="cpu")
+        prepared = mgraph.Hierarchy(graph, range(graph.n), device=device)
         assert prepared.distances(reduce=["reached", ("histogram", edges)]).histogram.tolist() == expected
-        some = mgraph.distances(graph, [0], [0, 0], reduce=("histogram", np.array(edges)), device="cpu")
+        some = mgraph.distances(graph, [0], [0, 0], reduce=("histogram", np.array(edges)), device=device)
         assert some.histogram.tolist() == [[1, 0, 0, 0, 0, 0]]
 
 
@@ -100,12 +100,12 @@ def test_a_histogram_once():
     "edges", [[0, 1, 2, 3, 4], [0, 7], [-2, 0.5, 3.25], [0, 0.001, 1, 1.5, 20, 21, 22], [1, 1.25, 90]]
 )
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
-def test_many_distances(dtype, edges):
+def test_many_distances(dtype, edges, device):
     random = np.random.default_rng(len(edges))
     src, dst = random.integers(0, 300, (2, 1200))
     weights = random.integers(0, 30, 1200).astype(dtype) / (1 if dtype == np.int32 else np.asarray(8, dtype))
     graph = mgraph.Graph.from_edges(src, dst, weights.astype(dtype), n=300)
-    found = mgraph.distances(graph, reduce=("histogram", edges), device="cpu").histogram
+    found = mgraph.distances(graph, reduce=("histogram", edges), device=device).histogram
     rows = mgraph.distances(graph, dtype="float64", device="cpu").distances
     assert found.tolist() == in_bins(rows, edges)
 
@@ -118,11 +118,11 @@ def pairs_of(rows):
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
-def test_whole_graphs(dtype, directed):
+def test_whole_graphs(dtype, directed, device):
     for seed in range(10):
         graph, rows = random_graph(seed, dtype, directed)
         pairs, n = pairs_of(rows), graph.n
-        found = mgraph.distance_histogram(graph, device="cpu")
+        found = mgraph.distance_histogram(graph, device=device)
         assert found.n == n and found.pairs == len(pairs) == found.counts.sum()
         assert found.counts.tolist() == np.histogram(pairs, found.edges)[0].tolist()
         if dtype is None:
@@ -131,7 +131,7 @@ def test_whole_graphs(dtype, directed):
         np.testing.assert_allclose(found.mean, pairs.mean() if len(pairs) else np.nan)
         efficiency = (1 / pairs).sum() / (n * (n - 1)) if n > 1 else np.nan
         np.testing.assert_allclose(found.efficiency, efficiency)
-        own = mgraph.distance_histogram(graph, [0, 1, 2, 5, INF], device="cpu")
+        own = mgraph.distance_histogram(graph, [0, 1, 2, 5, INF], device=device)
         assert own.counts.tolist() == np.histogram(pairs, [0, 1, 2, 5, 1e9])[0].tolist()
         assert own.pairs == len(pairs) and own.mean == pytest.approx(found.mean, nan_ok=True)
         assert found.to_pandas()["pairs"].sum() == len(pairs)

@@ -115,3 +115,16 @@ def test_paths_one_by_one():
     found = mgraph.path_counts(mgraph.generate.grid(40, 40, weights=None), [0], device="cpu")
     first = list(islice(found.paths(0, 1599), 3))
     assert len({tuple(path) for path in first}) == 3 and {len(path) for path in first} == {79}
+
+
+@pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
+def test_the_same_on_every_device(dtype, device):
+    for seed in range(5):
+        graph, _ = random_graph(seed, bool(seed % 2), dtype)
+        expected = mgraph.path_counts(graph, range(graph.n), device="cpu")
+        found = mgraph.path_counts(graph, range(graph.n), device=device)
+        assert np.array_equal(found.counts, expected.counts) and np.array_equal(found.distances, expected.distances)
+    large = mgraph.generate.grid(600, 600, weights=None if dtype is None else (1, 1))
+    expected, found = (mgraph.path_counts(large, [0], device=where) for where in ("cpu", device))
+    logs = [np.log2(each.counts) + each.exponents for each in (expected, found)]
+    np.testing.assert_allclose(*logs, rtol=1e-12)
