@@ -182,8 +182,8 @@ class DistanceHistogram:
         places, within = self.hop_plot()
         complete = 0 < self.pairs == within[-1]
         most = self.effective_diameter() if complete else None
-        shares, steps = within / max(1, self.n * (self.n - 1)), not np.array_equal(places, self.edges)
-        plotting.draw_shares(axes, places, shares, most, self._unit, steps)
+        shares = within / max(1, self.n * (self.n - 1))
+        plotting.draw_shares(axes, places, shares, most, self._unit, steps=False)  # as the diameter is interpolated
         return axes
 
 
