@@ -40,11 +40,16 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 
 
+#: Results of calls that are computed from other results.
+PLAIN = ("DistanceHistogram", "PathCounts")
+
+
 def page(name: str) -> str:
     """Return the page of a call: its docstring, and the classes of its results."""
     call = getattr(mgraph, name)
-    returned = str(inspect.signature(call).return_annotation).split(" | ")
-    results = [each for each in returned if re.fullmatch(r"\w+Result", each)]
+    annotation = inspect.signature(call).return_annotation
+    returned = getattr(annotation, "__name__", str(annotation)).split(" | ")
+    results = [each for each in returned if re.fullmatch(r"\w+Result", each) or each in PLAIN]
     members = "   :members:\n   :inherited-members:\n"
     shown = "".join(f"\n.. autoclass:: mgraph.{result}()\n{members}" for result in results)
     return f"{name}\n{'=' * len(name)}\n\n.. autofunction:: mgraph.{name}\n{shown}"

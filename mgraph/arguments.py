@@ -1,12 +1,13 @@
 """Checks of a public call's arguments: vertices, words, truth values, integers, sizes of memory, arrays."""
 
 import contextlib
+import itertools
 import math
 import re
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,8 @@ MEASURES = ("eccentricity", "mean", "closeness", "harmonic", "out_closeness", "o
 #: How measures begin that have another name where the distances from each source of a directed graph count.
 OUT = "out_"
 
-#: The measure that has a column for each of several radii.
-WITHIN = "within"
+#: The measures that have a column for each of several radii, and of several bins.
+WITHIN, HISTOGRAM = "within", "histogram"
 
 
 def checked_vertices(name: str, values: Any, n: int, *advice: str | Argument | ArgumentValue) -> tuple[int, ...]:
@@ -187,8 +188,16 @@ def checked_number(name: str, value: Any, least: float) -> float:
     return exact
 
 
-def checked_reduce(reduce: Any, direction: str = "", reversing: str = "") -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Return the measures that an argument names, each once, and the radii of ``"within"``, or raise InputError.
+class Reduced(NamedTuple):
+    """What an argument `reduce` asks for: measures, the radii of `WITHIN`, and the edges of the bins of `HISTOGRAM`."""
+
+    measures: tuple[str, ...] = ()
+    radii: tuple[float, ...] = ()
+    bins: tuple[float, ...] = ()
+
+
+def checked_reduce(reduce: Any, direction: str = "", reversing: str = "") -> Reduced:
+    """Return what an argument `reduce` asks for, each measure once, or raise InputError.
 
     `direction` says which distances of a directed graph are measured, ``"from"`` or ``"to"`` the sources; closeness by
     the others has another name. `reversing` is the call that takes ``reverse``, if it is another one.
@@ -197,16 +206,23 @@ def checked_reduce(reduce: Any, direction: str = "", reversing: str = "") -> tup
     --------
     >>> from mgraph.arguments import checked_reduce
     >>> checked_reduce(["mean", ("within", [2, 5])])
-    (('mean',), (2, 5))
+    Reduced(measures=('mean',), radii=(2, 5), bins=())
     """
     if reduce is None:
-        return (), ()
-    wanted = f"{one_of([repr(name) for name in (*MEASURES, WITHIN)])} with radii, or several of these"
-    several = isinstance(reduce, Sequence) and not isinstance(reduce, str) and not _is_within(reduce)
+        return Reduced()
+    words = ", ".join(map(repr, MEASURES))
+    wanted = f"{words}, {WITHIN!r} with radii or {HISTOGRAM!r} with the edges of bins, or several of these"
+    single = _is_pair(reduce, WITHIN) or _is_pair(reduce, HISTOGRAM)
+    several = isinstance(reduce, Sequence) and not isinstance(reduce, str) and not single
     names: dict[str, None] = {}
     radii: tuple[float, ...] = ()
+    bins: tuple[float, ...] = ()
     for each in reduce if several else [reduce]:
-        if _is_within(each):
+        if _is_pair(each, HISTOGRAM):
+            if bins:
+                raise InputError(argument="reduce", value=reduce, expected=f"{HISTOGRAM!r} once, with all edges")
+            bins = checked_bins("reduce", each[1], f"{HISTOGRAM!r} with ")
+        elif _is_pair(each, WITHIN):
             if not len(each[1]):
                 raise InputError(argument="reduce", value=each, expected=f"{WITHIN!r} with one radius or more")
             radii += tuple(_checked_radius(radius) for radius in each[1])
@@ -222,9 +238,32 @@ def checked_reduce(reduce: Any, direction: str = "", reversing: str = "") -> tup
             names[each] = None
         else:
             raise InputError(argument="reduce", value=each, expected=wanted)
-    if not names and not radii:
+    if not names and not radii and not bins:
         raise InputError(argument="reduce", value=reduce, expected=wanted)
-    return tuple(names), radii
+    return Reduced(tuple(names), radii, bins)
+
+
+def checked_bins(name: str, edges: Any, prefix: str = "") -> tuple[float, ...]:
+    """Return the edges of bins, two or more, each greater than the one before; only the last may be infinite.
+
+    Examples
+    --------
+    >>> from mgraph.arguments import checked_bins
+    >>> checked_bins("bins", [0, 1.5, float("inf")])
+    (0, 1.5, inf)
+    """
+    wanted = f"{prefix}two edges or more, numbers of which each is greater than the one before"
+    several = isinstance(edges, Sequence | np.ndarray) and not isinstance(edges, str) and np.ndim(edges) == 1
+    if not several or len(edges) < 2:
+        raise InputError(argument=name, value=edges, expected=wanted)
+    try:
+        found = tuple(checked_number(name, edge, -sys.float_info.max) for edge in edges)
+        found = tuple(edge if edge <= sys.float_info.max else float("inf") for edge in found)
+    except InputError:
+        raise InputError(argument=name, value=edges, expected=wanted) from None
+    if any(low >= high for low, high in itertools.pairwise(found)):
+        raise InputError(argument=name, value=edges, expected=wanted)
+    return found
 
 
 def _checked_radius(radius: Any) -> float:
@@ -237,13 +276,13 @@ def _checked_radius(radius: Any) -> float:
     return found if found <= sys.float_info.max else float("inf")
 
 
-def _is_within(value: Any) -> bool:
-    """Return whether a value is ``("within", radii)``."""
+def _is_pair(value: Any, wanted: str) -> bool:
+    """Return whether a value is a measure's name and some numbers."""
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
         return False
-    name, radii = value
-    there = isinstance(radii, Sequence | np.ndarray) and not isinstance(radii, str)
-    return isinstance(name, str) and name == WITHIN and there
+    name, numbers = value
+    there = isinstance(numbers, Sequence | np.ndarray) and not isinstance(numbers, str)
+    return isinstance(name, str) and name == wanted and there
 
 
 def checked_bytes(name: str, value: Any, least: int = 1) -> int:

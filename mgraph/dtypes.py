@@ -17,6 +17,8 @@ band below it, so that no sum with it wraps.
 """
 
 import functools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,34 @@ def as_floats(distances: Any) -> Any:
     if distances.dtype.kind == "i":
         floats[distances == infinity(np.dtype(distances.dtype))] = np.inf
     return floats
+
+
+def bin_limits(edges: Sequence[float], dtype: np.dtype) -> np.ndarray:
+    """Return the greatest distance of `dtype` below each edge of bins, and that up to the last edge, as float64.
+
+    A bin has its lower edge, and the last one both. So a distance is in bin number i if it is more than limit number i
+    and at most limit number i + 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mgraph.dtypes import bin_limits
+    >>> bin_limits([0, 1.5, 4], np.dtype(np.int32)).tolist()
+    [-1.0, 1.0, 4.0]
+    """
+    if dtype.kind == "i":
+        least, most = int(np.iinfo(dtype).min), int(infinity(dtype)) - 1
+        last = most if edges[-1] == np.inf else math.floor(edges[-1])
+        found = [math.ceil(edge) - 1 for edge in edges[:-1]] + [last]
+        return np.array([min(max(limit, least), most) for limit in found], np.float64)
+    most = np.finfo(dtype).max
+    with np.errstate(over="ignore"):
+        rounded = [dtype.type(min(max(edge, -most), most)) for edge in edges]
+    lower = np.nextafter(rounded, dtype.type(-np.inf))
+    exact = np.array(rounded, np.float64)  # compared as such, not as the edges are when rounded to `dtype`
+    above = exact >= np.array(edges, np.float64)
+    above[-1] = exact[-1] > edges[-1]
+    return np.where(above, lower.astype(np.float64), exact)
 
 
 @functools.cache

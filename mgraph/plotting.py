@@ -87,10 +87,16 @@ def draw_hops(axes: Any, values: np.ndarray, pairs: int, across: str) -> None:
     """Draw the share of all `pairs` at each distance or less, and where it is nine tenths of those that are reached."""
     ordered = np.sort(values)
     places, counts = np.unique(ordered, return_counts=True)
-    shares = counts.cumsum() / max(pairs, 1)
-    axes.step(places, shares, where="post")
-    if len(ordered):
-        most = ordered[-(-9 * len(ordered) // 10) - 1]
+    most = ordered[-(-9 * len(ordered) // 10) - 1] if len(ordered) else None
+    draw_shares(axes, places, counts.cumsum() / max(pairs, 1), most, across, steps=True)
+
+
+def draw_shares(
+    axes: Any, places: np.ndarray, shares: np.ndarray, most: float | None, across: str, steps: bool
+) -> None:
+    """Draw the share of pairs within each distance, in steps or by lines, and where nine tenths of the paths are."""
+    axes.plot(places, shares, drawstyle="steps-post" if steps else "default")
+    if most is not None:
         axes.axvline(most, linestyle="--", color="grey", label=f"90% of the paths: {most:,g} or less")
         axes.legend()
     axes.set(xlabel=across, ylabel="share of pairs within", ylim=(0, 1.02))

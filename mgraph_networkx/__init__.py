@@ -48,6 +48,7 @@ FUNCTIONS = (
     "has_path",
     "average_shortest_path_length",
     "all_shortest_paths",
+    "single_source_all_shortest_paths",
     "eccentricity",
     "diameter",
     "radius",

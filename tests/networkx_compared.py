@@ -77,6 +77,11 @@ def close(value):
     return (type(value).__name__, round(value, 9)) if isinstance(value, (int, float)) else value
 
 
+def each_path_once(pairs):
+    """The paths to each node, in the order of the nodes; NetworkX may repeat some where weights are zero."""
+    return [(node, set(map(repr, paths))) for node, paths in pairs]
+
+
 def unordered(value):
     """A value in which the order of dictionaries does not count, nor that of predecessors."""
     if isinstance(value, (tuple, GeneratorType, zip)):
@@ -106,6 +111,8 @@ def test_searches_without_weights(seed, kind, nodes):
         both("all_pairs_shortest_path", graph, cutoff=cutoff)
         both("all_pairs_shortest_path_length", graph, cutoff=cutoff)
         both("predecessor", graph, first, last, cutoff=cutoff, return_seen=True)
+    both("single_source_all_shortest_paths", graph, first, read=list)
+    both("single_source_all_shortest_paths", graph, last, read=list)
     both("bidirectional_shortest_path", graph, first, last, read=len)
     both("has_path", graph, first, last)
     both("shortest_path_length", graph)
@@ -160,6 +167,9 @@ def test_searches_with_weights(seed, kind, nodes, weights):
     both("single_source_dijkstra", graph, first, weight="no such attribute")
     both("shortest_path", graph, first, weight="weight")
     both("all_shortest_paths", graph, first, last, weight="weight", read=lambda paths: set(map(repr, paths)))
+    both("single_source_all_shortest_paths", graph, first, weight="weight", read=each_path_once)
+    asked = {"weight": "weight", "method": "bellman-ford"}
+    both("single_source_all_shortest_paths", graph, first, **asked, read=lambda pairs: dict(each_path_once(pairs)))
 
 
 @graphs

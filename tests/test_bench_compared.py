@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from mgraph_bench import amounts, kernels, suite
-from mgraph_bench.report import claims, report, summit
+from mgraph_bench.report import betweenness, claims, report, summit
 from mgraph_bench.report import published as beside
 from mgraph_bench.report.baseline import change, compared, noise
 from mgraph_bench.report.speedup import families
@@ -283,6 +283,19 @@ def test_summit_is_predicted_beside_what_was_published(monkeypatch, tmp_path):
     assert texts(table)[0][5] == amounts.times(rate / 2e13) and n == 109_544
     monkeypatch.setattr(summit, "PUBLISHED", (tmp_path / "nowhere.toml",))
     assert summit.section() is None
+
+
+def test_betweenness_is_shown_beside_what_was_published(monkeypatch, tmp_path):
+    runs = betweenness.published()
+    assert [run["library"] for run in runs] == ["nx-cugraph", "nx-cugraph", "TurboBC"]
+    assert betweenness.teps(runs[0]) == pytest.approx(100 * 68993773 / 13.7) and betweenness.teps(runs[2]) == 18e9
+    asked = {"algorithm": "betweenness", "method": "brandes"}
+    rows = [case(n=n, **asked) | {"work": 8e9, "seconds": seconds} for n, seconds in ((512, 2.0), (1024, 4.0))]
+    found = betweenness.section(read(write(tmp_path, rows)))
+    lines = texts(found.blocks[1])
+    assert len(lines) == 4 and lines[3][0] == "mgraph" and lines[3][6] == "4.00 G"
+    monkeypatch.setattr(betweenness, "PUBLISHED", (tmp_path / "nowhere.toml",))
+    assert betweenness.section(read(tmp_path)) is None
 
 
 def test_equal_sizes_on_one_device_are_not_scaling():

@@ -1,6 +1,7 @@
 """Searches from many sources: each row against SciPy and against the search from that source alone."""
 
 import importlib
+import itertools
 
 import numpy as np
 import pytest
@@ -290,15 +291,17 @@ def test_levels_are_counted_as_their_distances_say(device, words, directed, targ
     graph = mgraph.Graph.from_edges(src, dst, n=900, directed=directed)
     sources = np.append(random.integers(0, 900, 297), [5, 5, 800]).astype(np.int32)
     hops = mgraph.bfs_many(graph, sources, device="cpu").distances[:, slice(None) if targets is None else targets]
-    radii = np.array([0.0, 2.0, 1e9])
+    radii, limits = np.array([0.0, 2.0, 1e9]), np.array([-1.0, 0.0, 2.0, 5.0, 1e9])
     for limit in (np.inf, 3):
         searches = LevelCounts(network(graph), devices.find(device), targets, limit, words)
-        counts = searches.counted(sources, radii)
+        counts = searches.counted(sources, radii, limits)
         near = (hops >= 0) & (hops <= limit)
         assert np.array_equal(counts.reached, near.sum(axis=1))
         assert np.array_equal(counts.total, np.where(near, hops, 0).sum(axis=1))
         assert np.array_equal(counts.farthest, np.where(near, hops, 0).max(axis=1))
         assert np.array_equal(counts.within.T, [(near & (hops <= radius)).sum(axis=1) for radius in radii])
+        bins = [(near & (hops > low) & (hops <= high)).sum(axis=1) for low, high in itertools.pairwise(limits)]
+        assert np.array_equal(counts.histogram.T, bins)
         with np.errstate(divide="ignore"):
             np.testing.assert_allclose(counts.harmonic, np.where(near & (hops > 0), 1 / hops, 0).sum(axis=1))
 
@@ -309,8 +312,9 @@ def test_levels_of_long_paths_are_counted(device, words, n):
     path = np.arange(n - 1)
     graph = mgraph.Graph.from_edges(path, path + 1, n=n)
     counts = LevelCounts(network(graph), devices.find(device), None, np.inf, words).counted(
-        np.arange(3, dtype=np.int32), np.array([9.0])
+        np.arange(3, dtype=np.int32), np.array([9.0]), np.array([1.0, 3.0])
     )
+    assert counts.histogram.tolist() == [[2]] * 3
     assert counts.reached.tolist() == [n, n - 1, n - 2] and counts.farthest.tolist() == [n - 1, n - 2, n - 3]
     assert (
         counts.total.tolist() == [(n - k) * (n - k - 1) // 2 for k in range(3)] and counts.within.tolist() == [[10]] * 3

@@ -299,17 +299,20 @@ def test_a_tree_of_any_predecessors_is_kept(tmp_path):
     assert (found.predecessors[np.arange(400) != 5] >= 0).all()
 
 
-MEASURES = ["eccentricity", "mean", "reached", ("within", [3, 30.5])]
+MEASURES = ["eccentricity", "mean", "reached", ("within", [3, 30.5]), ("histogram", [0, 3, 30.5])]
 
 #: Questions of distances from 400 sources, and the names of the result's arrays.
 DISTANCES = {
     "rows": ({"predecessors": True, "limit": 60}, ("distances", "predecessors")),
     "nearest": ({"nearest": 3, "targets": range(0, 400, 5)}, ("distances", "nearest")),
-    "measures": ({"reduce": MEASURES}, ("eccentricity", "mean", "reached", "within")),
-    "levels": ({"reduce": MEASURES, "method": "bfs"}, ("eccentricity", "mean", "reached", "within")),
+    "measures": ({"reduce": MEASURES}, ("eccentricity", "mean", "reached", "within", "histogram")),
+    "levels": ({"reduce": MEASURES, "method": "bfs"}, ("eccentricity", "mean", "reached", "within", "histogram")),
     "hops": ({"method": "bfs", "targets": [3, 7]}, ("distances",)),
     "hierarchy": ({"method": "hierarchy", "predecessors": True}, ("distances", "predecessors")),
-    "hierarchy, measures": ({"method": "hierarchy", "reduce": MEASURES}, ("eccentricity", "mean", "reached", "within")),
+    "hierarchy, measures": (
+        {"method": "hierarchy", "reduce": MEASURES},
+        ("eccentricity", "mean", "reached", "within", "histogram"),
+    ),
 }
 
 

@@ -11,7 +11,11 @@ from tests.support.parameters import exhaustive
 
 pytestmark = CLUSTER_WARNINGS
 
-MEASURES = ["eccentricity", "mean", "out_closeness", "out_harmonic", "reached", ("within", [5, 9])]
+MEASURES = [
+    *("eccentricity", "mean", "out_closeness", "out_harmonic", "reached"),
+    ("within", [5, 9]),
+    ("histogram", [0, 1, 5, 40]),
+]
 ASKED = [
     {},
     {"sources": [5, 7, 5], "predecessors": True},
@@ -78,6 +82,22 @@ def test_a_hierarchy_is_sent_once(client):
     del prepared, expected
     gc.collect()
     wait_until(lambda: not on_workers() & sent)
+
+
+@pytest.mark.parametrize("weight", [True, False])
+def test_whole_graphs_and_numbers_of_paths(client, weight):
+    random = np.random.default_rng(5)
+    graph = mgraph.Graph.from_edges(*random.integers(0, 90, (2, 300)), random.integers(1, 5, 300), n=91)
+    counted = mgraph.distance_histogram(graph, weight=weight, device="cpu")
+    paths = mgraph.path_counts(graph, [3, 90, 5], weight=weight, device="cpu")
+    with mgraph.DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        for given, where in ((graph, {"client": client, "device": "cpu"}), (placed, {})):
+            found = mgraph.distance_histogram(given, weight=weight, **where)
+            assert np.array_equal(found.counts, counted.counts) and np.array_equal(found.edges, counted.edges)
+            assert (found.pairs, found.mean) == (counted.pairs, pytest.approx(counted.mean))
+            again = mgraph.path_counts(given, [3, 90, 5], weight=weight, **where)
+            assert np.array_equal(again.counts, paths.counts) and np.array_equal(again.distances, paths.distances)
+            assert list(again.paths(3, 5)) == list(paths.paths(3, 5))
 
 
 def test_more_workers_than_sources(client):

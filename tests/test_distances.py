@@ -287,7 +287,7 @@ def test_dataframes():
         ({"nearest": 0}, "nearest must be an integer of 1 or more, got 0"),
         ({"limit": -1}, "limit must be a number of 0 or more, got -1"),
         ({"reduce": "radius"}, "reduce must be 'eccentricity'"),
-        ({"reduce": []}, "or 'within' with radii, or several of these"),
+        ({"reduce": []}, "'within' with radii or 'histogram' with the edges of bins, or several"),
         ({"reduce": ["mean", ("within", [])]}, "reduce must be 'within' with one radius or more"),
         ({"reduce": ("within", ["far"])}, "'within' with radii that are numbers of 0 or more, got 'far'"),
         ({"reduce": "mean", "nearest": 2}, "reduce='mean' keeps no distances: leave out nearest=2"),

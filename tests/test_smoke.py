@@ -161,6 +161,16 @@ def test_distance_blocks():
     assert [len(block.distances) for block in mgraph.distance_blocks(graph(), rows=N - 1, device="cpu")] == [N - 1, 1]
 
 
+def test_distance_histogram():
+    found = mgraph.distance_histogram(graph(), device="cpu")
+    assert found.counts.sum() == found.pairs == np.isfinite(DISTANCES).sum() - N
+
+
+def test_path_counts():
+    found = mgraph.path_counts(graph(), range(N), device="cpu")
+    assert np.array_equal(found.counts > 0, np.isfinite(DISTANCES))
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_measures(name):
     assert np.all(np.asarray(getattr(mgraph, name)(graph(), device="cpu")) >= 0)
@@ -237,7 +247,17 @@ MADE = {
 WITHIN = {"rmat_edges"}
 
 #: Functions beside those of the registry.
-BESIDE = {*MEASURES, "apsp_batch", "distance_blocks", "plan", "read", "resident", "write"}
+BESIDE = {
+    *MEASURES,
+    "apsp_batch",
+    "distance_blocks",
+    "distance_histogram",
+    "path_counts",
+    "plan",
+    "read",
+    "resident",
+    "write",
+}
 
 
 def public(module):

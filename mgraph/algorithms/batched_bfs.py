@@ -7,6 +7,7 @@ in each level takes most of the time: then a CPU searches from one source after 
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -176,22 +177,24 @@ class LevelCounts:
             self._targets[targets] = True
         self._targets_there = device.asarray(self._targets)
 
-    def counted(self, sources: np.ndarray, radii: np.ndarray) -> Counts:
-        """Return what is counted from each source, int32; `radii` are float64."""
-        k = len(sources)
+    def counted(self, sources: np.ndarray, radii: np.ndarray, limits: np.ndarray) -> Counts:
+        """Return what is counted from each source, int32; `radii` and the `limits` of bins are float64."""
+        k, bins = len(sources), max(0, len(limits) - 1)
         reached, total, farthest = (np.zeros(k, np.int64) for _ in range(3))
-        counts = Counts(reached, total, np.zeros(k), farthest, np.zeros((k, len(radii)), np.int64))
+        within, histogram = np.zeros((k, len(radii)), np.int64), np.zeros((k, bins), np.int64)
+        counts = Counts(reached, total, np.zeros(k), farthest, within, histogram)
         together, searches = self._searches.most, self._searches
         if not together:
-            searches.kernels.count_levels(searches.by_source, sources, self._most, self._targets, radii, counts)
+            searches.kernels.count_levels(searches.by_source, sources, self._most, self._targets, radii, limits, counts)
             return counts
         itself = self._targets[sources]
         reached += itself
-        counts.within[:] = itself[:, None]
+        within[:] = itself[:, None]
+        _add_to_bin(histogram, slice(None), limits, 0, itself)
         lead_on = np.flatnonzero(self._degrees[sources])
         for first in range(0, len(lead_on), together):
             some = lead_on[first : first + together]
-            self._search(sources[some], partial(_add, counts, some, radii))
+            self._search(sources[some], partial(_add, counts, some, radii, limits))
         return counts
 
     def _search(self, sources: np.ndarray, add: Callable[[int, np.ndarray], None]) -> None:
@@ -219,13 +222,24 @@ class LevelCounts:
             carry(last, found[: last % _LEVELS])
 
 
-def _add(counts: Counts, some: np.ndarray, radii: np.ndarray, level: int, found: np.ndarray) -> None:
+def _add(
+    counts: Counts, some: np.ndarray, radii: np.ndarray, limits: np.ndarray, level: int, found: np.ndarray
+) -> None:
     """Add to the counts of some searches what each has found at a level."""
     counts.reached[some] += found
     counts.total[some] += level * found
     counts.harmonic[some] += found / level
     counts.farthest[some[found > 0]] = level
-    counts.within[some] += found[:, None] * (level <= radii)
+    if len(radii):
+        counts.within[some] += found[:, None] * (level <= radii)
+    _add_to_bin(counts.histogram, some, limits, level, found)
+
+
+def _add_to_bin(histogram: np.ndarray, some: Any, limits: np.ndarray, level: int, found: np.ndarray) -> None:
+    """Add to the bin that has a level, if there is one."""
+    place = int(np.searchsorted(limits, level)) - 1
+    if 0 <= place < histogram.shape[1]:
+        histogram[some, place] += found
 
 
 def words_for(batch: int, kind: str) -> int:

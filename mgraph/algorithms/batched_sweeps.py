@@ -130,7 +130,9 @@ class Sweeps:
         if returns:
             sweeps.cut(D, self._limit, self._lengths)
 
-    def measured(self, sources: np.ndarray, measures: tuple[str, ...], radii: tuple[float, ...]) -> sweeps.Measured:
+    def measured(
+        self, sources: np.ndarray, measures: tuple[str, ...], radii: tuple[float, ...], bins: tuple[float, ...]
+    ) -> sweeps.Measured:
         """Return measures of the distances from some sources to the targets, without storing these."""
         return sweeps.measured(
             self._structure,
@@ -142,6 +144,7 @@ class Sweeps:
             self._limit,
             measures,
             radii,
+            bins,
         )
 
 

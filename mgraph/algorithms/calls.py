@@ -13,6 +13,7 @@ from .components import *
 from .distances import *
 from .list_rank import *
 from .minimum_spanning_forest import *
+from .path_counts import *
 from .sssp import *
 
 #: The names of the calls and the results.

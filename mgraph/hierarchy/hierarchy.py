@@ -207,7 +207,8 @@ class Hierarchy:
         reduce : str, tuple or sequence of these, optional
             What to measure instead of returning each distance: ``"eccentricity"``, ``"mean"``, ``"reached"``,
             ``"closeness"``, ``"harmonic"``, in directed graphs ``"out_closeness"`` and ``"out_harmonic"``, and
-            ``("within", [r1, r2, ...])``. Nothing is stored for a pair of vertices then.
+            ``("within", [r1, r2, ...])`` and ``("histogram", [e0, e1, ...])``, as `mgraph.distances` defines them.
+            Nothing is stored for a pair of vertices then.
         predecessors : bool
             Whether to return the vertex before each target, too. It is the one that `mgraph.sssp` finds if no weight is
             negative, and weights are integers or their sums along a path are exact. Otherwise it is one on a shortest
@@ -267,7 +268,7 @@ class Hierarchy:
             for name, values in (("sources", sources), ("targets", targets))
         )
         most = checked_limit(limit, self.dtype)
-        measures, radii = checked_reduce(reduce, "from" if self._graph.directed else "", "mgraph.distances ")
+        asked = checked_reduce(reduce, "from" if self._graph.directed else "", "mgraph.distances ")
         checked_flag("predecessors", predecessors)
         if reduce is not None and (predecessors or out is not None):
             other = ArgumentValue("predecessors", True) if predecessors else ArgumentValue("out")
@@ -284,7 +285,7 @@ class Hierarchy:
             return self._routes(starts, ends, self._along(along), table=True, limit=most)
         if out is not None:
             _check_out(out, (len(starts), len(ends)), self.dtype)
-        measured = bool(measures or radii)
+        measured = reduce is not None
         if targets is not None:
             ends = distinct(ends) if measured else ends
             sweep = sweeps.sweep_to(self._structure, self._on, ends, rows=not measured)
@@ -292,7 +293,7 @@ class Hierarchy:
             sweep = sweeps.sweep_to_all(self._structure, self._on, self._sweeps, rows=not measured)
         if measured:
             known = self._structure, self._on, self._lengths
-            return sweeps.measured(*known, starts, ends, sweep, most, measures, radii)
+            return sweeps.measured(*known, starts, ends, sweep, most, *asked)
         home = devices.find(self._graph.device) if out is None else devices.of(out)
         return sweeps.distances(self._structure, self._on, home, self._lengths, starts, sweep, most, out)
 

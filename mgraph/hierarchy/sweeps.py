@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import device as devices
-from ..arguments import OUT, WITHIN
+from ..arguments import HISTOGRAM, OUT, WITHIN
 from ..arrays import Array, distinct
-from ..dtypes import distance_range, infinity, kernel_infinity, out_of_range
+from ..dtypes import bin_limits, distance_range, infinity, kernel_infinity, out_of_range
 from ..kernels.hierarchy.ops import Measures, Schedule
 from .lengths import Lengths
 from .placed import OnDevice
@@ -48,6 +48,8 @@ class Measured:
         The number of targets that are reached.
     within : array of int64, shape (k, radii), or None
         The number of targets within each radius.
+    histogram : array of int64, shape (k, bins), or None
+        The number of targets in each bin.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Measured:
     out_harmonic: np.ndarray | None = None
     reached: np.ndarray | None = None
     within: np.ndarray | None = None
+    histogram: np.ndarray | None = None
 
 
 class Sweep(NamedTuple):
@@ -225,10 +228,12 @@ def measured(
     limit: float,
     measures: tuple[str, ...],
     radii: tuple[float, ...],
+    bins: tuple[float, ...] = (),
 ) -> Measured:
     """Return measures of the distances from some ranks to others, the targets of a sweep.
 
-    The names of the measures, and the radii of ``"within"``, are those that `mgraph.arguments.checked_reduce` returns.
+    The names of the measures, the radii of ``"within"`` and the edges of ``"histogram"`` are those that
+    `mgraph.arguments.checked_reduce` returns. The bins are the differences of the numbers within their limits.
 
     Raises
     ------
@@ -241,7 +246,8 @@ def measured(
     sums = bool({"mean", "closeness"} & kinds)
     parts = "eccentricity" in kinds, sums or "reached" in kinds, sums, "harmonic" in kinds
     [most] = _limits(np.array([limit]), lengths)
-    limits = np.minimum(_limits(np.array(radii, np.float64), lengths), most)
+    all_limits = [*map(float, radii), *(bin_limits(bins, lengths.dtype) if bins else ())]
+    limits = np.minimum(_limits(np.array(all_limits, np.float64), lengths), most)
     work = on.kernels.workspace_bytes(structure.tree, structure.entries, sweep.schedule, k, inner.itemsize, True)
     made_bytes = 8 * k * (sum(parts) + len(limits))
     with device.active(), devices.allocating(f"measures of {k:,} sources", work + made_bytes, device):
@@ -259,7 +265,8 @@ def measured(
         "eccentricity": greatest,
         "harmonic": inverse,
         "reached": count.astype(np.int64),
-        WITHIN: within.astype(np.int64),
+        WITHIN: within[:, : len(radii)].astype(np.int64),
+        HISTOGRAM: np.diff(within[:, len(radii) :].astype(np.int64), axis=1),
     }
     if sums:
         own = np.bincount(targets, minlength=int(sources.max(initial=0)) + 1)[sources]
@@ -267,4 +274,5 @@ def measured(
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             found["mean"] = total / others
             found["closeness"] = np.where(total > 0, others / total * (others / all_others), 0.0)
-    return Measured(**{name: found[name.removeprefix(OUT)] for name in (*measures, *((WITHIN,) if radii else ()))})
+    names = (*measures, *(WITHIN,) * bool(radii), *(HISTOGRAM,) * bool(bins))
+    return Measured(**{name: found[name.removeprefix(OUT)] for name in names})

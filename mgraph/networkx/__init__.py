@@ -40,6 +40,7 @@ from .generic import (
     has_path,
     shortest_path,
     shortest_path_length,
+    single_source_all_shortest_paths,
 )
 from .measures import (
     center,
@@ -187,6 +188,7 @@ __all__ = [
     "shortest_path",
     "shortest_path_length",
     "should_run",
+    "single_source_all_shortest_paths",
     "single_source_bellman_ford",
     "single_source_bellman_ford_path",
     "single_source_bellman_ford_path_length",

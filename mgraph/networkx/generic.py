@@ -10,13 +10,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from .components import all_reach_all
 from .converted import ConvertedGraph
 from .measures import sums
-from .search import check_nonnegative
-from .unweighted import predecessor
-from .weighted import bellman_ford_predecessor_and_distance, dijkstra_predecessor_and_distance
+from .search import (
+    Predecessors,
+    Search,
+    by_length,
+    by_steps,
+    check_nonnegative,
+    checked_nodes,
+    first_seen,
+    predecessors_of,
+)
+from .weighted import checked_loops
+
+#: The most paths from a source that are kept while they are made of each other.
+MOST_KEPT = 1 << 20
 
 
 def shortest_path(
@@ -46,37 +58,81 @@ def all_shortest_paths(
 
     NetworkX repeats a path for each edge of weight zero that leads back to the source, as it searches on behind it.
     """
+    start, search, weights = _searched(G, source, weight, method)
+    known = predecessors_of(G, search, weights)
+    message = f"Target {target} cannot be reached from given sources"
+    end = int(checked_nodes(G, [target], message, nx.NetworkXNoPath)[0])
+    if known.places[end] < 0:
+        raise nx.NetworkXNoPath(message)
+    return _named_paths(G, known, start, end)
+
+
+def single_source_all_shortest_paths(
+    G: ConvertedGraph, source: Any, weight: Any = None, method: str = "dijkstra"
+) -> Iterator[tuple[Any, list[list[Any]]]]:
+    """Yield what `networkx.single_source_all_shortest_paths` does, but each path once."""
+    start, search, weights = _searched(G, source, weight, method)
+    known = predecessors_of(G, search, weights)
+    met = search.order if weights is None or method == "bellman-ford" else first_seen(G, search, weights, None)
+    names = zip(G.named(met), met.tolist(), strict=True)
+    order = search.order[np.argsort(search.lengths, kind="stable")]
+    rank = np.empty(len(G), np.int64)
+    rank[order] = np.arange(len(order))
+    heads = np.repeat(search.order, np.diff(known.ends, prepend=0))
+    if bool((rank[known.tails] < rank[heads])[heads != start].all()):  # else there may be cycles of length 0
+        before = {v: known.before(v) for v in order.tolist()} | {start: []}
+        if _number_of_paths(before, start) <= MOST_KEPT:
+            paths = _paths_by_vertex(G, before, start)
+            return ((node, paths[end]) for node, end in names)
+    return ((node, list(_named_paths(G, known, start, end))) for node, end in names)
+
+
+def _number_of_paths(before: dict[int, list[int]], start: int) -> int:
+    """Return the number of shortest paths to all vertices, which come in the order of their distances."""
+    counts = {start: 1}
+    for vertex, vertices in before.items():
+        if vertex != start:
+            counts[vertex] = sum(counts[each] for each in vertices)
+    return sum(counts.values())
+
+
+def _paths_by_vertex(G: ConvertedGraph, before: dict[int, list[int]], start: int) -> dict[int, list[list[Any]]]:
+    """Return the shortest paths to each vertex: those to the vertices before it, and one step more."""
+    names = dict(zip(before, G.named(np.array(list(before), np.int32)), strict=True))
+    paths = {start: [[names[start]]]}
+    for vertex, vertices in before.items():
+        if vertex != start:
+            paths[vertex] = [[*path, names[vertex]] for each in vertices for path in paths[each]]
+    return paths
+
+
+def _searched(G: ConvertedGraph, source: Any, weight: Any, method: str) -> tuple[int, Search, np.ndarray | None]:
+    """Return a source's number, what NetworkX's search from it finds, and the weights that it reads."""
     if weight is None or method == "unweighted":
-        before = predecessor(G, source)
-    elif method == "dijkstra":
-        before, _ = dijkstra_predecessor_and_distance(G, source, weight=weight)
-    elif method == "bellman-ford":
-        before, _ = bellman_ford_predecessor_and_distance(G, source, weight=weight)
-    else:
+        starts = checked_nodes(G, [source], "Source {} not in G")
+        return int(starts[0]), by_steps(G, starts, len(G)), None
+    if method == "dijkstra":
+        starts = checked_nodes(G, [source], "Node {} is not found in the graph")
+        return int(starts[0]), by_length(G, starts, weight), G.weights(weight).values
+    if method != "bellman-ford":
         raise ValueError(f"method not supported: {method}")
-    return _simple_paths(before | {source: []}, source, target)
+    search = checked_loops(G, source, weight)
+    return int(G.numbered([source])[0]), search, G.weights(weight).values
 
 
-def _simple_paths(before: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[list[Any]]:
-    """Yield the paths from a source, which nothing is before, to a target, in NetworkX's order.
-
-    Raises
-    ------
-    networkx.NetworkXNoPath
-        If the target was not reached.
-    """
-    if target not in before:
-        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    untried = {target: iter(before[target])}  # of each node of the path, from its end
-    while untried:
-        node = next(reversed(untried))
-        if node == source:
-            yield list(reversed(untried))
-        following = next((other for other in untried[node] if other not in untried), None)
-        if following is None:  # None is not a node
-            del untried[node]
+def _named_paths(G: ConvertedGraph, known: Predecessors, start: int, end: int) -> Iterator[list[Any]]:
+    """Yield the simple paths from a vertex, before which there is none, to another one, in NetworkX's order."""
+    untried: dict[int, Iterator[int]] = {}  # of each vertex of the path, from its end
+    following: int | None = end
+    while following is not None or untried:
+        if following is None:
+            untried.popitem()
         else:
-            untried[following] = iter(before[following])
+            untried[following] = iter(() if following == start else known.before(following))
+            if following == start:
+                yield G.named(np.array(list(reversed(untried)), np.int32))
+        last = next(reversed(untried), None)
+        following = None if last is None else next((v for v in untried[last] if v not in untried), None)
 
 
 def average_shortest_path_length(G: ConvertedGraph, weight: Any = None, method: str | None = None) -> float:

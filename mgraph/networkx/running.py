@@ -202,8 +202,8 @@ _GAINS = (
 def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:
     """Return from where on mgraph gains time; None if it does not."""
     weight = arguments.get("weight")
-    if name in ("shortest_path", "shortest_path_length", "all_shortest_paths"):
-        ends = [arguments[end] is not None for end in ("source", "target")]
+    if name in ("shortest_path", "shortest_path_length", "all_shortest_paths", "single_source_all_shortest_paths"):
+        ends = [arguments.get(end) is not None for end in ("source", "target")]
         if not any(ends):
             return _EVERY
         bellman = arguments["method"] == "bellman-ford"

@@ -207,8 +207,32 @@ def path_to(graph: ConvertedGraph, search: Search, target: int) -> list[Any]:
     return graph.named(np.array(vertices[::-1], np.int32))
 
 
-def all_predecessors(graph: ConvertedGraph, search: Search, weights: np.ndarray | None = None) -> dict[Any, list[Any]]:
-    """Return, for each node that was reached, all nodes before it on shortest paths, in the order of the search."""
+class Predecessors(NamedTuple):
+    """All vertices before each one on shortest paths, in the order of the search.
+
+    Attributes
+    ----------
+    places : array of int64, shape (n,)
+        The place of each vertex in the search's order; -1 if it was not reached.
+    tails : array of int32
+        The vertices before the first one of the order, then those before the second one, and so on.
+    ends : array of int64
+        Where those of each vertex of the order end.
+    """
+
+    places: np.ndarray
+    tails: np.ndarray
+    ends: np.ndarray
+
+    def before(self, vertex: int) -> list[int]:
+        """Return the vertices before one that was reached."""
+        place = int(self.places[vertex])
+        found: list[int] = self.tails[self.ends[place - 1] if place else 0 : self.ends[place]].tolist()
+        return found
+
+
+def predecessors_of(graph: ConvertedGraph, search: Search, weights: np.ndarray | None = None) -> Predecessors:
+    """Return all vertices before each one that was reached."""
     n, (indptr, indices) = len(graph), graph.rows
     order = search.order
     lengths, places = np.full(n, np.nan), np.full(n, -1, np.int64)
@@ -217,10 +241,15 @@ def all_predecessors(graph: ConvertedGraph, search: Search, weights: np.ndarray 
     tight = lengths[tails] + (1 if weights is None else weights) == lengths[indices]
     tails, heads = tails[tight], indices[tight]
     by_place = np.lexsort((places[tails], places[heads]))
-    ends = np.cumsum(np.bincount(places[heads], minlength=len(order)))
-    names = graph.named(tails[by_place])
+    return Predecessors(places, tails[by_place], np.cumsum(np.bincount(places[heads], minlength=len(order))))
+
+
+def all_predecessors(graph: ConvertedGraph, search: Search, weights: np.ndarray | None = None) -> dict[Any, list[Any]]:
+    """Return, for each node that was reached, all nodes before it on shortest paths, in the order of the search."""
+    known = predecessors_of(graph, search, weights)
+    names = graph.named(known.tails)
     found, first = {}, 0
-    for node, last in zip(graph.named(order), ends.tolist(), strict=True):
+    for node, last in zip(graph.named(search.order), known.ends.tolist(), strict=True):
         found[node] = names[first:last]
         first = last
     return found

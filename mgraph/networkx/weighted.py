@@ -226,7 +226,7 @@ def bellman_ford_predecessor_and_distance(
     G: ConvertedGraph, source: Any, target: Any = None, weight: Any = "weight", heuristic: bool = False
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     """Return `networkx.bellman_ford_predecessor_and_distance`; neither `target` nor `heuristic` changes the result."""
-    search = _checked_loops(G, source, weight)
+    search = checked_loops(G, source, weight)
     if len(G) == 1:
         return {source: []}, {source: 0}
     return all_predecessors(G, search, G.weights(weight).values), lengths_by_node(G, search)
@@ -234,7 +234,7 @@ def bellman_ford_predecessor_and_distance(
 
 def goldberg_radzik(G: ConvertedGraph, source: Any, weight: Any = "weight") -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return `networkx.goldberg_radzik`."""
-    search = _checked_loops(G, source, weight)
+    search = checked_loops(G, source, weight)
     names = G.named(search.order)
     before = search.predecessors[search.order]
     previous: Iterable[Any] = G.named(np.maximum(before, 0))
@@ -244,7 +244,7 @@ def goldberg_radzik(G: ConvertedGraph, source: Any, weight: Any = "weight") -> t
     return predecessors, lengths_by_node(G, search)
 
 
-def _checked_loops(G: ConvertedGraph, source: Any, weight: Any) -> Search:
+def checked_loops(G: ConvertedGraph, source: Any, weight: Any) -> Search:
     """Return a search in a graph without a negative self-loop, reached or not.
 
     Raises

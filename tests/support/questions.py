@@ -4,7 +4,11 @@ from hypothesis import strategies as st
 
 from tests.support.graphs import weighted_graphs
 
-MEASURES = ["eccentricity", "mean", "out_closeness", "out_harmonic", "reached", ("within", [0, 3, 40.5])]
+MEASURES = [
+    *("eccentricity", "mean", "out_closeness", "out_harmonic", "reached"),
+    ("within", [0, 3, 40.5]),
+    ("histogram", [-1.5, 0, 1, 2.5, 7, 40]),
+]
 
 
 @st.composite

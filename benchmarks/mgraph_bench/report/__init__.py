@@ -8,7 +8,7 @@ from pathlib import Path
 from ..rows import Row, Rows, read, rows_of
 from ..run import write_table
 from ..suite import Plot, Suite, load, names
-from . import beside, changes, claims, overview, predictions, rooflines, suites, summit
+from . import beside, betweenness, changes, claims, overview, predictions, rooflines, suites, summit
 from .baseline import Comparison, compared
 from .document import Details, Section, page, plots_of, summary
 
@@ -97,7 +97,7 @@ def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
     yield from rooflines.sections(rows)
     yield from filter(None, (predictions.section(rows), claims.section(found, rows)))
     yield from (suites.section(suite, rows) for suite in found if suite not in own)
-    yield from filter(None, (summit.section(),))
+    yield from filter(None, (summit.section(), betweenness.section(rows)))
     if rows.skipped:
         skipped = Details(f"{len(rows.skipped)} cases", (overview.reasons(rows.skipped),), brief=True)
         yield Section("skipped", "What was skipped or failed, and why", (skipped,))

@@ -1,5 +1,6 @@
 """Distances from many sources to many targets: the public call and its result; `program` has the program."""
 
+import itertools
 import os
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ import numpy as np
 from ... import device as devices
 from ... import lazy
 from ...arguments import (
+    HISTOGRAM,
     MEASURES,
     WITHIN,
     checked_choice,
@@ -130,6 +132,8 @@ def distances(
           the former two are by those to it, as in NetworkX, and need `reverse`.
         - ``"reached"``: the number of targets within reach; the source itself counts if it is one.
         - ``("within", [r1, r2, ...])``: the numbers of targets at distances up to each radius, in a column each.
+        - ``("histogram", [e0, e1, ...])``: the numbers of targets in the bins between two edges, in a column each. A
+          bin has its lower edge, and the last one both, as in NumPy. The last edge may be ``inf``.
     predecessors : bool
         Whether to return the vertex before each target on a shortest path, as `mgraph.apsp` does.
     method : {"auto", "sssp", "johnson", "bfs", "blocked", "hierarchy"}
@@ -219,11 +223,11 @@ def distances(
         dtype, run = type_and_run(graph, dtype, run)
     given = given_graph(graph)
     reverse = checked_flag("reverse", reverse) and given.directed
-    measures, radii = checked_reduce(reduce, ("to" if reverse else "from") if given.directed else "")
+    measures, radii, bins = checked_reduce(reduce, ("to" if reverse else "from") if given.directed else "")
     question = Question(given, given.n, ids)
     starts = None if sources is None else question.vertices("sources", sources)
     ends = None if targets is None else question.vertices("targets", targets)
-    if ends is not None and (nearest is not None or measures or radii):
+    if ends is not None and (nearest is not None or reduce is not None):
         ends = distinct(ends)
     nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
     sparse, overwrite = checked_flag("sparse", sparse), checked_flag("overwrite", overwrite)
@@ -233,7 +237,7 @@ def distances(
         other = next((ArgumentValue(key, value) for key, value in others.items() if value is not None), None)
         if plain and other is not None:
             raise InputError(ArgumentValue(name), " takes distances to all targets: leave out ", other)
-    wanted = Output(ends, nearest, measures, radii, sparse)
+    wanted = Output(ends, nearest, measures, radii, bins, sparse)
     checked_choice("method", method, ("auto", *METHODS))
     kept = checkpoints_of(run)
     if kept is not None:
@@ -645,6 +649,8 @@ class DistancesResult(OfDistances, MatrixResult):
         The number of targets within reach.
     within : array of int64, shape (k, number of radii)
         The number of targets at distances up to each radius.
+    histogram : array of int64, shape (k, number of bins)
+        The number of targets at distances in each bin.
     {common attributes}
 
     Examples
@@ -667,13 +673,14 @@ class DistancesResult(OfDistances, MatrixResult):
         "out_harmonic",
         "reached",
         "within",
+        "histogram",
     )
     INDEX = "source"
     PROOFS: ClassVar[Proofs] = {
         "distances": (*certificate.OF_DISTANCES, "distances"),
         "predecessors": certificate.OF_PREDECESSORS,
         "nearest": ("nearest",),
-        **{name: (name,) for name in (*MEASURES, WITHIN)},
+        **{name: (name,) for name in (*MEASURES, WITHIN, HISTOGRAM)},
         "sources": ("source",),
         "targets": ("targets",),
     }
@@ -691,6 +698,7 @@ class DistancesResult(OfDistances, MatrixResult):
     out_harmonic: Any = None
     reached: Any = None
     within: Any = None
+    histogram: Any = None
     _starts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     _wanted: Output = field(default_factory=Output)
     _reverse: bool = False
@@ -845,8 +853,8 @@ class DistancesResult(OfDistances, MatrixResult):
         """Return the arrays as a pandas DataFrame: a row for each connected pair, or for each source's measures.
 
         The columns of pairs are ``source``, ``target`` and the arrays. Pairs without a path are left out. Measures have
-        a column each, ``within`` one for each radius, and the index is the source. Vertices are called by the graph's
-        `ids`, if it has any.
+        a column each, ``within`` one for each radius, ``histogram`` one for each bin, and the index is the source.
+        Vertices are called by the graph's `ids`, if it has any.
 
         Parameters
         ----------
@@ -898,10 +906,13 @@ class DistancesResult(OfDistances, MatrixResult):
         if self.distances is not None:
             return super().to_pandas(wide)
         starts = self._starts if ids is None else ids[self._starts]
-        columns = {name: array for name, array in self.arrays.items() if name != WITHIN}
+        columns = {name: array for name, array in self.arrays.items() if name not in (WITHIN, HISTOGRAM)}
         if self.within is not None:
             radii = self._wanted.radii
             columns |= {f"{WITHIN} {radius:g}": self.within[:, i] for i, radius in enumerate(radii)}
+        if self.histogram is not None:
+            bins = enumerate(itertools.pairwise(self._wanted.bins))
+            columns |= {f"{low:g} to {high:g}": self.histogram[:, i] for i, (low, high) in bins}
         return pandas.DataFrame(columns, index=pandas.Index(starts, name=self.INDEX, tupleize_cols=False))
 
     def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
@@ -1044,7 +1055,8 @@ class DistancesResult(OfDistances, MatrixResult):
         wanted = self._wanted
         if wanted.sparse:
             return set()
-        names = {*wanted.measures, *([WITHIN] if wanted.radii else [])} if wanted.vectors else {"distances"}
+        small = {*wanted.measures, *(WITHIN,) * bool(wanted.radii), *(HISTOGRAM,) * bool(wanted.bins)}
+        names = small if wanted.vectors else {"distances"}
         names |= {"nearest"} if wanted.nearest is not None else set()
         return names | ({"predecessors"} if self.plan.predecessors else set())
 
@@ -1054,7 +1066,7 @@ class DistancesResult(OfDistances, MatrixResult):
             return tuple(each.str for kind in kinds for each in (kind, kind.newbyteorder()))
         if name in ("predecessors", "nearest", "indices", "indptr"):
             return INTEGERS
-        if name in (WITHIN, "reached"):
+        if name in (WITHIN, HISTOGRAM, "reached"):
             return ("int64",)
         return ("float64",) if name in MEASURES else (np.dtype(self.plan.dtype).name,)
 
@@ -1064,6 +1076,8 @@ class DistancesResult(OfDistances, MatrixResult):
             return (rows,)
         if name == WITHIN:
             return rows, len(wanted.radii)
+        if name == HISTOGRAM:
+            return rows, len(wanted.bins) - 1
         if self._wanted.sparse:  # its arrays are checked as one matrix
             return tuple(self.arrays[name].shape)
         return rows, wanted.columns(self.plan.n)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...arguments import MEASURES, WITHIN
+from ...arguments import HISTOGRAM, MEASURES, WITHIN
 from ...generate import grid
 from ...io import read_vertices
 from ...planning.plan import Plan
@@ -46,7 +46,13 @@ def samples(method: str) -> Iterator[Sample]:
 def further() -> Iterator[Sample]:
     """Yield measures, few targets, few of these and sparse rows of graphs with weights of every type; negative ones."""
     some: dict[str, Any] = {"sources": range(70)}
-    measures = {"reduce": [*(name for name in MEASURES if not name.startswith("out_")), (WITHIN, [1, 2])]}
+    measures = {
+        "reduce": [
+            *(name for name in MEASURES if not name.startswith("out_")),
+            (WITHIN, [1, 2]),
+            (HISTOGRAM, [0, 1, 9]),
+        ]
+    }
     for dtype in WEIGHTS:
         graph = with_weights(graphs()[0], dtype)
         for options in (measures, {"targets": [1, 2]}, {"nearest": 3}, {"limit": 3, "sparse": True}):

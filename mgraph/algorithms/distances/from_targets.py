@@ -4,6 +4,8 @@ The searches return a row for each target. Its columns are the rows of the sourc
 wants, some columns at a time on the host.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ... import device as devices
@@ -27,7 +29,7 @@ def kept_of_columns(lengths: np.ndarray, starts: np.ndarray, wanted: Output) -> 
     wanted : Output
         What to keep of their distances; its `targets` are those of the rows.
     """
-    (t, k), narrow = lengths.shape, Output(wanted.targets, wanted.nearest, wanted.measures, wanted.radii, narrow=True)
+    (t, k), narrow = lengths.shape, replace(wanted, sparse=False, narrow=True)
     batch = min(k, COLUMNS)
     kept = keeper(narrow, devices.find("cpu"), "cpu", k, t, batch, lengths.dtype, False)
     for top in range(0, k, batch):

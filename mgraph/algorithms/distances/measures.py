@@ -86,7 +86,7 @@ def eccentricity(
     >>> mgraph.eccentricity(mgraph.generate.grid(1, 4, weights=None), device="cpu").tolist()
     [3.0, 2.0, 2.0, 3.0]
     """
-    return _measured(graph, "eccentricity", "v", v, weight, False, where, ids).eccentricity
+    return measured(graph, "eccentricity", "v", v, weight, False, where, ids).eccentricity
 
 
 @measure
@@ -322,8 +322,8 @@ def closeness(
     [0.0, 0.5, 0.6666666666666666]
     """
     if checked_flag("wf_improved", wf_improved):
-        return _measured(graph, "closeness", "u", u, weight, True, where, ids).closeness
-    mean = _measured(graph, "mean", "u", u, weight, True, where, ids).mean
+        return measured(graph, "closeness", "u", u, weight, True, where, ids).closeness
+    mean = measured(graph, "mean", "u", u, weight, True, where, ids).mean
     with np.errstate(divide="ignore", over="ignore"):
         return np.where(mean > 0, 1 / mean, 0.0)
 
@@ -364,7 +364,7 @@ def harmonic_closeness(
     >>> mgraph.harmonic_closeness(mgraph.Graph.from_edges([0, 1], [1, 2]), device="cpu").tolist()
     [0.0, 1.0, 1.5]
     """
-    return _measured(graph, "harmonic", "nbunch", nbunch, weight, True, where, ids).harmonic
+    return measured(graph, "harmonic", "nbunch", nbunch, weight, True, where, ids).harmonic
 
 
 @measure
@@ -400,7 +400,7 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
     """
     graph = once_read(graph)
     _check_vertices(given_graph(graph))
-    found = _measured(graph, ["mean", "reached"], "graph", None, weight, False, where)
+    found = measured(graph, ["mean", "reached"], "graph", None, weight, False, where)
     n = len(found.mean)
     if n == 1:
         return 0.0
@@ -408,7 +408,7 @@ def average_distance(graph: Any, *, weight: bool = True, **where: Unpack[Where])
         return float(found.mean.mean()) if int(found.reached.min()) == n else float("inf")
 
 
-def _measured(
+def measured(
     graph: Any,
     reduce: Any,
     name: str,

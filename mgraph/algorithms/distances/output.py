@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arguments import OUT, WITHIN
+from ...arguments import HISTOGRAM, OUT, WITHIN
 
 #: The parts of sparse rows: how many elements each has, their columns and their values.
 COUNTS, INDICES, DATA = "counts", "indices", "data"
@@ -24,6 +24,8 @@ class Output:
         The measures of the row, which are then kept instead of any distance.
     radii : tuple of float
         The radii of `WITHIN`.
+    bins : tuple of float
+        The edges of the bins of `HISTOGRAM`.
     sparse : bool
         Whether to keep the columns as the rows of a sparse matrix.
     narrow : bool
@@ -34,6 +36,7 @@ class Output:
     nearest: int | None = None
     measures: tuple[str, ...] = ()
     radii: tuple[float, ...] = ()
+    bins: tuple[float, ...] = ()
     sparse: bool = False
     narrow: bool = False
 
@@ -44,10 +47,10 @@ class Output:
 
     @property
     def vectors(self) -> tuple[str, ...]:
-        """The names of the results that are vectors."""
+        """The names of the results that are small: vectors, and the counts of each row's bins."""
         if self.sparse:
             return COUNTS, INDICES, DATA
-        return self.measures + tuple(within(i) for i in range(len(self.radii)))
+        return self.measures + tuple(within(i) for i in range(len(self.radii))) + (HISTOGRAM,) * bool(self.bins)
 
     def columns(self, n: int) -> int:
         """Return the number of columns of the resulting matrices, in a graph of n vertices; 0 for measures."""

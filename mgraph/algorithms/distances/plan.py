@@ -46,7 +46,7 @@ from ..batched_sweeps import (
 from .detail import DistancesDetail
 from .from_targets import COLUMNS
 from .output import columns
-from .row_sinks import keeper_bytes
+from .row_sinks import keeper_bytes, measured_bytes
 
 #: The methods of `mgraph.distances`.
 METHODS = ("sssp", "johnson", "bfs", "blocked", "hierarchy")
@@ -125,6 +125,7 @@ class _Request:
     targets: int | None
     nearest: int | None
     measures: int
+    bins: int
     sparse: bool
     span: int | None
     memory_limit: int | None
@@ -161,7 +162,7 @@ class _Request:
     def kept_bytes(self, rows: int, wide: int, batch: int) -> int:
         """Return the bytes that a keeper takes of the rows of a device's sources, of `wide` distances each."""
         wanted = self.wide, self.measured or self.sparse, self.nearest is not None
-        return keeper_bytes(wanted, rows, wide, batch, self.dtype, self.predecessors, kind=self.kind)
+        return keeper_bytes(wanted, rows, wide, batch, self.dtype, self.predecessors, self.bins, kind=self.kind)
 
     def dealt(self, best: int, least: int, peak: Callable[[int, int], int]) -> _Dealt:
         """Deal the sources to the devices: the best number at a time, or fewer if so many do not fit.
@@ -257,7 +258,8 @@ def planned(
     sources, it weighs searches from them against the edges, whose sums are rounded in another order, too.
     """
     checked_choice("method", method, ("auto", *METHODS))
-    measures = sum(map(len, checked_reduce(reduce)))
+    reduced = checked_reduce(reduce)
+    measures, bins = sum(map(len, reduced)), max(0, len(reduced.bins) - 1)
     if measures and (nearest is not None or predecessors):
         other = ArgumentValue("predecessors", True) if nearest is None else ArgumentValue("nearest", nearest)
         raise InputError(ArgumentValue("reduce", reduce), " keeps no distances: leave out ", other)
@@ -275,6 +277,7 @@ def planned(
         targets=targets,
         nearest=nearest,
         measures=measures,
+        bins=bins,
         sparse=sparse,
         span=span,
         memory_limit=memory_limit,
@@ -319,7 +322,7 @@ def _turned(request: _Request, searched: Plan) -> Plan:
     """Return the plan of searches from the targets, after which the columns are kept as rows on the host."""
     k, t, on_host = request.sources, searched.detail.sources, request.kind == "cpu"
     wanted = request.wide, request.measured, request.nearest is not None
-    kept = keeper_bytes(wanted, k, t, min(k, COLUMNS), request.dtype, False, kind="cpu")
+    kept = keeper_bytes(wanted, k, t, min(k, COLUMNS), request.dtype, False, request.bins, kind="cpu")
     return replace(
         searched,
         peak_bytes=tuple(peak + kept * on_host for peak in searched.peak_bytes),
@@ -386,7 +389,7 @@ def _searching(request: _Request, method: str) -> Plan:
             held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
             words = words_of(batch)
             found = counts_bytes(n, m, batch, words, kind=kind, directed=directed, cores=specs[0].cores)
-            return held + found + rows * 64
+            return held + found + measured_bytes(rows, request.bins)
         if method == "bfs":
             found = words_of(batch)
             searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
@@ -443,7 +446,7 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
 
     def peak(rows: int, batch: int) -> int:
         batch = min(batch, rows)
-        kept = rows * 64 if request.measured else request.kept_bytes(rows, targets, batch)
+        kept = measured_bytes(rows, request.bins) if request.measured else request.kept_bytes(rows, targets, batch)
         marks = 5 * batch * n if by_entries else 0  # predecessors before they are kept, and whether they close cycles
         return sweeps_bytes(n, m, batch, targets, fill, inner, specs[0], request.measured) + edges + marks + kept
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...arguments import HISTOGRAM
 from ...arrays import Array
-from ...dtypes import NO_PREDECESSOR
+from ...dtypes import NO_PREDECESSOR, bin_limits
 from ...hierarchy.prepared import Prepared
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, vertices_in_short
@@ -57,12 +58,15 @@ class Measuring:
 
     def take(self, top: int, bottom: int) -> None:
         """Sweep from sources number `top` to `bottom`."""
-        measured = self.searches.measured(self.sources[top:bottom], self.wanted.measures, self.wanted.radii)
+        wanted = self.wanted
+        measured = self.searches.measured(self.sources[top:bottom], wanted.measures, wanted.radii, wanted.bins)
         for name in self.wanted.measures:
             self.found[name][top:bottom] = getattr(measured, name)
         if measured.within is not None:
             for i, column in enumerate(measured.within.T):
                 self.found[within(i)][top:bottom] = column
+        if measured.histogram is not None:
+            self.found[HISTOGRAM][top:bottom] = measured.histogram
 
     def results(self) -> dict[str, Array]:
         """Return the measures."""
@@ -85,7 +89,9 @@ class Counting:
         sources, targets = self.sources[top:bottom], self.wanted.targets
         t = self.n if targets is None else len(targets)
         itself = np.ones(len(sources), bool) if targets is None else np.isin(sources, targets)
-        counts = self.searches.counted(sources, np.array(greatest_within(self.wanted.radii, self.dtype), np.float64))
+        radii = np.array(greatest_within(self.wanted.radii, self.dtype), np.float64)
+        limits = bin_limits(self.wanted.bins, np.dtype(np.int32)) if self.wanted.bins else np.empty(0)
+        counts = self.searches.counted(sources, radii, limits)
         farthest = np.where(counts.reached < t, np.inf, counts.farthest)
         counts = counts._replace(farthest=farthest, within=counts.within.T)
         for name, values in combined(self.wanted, counts, itself, t, np).items():
@@ -196,6 +202,7 @@ class FromSources(Resumable):
             "nearest": wanted.nearest,
             "measures": list(wanted.measures),
             "radii": list(wanted.radii),
+            "bins": list(wanted.bins),
             "limit": None if self.limit == float("inf") else self.limit,
         }
 

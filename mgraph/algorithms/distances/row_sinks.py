@@ -9,9 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ... import device as devices
-from ...arguments import MEASURES, checked_limit
+from ...arguments import HISTOGRAM, MEASURES, checked_limit
 from ...arrays import Array
-from ...dtypes import NO_PREDECESSOR, as_floats, infinity
+from ...dtypes import NO_PREDECESSOR, as_floats, bin_limits, infinity
+from ...kernels import histogram as histogram_kernels
 from ...kernels.bfs_many.ops import Counts
 from .output import COUNTS, DATA, INDICES, Output, within
 
@@ -57,8 +58,21 @@ def keeper(
     return SelectedColumns(wanted, device, home, rows, n, batch, dtype, parents)
 
 
+def measured_bytes(rows: int, bins: int) -> int:
+    """Return the bytes of the measures of some rows, which may have a number of bins each."""
+    return rows * (64 + 8 * bins)
+
+
 def keeper_bytes(
-    wanted: tuple[int, bool, bool], rows: int, n: int, batch: int, dtype: np.dtype, parents: bool, *, kind: str
+    wanted: tuple[int, bool, bool],
+    rows: int,
+    n: int,
+    batch: int,
+    dtype: np.dtype,
+    parents: bool,
+    bins: int = 0,
+    *,
+    kind: str,
 ) -> int:
     """Return the bytes that a keeper allocates on its device, if the results live on the host.
 
@@ -67,7 +81,7 @@ def keeper_bytes(
     columns, measured, nearest = wanted
     each = dtype.itemsize + 4 * parents
     if measured:
-        return batch * n * dtype.itemsize + rows * 64 + 32 * min(batch * n, max(n, AT_A_TIME[kind]))
+        return batch * n * dtype.itemsize + measured_bytes(rows, bins) + 32 * min(batch * n, max(n, AT_A_TIME[kind]))
     kept = rows if kind == "cpu" else devices.SLOTS * batch
     if columns == n and not nearest:
         return kept * n * each
@@ -259,7 +273,12 @@ class Measuring(_Batched):
 def unmeasured(wanted: Output, rows: int) -> dict[str, np.ndarray]:
     """Return arrays for the measures of some rows, by name: counts are integers, the others floats."""
     floats = {*MEASURES} - {"reached"}
-    return {name: np.empty(rows, np.float64 if name in floats else np.int64) for name in wanted.vectors}
+    return {
+        name: np.empty(
+            (rows, len(wanted.bins) - 1) if name == HISTOGRAM else rows, np.float64 if name in floats else np.int64
+        )
+        for name in wanted.vectors
+    }
 
 
 def measures(D: Array, itself: Array, wanted: Output, xp: Any) -> dict[str, Array]:
@@ -272,7 +291,7 @@ def measures(D: Array, itself: Array, wanted: Output, xp: Any) -> dict[str, Arra
     itself : array of bool, shape (rows,)
         Whether the row's source is one of the targets, at distance 0.
     wanted : Output
-        Its `measures` and `radii`.
+        Its `measures`, `radii` and `bins`.
     xp : module
         NumPy or CuPy.
     """
@@ -288,7 +307,24 @@ def measures(D: Array, itself: Array, wanted: Output, xp: Any) -> dict[str, Arra
     if "eccentricity" in wanted.measures:
         farthest = as_floats(D.max(axis=1))
     columns = [(reached & (most >= D)).sum(axis=1) for most in greatest_within(wanted.radii, dtype)]
-    return combined(wanted, Counts(count, total, harmonic, farthest, columns), itself, t, xp)
+    histogram = binned(D, xp.asarray(bin_limits(wanted.bins, dtype)), xp) if wanted.bins else None
+    return combined(wanted, Counts(count, total, harmonic, farthest, columns, histogram), itself, t, xp)
+
+
+def binned(D: Array, limits: Array, xp: Any) -> Array:
+    """Return how many distances of each row are in each of the bins between some limits (`mgraph.dtypes.bin_limits`).
+
+    One without a path is beyond the last limit.
+    """
+    limits = limits.astype(D.dtype)
+    if xp is np:
+        counts = np.zeros((len(D), len(limits) - 1), np.int64)
+        histogram_kernels.of_kind("cpu").count(D, limits, counts)
+        return counts
+    rows, columns = len(D), len(limits) + 1
+    places = xp.searchsorted(limits, D)
+    places += columns * xp.arange(rows)[:, None]
+    return xp.bincount(places.reshape(-1), minlength=rows * columns).reshape(rows, columns)[:, 1:-1]
 
 
 def greatest_within(radii: tuple[float, ...], dtype: np.dtype) -> list[float]:
@@ -302,10 +338,10 @@ def combined(wanted: Output, counts: Counts, itself: Array, t: int, xp: Any) -> 
     Parameters
     ----------
     wanted : Output
-        Its `measures` and `radii`.
+        Its `measures`, `radii` and `bins`.
     counts : Counts
-        Of each row; what no measure needs may be None. `farthest` is infinite where a target is out of reach, and
-        `within` has a column for each radius.
+        Of each row; what no measure needs may be None. `farthest` is infinite where a target is out of reach,
+        `within` has a column for each radius, and `histogram` one for each bin.
     itself : array of bool, shape (rows,)
         Whether the row's source is one of the targets, at distance 0.
     t : int
@@ -313,7 +349,7 @@ def combined(wanted: Output, counts: Counts, itself: Array, t: int, xp: Any) -> 
     xp : module
         NumPy or CuPy.
     """
-    count, total, harmonic, farthest, columns = counts
+    count, total, harmonic, farthest, columns, histogram = counts
     others, found = count - itself, {}
     for name in wanted.measures:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -328,4 +364,5 @@ def combined(wanted: Output, counts: Counts, itself: Array, t: int, xp: Any) -> 
                 found[name] = harmonic
             else:
                 found[name] = count
-    return found | {within(i): column for i, column in enumerate(columns)}
+    found |= {within(i): column for i, column in enumerate(columns)}
+    return found | {HISTOGRAM: histogram} if wanted.bins else found

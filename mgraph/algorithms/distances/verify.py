@@ -1,5 +1,6 @@
 """What was kept of rows of distances, computed anew from a row that has been proved; checks for the registry."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
-from ...arguments import OUT, WITHIN
+from ...arguments import HISTOGRAM, OUT, WITHIN
 from ...dtypes import NO_PREDECESSOR, as_floats, infinity
 from ...errors import VerificationError
 from .. import bellman
@@ -82,4 +83,8 @@ def kept_of(row: np.ndarray, source: int, wanted: Output) -> dict[str, Any]:
     kept: dict[str, Any] = {name: found[name.removeprefix(OUT)] for name in wanted.measures}
     if wanted.radii:
         kept[WITHIN] = np.array([sum(d != unreached and d <= radius for d in lengths) for radius in wanted.radii])
+    if wanted.bins:
+        last, near = wanted.bins[-1], [d for d in lengths if d != unreached]
+        ends = itertools.pairwise(wanted.bins)
+        kept[HISTOGRAM] = np.array([sum(low <= d < high or d == high == last for d in near) for low, high in ends])
     return kept

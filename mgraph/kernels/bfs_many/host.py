@@ -176,7 +176,7 @@ def one_by_one(edges, sources, limit, distances):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def count_levels(edges, sources, limit, targets, radii, counts):
+def count_levels(edges, sources, limit, targets, radii, limits, counts):
     """Search from each of `sources`, and count the targets by level: one core for 64 searches."""
     indptr = edges[0]
     indices = edges[1]
@@ -185,6 +185,7 @@ def count_levels(edges, sources, limit, targets, radii, counts):
     harmonic = counts.harmonic
     farthest = counts.farthest
     within = counts.within
+    histogram = counts.histogram
     for group in prange((len(sources) + 63) // 64):
         begin, end = 64 * group, min(64 * group + 64, len(sources))
         _count_levels(
@@ -194,16 +195,20 @@ def count_levels(edges, sources, limit, targets, radii, counts):
             limit,
             targets,
             radii,
+            limits,
             reached[begin:end],
             total[begin:end],
             harmonic[begin:end],
             farthest[begin:end],
             within[begin:end],
+            histogram[begin:end],
         )
 
 
 @njit(nogil=True, cache=True)
-def _count_levels(indptr, indices, sources, limit, targets, radii, reached, total, harmonic, farthest, within):
+def _count_levels(
+    indptr, indices, sources, limit, targets, radii, limits, reached, total, harmonic, farthest, within, histogram
+):
     """Search from up to 64 sources.
 
     A vertex adds its bits to counters that lie across words: word p has bit p of the counter of each search.
@@ -212,7 +217,10 @@ def _count_levels(indptr, indices, sources, limit, targets, radii, reached, tota
     seen, frontier, following = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     queue, found = np.empty(n, np.int32), np.empty(n, np.int32)
     digits = np.zeros(32, np.uint64)
-    size, level = 0, 0
+    size, level, bins = 0, 0, len(limits) - 1
+    below = 0  # limits less than the level
+    while below <= bins and limits[below] < level:
+        below += 1
     for i in range(len(sources)):
         v, bit = np.uint64(sources[i]), _ONE << np.uint64(i)
         if not frontier[v]:
@@ -224,8 +232,12 @@ def _count_levels(indptr, indices, sources, limit, targets, radii, reached, tota
             reached[i] += 1
             for r in range(len(radii)):
                 within[i, r] += 1
+            if 0 < below <= bins:
+                histogram[i, below - 1] += 1
     while size and level < limit:
         level += 1
+        while below <= bins and limits[below] < level:
+            below += 1
         new = 0
         for q in range(size):
             u = np.uint64(queue[q])
@@ -266,6 +278,8 @@ def _count_levels(indptr, indices, sources, limit, targets, radii, reached, tota
                 for r in range(len(radii)):
                     if level <= radii[r]:
                         within[i, r] += count
+                if 0 < below <= bins:
+                    histogram[i, below - 1] += count
         digits[:high] = _NONE
         queue, found = found, queue
         size = new

@@ -39,6 +39,8 @@ class Counts(NamedTuple):
         The greatest distance.
     within : array of int64, shape (searches, radii)
         The number of targets up to each radius.
+    histogram : array of int64, shape (searches, bins)
+        The number of targets in each bin.
     """
 
     reached: Array
@@ -46,6 +48,7 @@ class Counts(NamedTuple):
     harmonic: Array
     farthest: Array
     within: Array
+    histogram: Array
 
 
 #: Operations that only a CPU has.
@@ -106,11 +109,19 @@ class Operations(Protocol):
         ...
 
     def count_levels(
-        self, edges: Adjacency, sources: Array, limit: int, targets: Array, radii: Array, counts: Counts
+        self,
+        edges: Adjacency,
+        sources: Array,
+        limit: int,
+        targets: Array,
+        radii: Array,
+        limits: Array,
+        counts: Counts,
     ) -> None:
         """Search from each of `sources`, int32, and count the targets by level: one core for 64 searches.
 
-        `edges` are by source, of the whole graph; `targets` is bool of shape (n,), `radii` float64. Vertices farther
-        than `limit` do not count.
+        `edges` are by source, of the whole graph; `targets` is bool of shape (n,), `radii` and `limits` float64. Bin
+        number i is of levels more than ``limits[i]`` and at most ``limits[i + 1]``. Vertices farther than `limit` do
+        not count.
         """
         ...

@@ -1,0 +1,205 @@
+"""Histograms of distances, from each source and of whole graphs, against NumPy, SciPy and NetworkX."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csgraph, csr_array
+
+import mgraph
+from mgraph import InputError
+
+nx = pytest.importorskip("networkx")
+
+INF = float("inf")
+
+
+def random_graph(seed, dtype, directed, most=9):
+    """A graph, and SciPy's distances between its vertices."""
+    random = np.random.default_rng(seed)
+    n, m = int(random.integers(1, 60)), int(random.integers(0, 150))
+    src, dst = random.integers(0, n, (2, m))
+    weights = None if dtype is None else random.integers(1, most, m).astype(dtype)
+    if dtype is not None and np.dtype(dtype).kind == "f":
+        weights = weights / np.asarray(8, dtype)  # whose sums are exact
+    graph = mgraph.Graph.from_edges(src, dst, weights, n=n, directed=directed)
+    best = np.full((n, n), INF)
+    np.minimum.at(best, (src, dst), np.ones(m) if weights is None else weights)
+    if not directed:
+        best = np.minimum(best, best.T)
+    rows, columns = np.isfinite(best).nonzero()
+    matrix = csr_array((best[rows, columns], (rows, columns)), shape=(n, n))
+    return graph, csgraph.dijkstra(matrix)
+
+
+def in_bins(rows, edges):
+    """NumPy's histogram of each row, without what is out of reach."""
+    return [np.histogram(row[np.isfinite(row)], edges)[0].tolist() for row in rows]
+
+
+METHODS = {None: ("auto", "bfs", "blocked", "hierarchy"), "weighted": ("auto", "sssp", "blocked", "hierarchy")}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [None, np.int32, np.float32, np.float64])
+def test_rows_are_numpys(dtype, directed, device):
+    for seed in range(6):
+        graph, rows = random_graph(seed, dtype, directed)
+        edges = [0, 1, 2, 3.5, 5, 9, 14]
+        expected = in_bins(rows, edges)
+        for method in METHODS[None if dtype is None else "weighted"]:
+            found = mgraph.distances(graph, reduce=("histogram", edges), method=method, device=device)
+            assert found.histogram.dtype == np.int64 and found.histogram.tolist() == expected, method
+            found.verify(graph, rows=None)
+        prepared = mgraph.Hierarchy(graph, range(graph.n), device=device)
+        assert prepared.distances(reduce=["reached", ("histogram", edges)]).histogram.tolist() == expected
+        some = mgraph.distances(graph, [0], [0, 0], reduce=("histogram", np.array(edges)), device=device)
+        assert some.histogram.tolist() == [[1, 0, 0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("method", ["sssp", "hierarchy"])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+def test_edges_that_are_distances(dtype, method):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([1, 1, 2], dtype))
+    asked = {"method": method, "dtype": np.dtype(dtype), "device": "cpu"}
+    for edges in ([0, 1, 2, 4], [0.5, 1, 2, INF], [-3, 0, 1.5, 2], [2, 3.999, 1e300], [4, 5], [0.1, 0.9]):
+        found = mgraph.distances(graph, [0], reduce=("histogram", edges), **asked).histogram
+        finite = [min(edge, 1e9) for edge in edges]
+        assert found.tolist() == in_bins(np.array([[0.0, 1, 2, 4]]), finite), edges
+    tenths = mgraph.Graph.from_edges([0], [1], np.array([0.1], np.float32))
+    low = float(np.float32(0.1))
+    for edges, count in (([0.1, low], 1), ([low, 1], 1), ([0, 0.1], 0), ([0.05, low, 1], 0)):
+        found = mgraph.distances(tenths, [0], [1], reduce=("histogram", edges), method=method, device="cpu").histogram
+        assert found[0, 0] == count, edges
+
+
+def test_negative_distances():
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [5, -7, 1])
+    for method in ("johnson", "hierarchy"):
+        found = mgraph.distances(graph, [0], reduce=("histogram", [-2, -1, 0, 5]), method=method, device="cpu")
+        assert found.histogram.tolist() == [[1, 1, 2]]
+
+
+def test_columns_of_a_table():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2])
+    found = mgraph.distances(graph, reduce=["reached", ("histogram", [0, 1, INF])], device="cpu")
+    table = found.to_pandas()
+    assert list(table) == ["reached", "0 to 1", "1 to inf"] and table["1 to inf"].tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize("edges", [[], [1], [1, 1], [2, 1], [0, float("nan")], [INF, 1], [[0, 1]], ["a", "b"]])
+def test_bad_edges(edges):
+    with pytest.raises(InputError, match=r"reduce.*two edges or more"):
+        mgraph.distances([[0, 1], [1, 0]], reduce=("histogram", edges), device="cpu")
+
+
+def test_a_histogram_once():
+    with pytest.raises(InputError, match="'histogram' once"):
+        mgraph.distances([[0, 1], [1, 0]], reduce=[("histogram", [0, 1])] * 2, device="cpu")
+
+
+@pytest.mark.parametrize(
+    "edges", [[0, 1, 2, 3, 4], [0, 7], [-2, 0.5, 3.25], [0, 0.001, 1, 1.5, 20, 21, 22], [1, 1.25, 90]]
+)
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+def test_many_distances(dtype, edges, device):
+    random = np.random.default_rng(len(edges))
+    src, dst = random.integers(0, 300, (2, 1200))
+    weights = random.integers(0, 30, 1200).astype(dtype) / (1 if dtype == np.int32 else np.asarray(8, dtype))
+    graph = mgraph.Graph.from_edges(src, dst, weights.astype(dtype), n=300)
+    found = mgraph.distances(graph, reduce=("histogram", edges), device=device).histogram
+    rows = mgraph.distances(graph, dtype="float64", device="cpu").distances
+    assert found.tolist() == in_bins(rows, edges)
+
+
+def pairs_of(rows):
+    """The distances of pairs of different vertices with a path."""
+    found = rows[~np.eye(len(rows), dtype=bool)]
+    return found[np.isfinite(found)]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
+def test_whole_graphs(dtype, directed, device):
+    for seed in range(10):
+        graph, rows = random_graph(seed, dtype, directed)
+        pairs, n = pairs_of(rows), graph.n
+        found = mgraph.distance_histogram(graph, device=device)
+        assert found.n == n and found.pairs == len(pairs) == found.counts.sum()
+        assert found.counts.tolist() == np.histogram(pairs, found.edges)[0].tolist()
+        if dtype is None:
+            assert found.edges.tolist() == [*range(len(found.counts) + 1)]
+        assert len(found.counts) <= 128 and not (len(pairs) and found.counts[-1] == 0)
+        np.testing.assert_allclose(found.mean, pairs.mean() if len(pairs) else np.nan)
+        efficiency = (1 / pairs).sum() / (n * (n - 1)) if n > 1 else np.nan
+        np.testing.assert_allclose(found.efficiency, efficiency)
+        own = mgraph.distance_histogram(graph, [0, 1, 2, 5, INF], device=device)
+        assert own.counts.tolist() == np.histogram(pairs, [0, 1, 2, 5, 1e9])[0].tolist()
+        assert own.pairs == len(pairs) and own.mean == pytest.approx(found.mean, nan_ok=True)
+        assert found.to_pandas()["pairs"].sum() == len(pairs)
+
+
+@pytest.mark.parametrize("method", ["bfs", "hierarchy", "blocked"])
+def test_effective_diameter(method):
+    for seed in range(8):
+        graph, rows = random_graph(seed, None, False)
+        hops = np.sort(pairs_of(rows))
+        found = mgraph.distance_histogram(graph, method=method, device="cpu")
+        for share in (0.1, 0.5, 0.9, 1):
+            expected = np.nan
+            if len(hops):
+                hop = next(h for h in range(1, 99) if (hops <= h).sum() >= share * len(hops))
+                before, within = (hops <= hop - 1).sum(), (hops <= hop).sum()
+                expected = hop - 1 + (share * len(hops) - before) / (within - before)
+            assert found.effective_diameter(share) == pytest.approx(expected, nan_ok=True)
+
+
+def test_edges_grow_with_the_distances():
+    # The vertices that are tried first are alone; a path is much longer than what they reach.
+    n, length = 1000, 400
+    path = np.flatnonzero(~np.isin(np.arange(n), np.linspace(0, n - 1, 64).astype(int)))[:length]
+    for weights, far in (
+        (None, length - 1),
+        (np.full(length - 1, 3), 3 * (length - 1)),
+        (np.full(length - 1, 0.7), None),
+    ):
+        graph = mgraph.Graph.from_edges(path[:-1], path[1:], weights, n=n)
+        found = mgraph.distance_histogram(graph, device="cpu")
+        assert found.pairs == length * (length - 1) // 2 == found.counts.sum()
+        if far is not None:
+            assert found.effective_diameter(1) == far or weights is not None
+
+
+def test_lengths_between_edges():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4.0, 4.0])
+    found = mgraph.distance_histogram(graph, [0, 4, 8, 12], device="cpu")
+    assert found.counts.tolist() == [0, 2, 1]
+    assert found.effective_diameter(0.5) == 4 + 4 * 1.5 / 2 and found.effective_diameter(1) == 12
+    assert mgraph.distance_histogram(graph, [0, 4, INF], device="cpu").effective_diameter(1) == INF
+    with pytest.raises(InputError, match=r"1 of 3 pairs are in no bin.*bins"):
+        mgraph.distance_histogram(graph, [0, 5], device="cpu").effective_diameter()
+    for share in (0, 1.5):
+        with pytest.raises(InputError, match="share must be more than 0, and at most 1"):
+            found.effective_diameter(share)
+
+
+def test_without_weights_and_negative_ones():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [-4, 9])
+    assert mgraph.distance_histogram(graph, weight=False, device="cpu").counts.tolist() == [0, 2, 1]
+    assert mgraph.distance_histogram(graph, [-5, 0, 9], device="cpu").counts.tolist() == [1, 2]
+    with pytest.raises(InputError, match="may be negative: give the edges of the bins"):
+        mgraph.distance_histogram(graph, device="cpu")
+
+
+def test_tiny_graphs():
+    for n in (0, 1, 2):
+        found = mgraph.distance_histogram(mgraph.Graph.from_edges([], [], n=n), device="cpu")
+        assert found.pairs == 0 and found.counts.sum() == 0 and np.isnan(found.mean)
+        assert np.isnan(found.effective_diameter()) and (found.efficiency == 0 or n < 2)
+
+
+def test_a_plot_draws_shares():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = mgraph.distance_histogram(mgraph.generate.grid(3, 3, weights=None), device="cpu")
+    axes = found.plot()
+    assert axes.lines[0].get_ydata()[-1] == 1 and axes.get_xlabel() == "distance in edges"
+    assert axes.lines[1].get_xdata()[0] == found.effective_diameter()

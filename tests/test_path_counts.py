@@ -1,0 +1,130 @@
+"""Numbers of shortest paths and the paths themselves, against NetworkX and exact integers."""
+
+import math
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mgraph
+from mgraph import InputError, MemoryLimitError
+
+nx = pytest.importorskip("networkx")
+
+
+def random_graph(seed, directed, dtype):
+    """A graph with parallel edges and loops, and the same for NetworkX, with the lightest of parallel edges."""
+    random = np.random.default_rng(seed)
+    n, m = int(random.integers(1, 40)), int(random.integers(0, 160))
+    src, dst = random.integers(0, n, (2, m))
+    weights = None if dtype is None else random.integers(1, 4, m).astype(dtype)
+    graph = mgraph.Graph.from_edges(src, dst, weights, n=n, directed=directed)
+    there = nx.DiGraph() if directed else nx.Graph()
+    there.add_nodes_from(range(n))
+    for u, v, w in zip(src.tolist(), dst.tolist(), [1] * m if weights is None else weights.tolist(), strict=True):
+        there.add_edge(u, v, weight=min(w, there.edges[u, v]["weight"] if there.has_edge(u, v) else math.inf))
+    return graph, there
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [None, np.int32, np.int64, np.float32, np.float64])
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_random_graphs(directed, dtype, seed):
+    graph, there = random_graph(seed, directed, dtype)
+    n = graph.n
+    sources = sorted({0, n // 2, n - 1}, reverse=True)
+    found = mgraph.path_counts(graph, sources, device="cpu")
+    assert found.counts.shape == found.distances.shape == (len(sources), n) and found.exponents is None
+    for i, source in enumerate(sources):
+        expected = dict(nx.single_source_all_shortest_paths(there, source, weight="weight"))
+        lengths = nx.single_source_dijkstra_path_length(there, source)
+        for v in range(n):
+            paths = expected.get(v, [])
+            assert found.counts[i, v] == len(paths)
+            assert list(found.paths(source, v)) == sorted(paths, key=lambda path: path[::-1])
+            if paths:
+                assert found.distances[i, v] == lengths[v]
+
+
+def test_more_paths_than_int64_holds():
+    side = 60
+    found = mgraph.path_counts(mgraph.generate.grid(side, side, weights=None), [0], device="cpu")
+    assert found.exponents is None
+    exact = math.comb(2 * side - 2, side - 1)
+    assert exact > 10**30 and found.counts[0, -1] == pytest.approx(exact, rel=1e-13)
+    assert len(list(found.paths(0, side * side - 1, most=1000))) == 1000
+    small = [[math.comb(i + j, i) for j in range(25)] for i in range(25)]
+    assert found.counts.reshape(side, side)[:25, :25].tolist() == small  # exact, as they are less than 2**53
+
+
+@pytest.mark.parametrize("weights", [None, (1, 1)])
+def test_more_paths_than_float64_holds(weights):
+    side = 600
+    graph = mgraph.generate.grid(side, side, weights=weights)
+    found = mgraph.path_counts(graph, [0, side * side - 1], device="cpu")
+    exact = math.comb(2 * side - 2, side - 1)
+    bits = np.log2(found.counts[0, -1]) + found.exponents[0, -1]
+    assert exact > 2**1100 and bits == pytest.approx(math.log2(exact), rel=1e-12)
+    assert np.isfinite(found.counts).all() and repr(found) == "PathCounts(2 x 360,000, scaled)"
+
+
+def test_limit_and_weights():
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], [1, 1, 2, 2, 9])
+    found = mgraph.path_counts(graph, [0], limit=3, device="cpu")
+    assert found.counts.tolist() == [[1, 1, 1, 2, 0]] and list(found.paths(0, 4)) == []
+    hops = mgraph.path_counts(graph, [0], weight=False, device="cpu")
+    assert hops.counts.tolist() == [[1, 1, 1, 2, 2]] and hops.distances.tolist() == [[0, 1, 1, 2, 3]]
+
+
+def test_ids():
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], ids=["a", "b", "c", "d"])
+    found = mgraph.path_counts(graph, ["a"], device="cpu")
+    assert found.sources.tolist() == ["a"]
+    assert list(found.paths("a", "d")) == [["a", "b", "d"], ["a", "c", "d"]]
+
+
+def test_some_sources_at_a_time():
+    graph = mgraph.generate.grid(20, 20, weights=None)
+    expected = mgraph.path_counts(graph, range(400), device="cpu").counts
+    few = mgraph.path_counts(graph, range(400), memory_limit=2_000_000, device="cpu").counts
+    assert np.array_equal(few, expected)
+    with pytest.raises(MemoryLimitError):
+        mgraph.path_counts(graph, range(400), memory_limit=1000, device="cpu")
+
+
+def test_what_is_refused():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [3, 0])
+    with pytest.raises(InputError, match=r"edge from 1 to 2 is 0: change it, or count edges by weight=False"):
+        mgraph.path_counts(graph, [0], device="cpu")
+    with pytest.raises(InputError, match="lost in the sum"):
+        mgraph.path_counts(mgraph.Graph.from_edges([0, 1], [1, 2], [1.0, 1e-30]), [0], device="cpu")
+    found = mgraph.path_counts(graph, [0], weight=False, device="cpu")
+    with pytest.raises(InputError, match="source=1 is not among the 1 sources"):
+        found.paths(1, 2)
+    with pytest.raises(InputError, match="vertex"):
+        found.paths(0, 9)
+    with pytest.raises(InputError, match="most"):
+        found.paths(0, 2, most=0)
+
+
+def test_paths_one_by_one():
+    # There are more paths than fit anywhere.
+    found = mgraph.path_counts(mgraph.generate.grid(40, 40, weights=None), [0], device="cpu")
+    first = list(islice(found.paths(0, 1599), 3))
+    assert len({tuple(path) for path in first}) == 3 and {len(path) for path in first} == {79}
+
+
+@pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
+def test_the_same_on_every_device(dtype, device):
+    for seed in range(5):
+        graph, _ = random_graph(seed, bool(seed % 2), dtype)
+        expected = mgraph.path_counts(graph, range(graph.n), device="cpu")
+        found = mgraph.path_counts(graph, range(graph.n), device=device)
+        assert np.array_equal(found.counts, expected.counts) and np.array_equal(found.distances, expected.distances)
+    large = mgraph.generate.grid(600, 600, weights=None if dtype is None else (1, 1))
+    expected, found = (mgraph.path_counts(large, [0], device=where) for where in ("cpu", device))
+    logs = [np.log2(each.counts) + each.exponents for each in (expected, found)]
+    np.testing.assert_allclose(*logs, rtol=1e-12)
