@@ -412,7 +412,10 @@ def test_fewer_sources_at_a_time_if_memory_is_short(device):
     plenty = mgraph.betweenness(graph, device=device)
     short = mgraph.betweenness(graph, device=device, memory_limit=max(plenty.plan.peak_bytes) // 2)
     assert short.plan.detail.batch < plenty.plan.detail.batch
-    assert np.array_equal(values(short), values(plenty))
+    if device == "cpu":
+        assert np.array_equal(values(short), values(plenty))
+    else:  # a GPU adds up what the sources of a batch contribute first
+        assert np.allclose(values(short), values(plenty), rtol=1e-12, atol=1e-18)
 
 
 client = clients(2, *exhaustive(1, 3))

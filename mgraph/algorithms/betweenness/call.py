@@ -19,7 +19,7 @@ from ...graph.potentials import lengths_name
 from ...graph.question import Question
 from ...kernels.betweenness.ops import LOST, TOO_MANY
 from ...planning.plan import warn_of_minutes
-from ...planning.shape import shape_beside
+from ...planning.shape import measured_shape, shape_beside
 from ...results import CallInput, Proofs, Result, check_named, graph_for_networkx, on_host, solved_graph
 from ...runtime.call import call
 from ...runtime.gathering import Whole
@@ -219,7 +219,7 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
         gathered=placed,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         computed=computed.name,
-        shape=shape_beside(graph, runner.specs),
+        shape=shape_beside(graph, runner.specs) if weighted else measured_shape(graph),
     )
     made: Callable[[], Any]
     if isinstance(graph, PlacedGraph):

@@ -2,7 +2,8 @@
 
 ``kernels/betweenness.cu`` explains the algorithm. A shard has the whole graph and a range of the sources. A superstep
 takes the next batch of them: it finds their distances by weights, if there are weights, then counts paths and gathers
-dependencies, and adds these to the shard's sums. At the end the shards' sums are added up.
+dependencies, and adds these to the shard's sums. On a GPU, sources share reads of edges (``betweenness_many.cu``) if
+there are no weights and few levels. At the end the shards' sums are added up.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ from ...graph.compressed import lightest, rows_of
 from ...graph.potentials import lengths_of
 from ...graph.vertex_range import VertexRange
 from ...kernels import betweenness as betweenness_kernels
+from ...kernels import betweenness_many as together_kernels
 from ...kernels.betweenness.ops import Rows
+from ...kernels.betweenness_many.ops import Memory, memory, memory_bytes, words_of
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from ...runtime.gathering import Whole
@@ -88,6 +91,10 @@ class Shard:
         The edges, with their lengths if there are any.
     searches : Searches or None
         What finds distances by weights.
+    rows : Rows or None
+        What is computed from each source of a batch.
+    memory : Memory or None
+        What is computed from all sources of a batch, if they share reads of edges.
     trouble : array of int32, shape (2,)
         As of the kernels' operations.
     """
@@ -100,7 +107,8 @@ class Shard:
     searches: Searches | None
     sources: Array
     targets: Array
-    rows: Rows
+    rows: Rows | None
+    memory: Memory | None
     sums: Array
     trouble: Array
     batches: list[tuple[int, int]]
@@ -153,7 +161,8 @@ class Dependencies:
             searches=searches,
             sources=device.asarray(own),
             targets=device.asarray(self.pairs.is_target(n)),
-            rows=kernels.rows(xp, batch, n, computed, detail.wide),
+            rows=None if detail.together else kernels.rows(xp, batch, n, computed, detail.wide),
+            memory=memory(xp, n, len(by_source[1]), words_of(batch)) if detail.together and batch else None,
             sums=xp.zeros(len(by_source[1]) if self.pairs.edges else n, np.float64),
             trouble=xp.zeros(2, np.int32),
             batches=batches[shard],
@@ -167,30 +176,60 @@ class Dependencies:
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
         """Add what one batch of sources contributes; nothing more once numbers of paths were too large."""
-        s, k = state, state.kernels
+        s = state
         if first >= s.rounds:
             return 0
         if first < len(s.batches) and not s.stopped:
-            top, bottom = s.batches[first]
-            sources, rows = s.sources[top:bottom], Rows(*(array[: bottom - top] for array in s.rows))
-            if s.searches is None:
-                most = int(min(self.pairs.limit, self.plan.n))
-                k.levels(s.by_source, s.by_target, sources, s.targets, most, rows, s.trouble)
-            else:
-                s.searches.write(sources, rows.distances, None)
-                k.tight(s.by_source, s.by_target, sources, s.targets, rows, s.trouble)
-            s.stopped = bool(devices.to_host(s.trouble).any())
-            if not s.stopped and self.pairs.edges:
-                k.add_edges(s.by_source[:2], None if s.searches is None else s.by_source[2], rows, s.sums)
-            elif not s.stopped:
-                k.add(sources, s.targets, self.pairs.endpoints, rows, s.sums)
+            sources = s.sources[slice(*s.batches[first])]
+            if s.memory is None or not self._add_together(s, sources):
+                rows = self._rows(s)
+                for top in range(0, len(sources), len(rows.counts)):
+                    self._add(s, sources[top : top + len(rows.counts)], rows)
         return 1
+
+    def _add_together(self, s: Shard, sources: Array) -> bool:
+        """Add what sources contribute that share reads of edges; return whether they could."""
+        most, pairs, held = int(min(self.pairs.limit, self.plan.n)), self.pairs, s.memory
+        assert held is not None
+        edges = s.by_source[:2], s.by_target[:2]
+        operation = together_kernels.on(s.device).add_together
+        fits = operation(*edges, sources, s.targets, most, pairs.endpoints, pairs.edges, held, s.sums, s.trouble)
+        s.stopped = bool(devices.to_host(s.trouble).any())
+        return fits
+
+    def _rows(self, s: Shard) -> Rows:
+        """Return the rows; make as many as take the memory of a batch that turned out to have too many levels."""
+        if s.rows is None:
+            n, itemsize = self.plan.n, np.dtype(np.int32).itemsize
+            room = memory_bytes(n, len(s.by_source[1]), words_of(self.plan.detail.batch))
+            s.memory = None
+            count = max(1, min(self.plan.detail.batch, room // s.kernels.row_bytes(n, itemsize, False)))
+            s.rows = s.kernels.rows(s.device.xp, count, n, np.int32, False)
+        return s.rows
+
+    def _add(self, s: Shard, sources: Array, rows: Rows) -> None:
+        """Add what sources contribute, each by itself, unless numbers of paths were too large."""
+        if s.stopped:
+            return
+        k, rows = s.kernels, Rows(*(array[: len(sources)] for array in rows))
+        if s.searches is None:
+            k.levels(
+                s.by_source, s.by_target, sources, s.targets, int(min(self.pairs.limit, self.plan.n)), rows, s.trouble
+            )
+        else:
+            s.searches.write(sources, rows.distances, None)
+            k.tight(s.by_source, s.by_target, sources, s.targets, rows, s.trouble)
+        s.stopped = bool(devices.to_host(s.trouble).any())
+        if not s.stopped and self.pairs.edges:
+            k.add_edges(s.by_source[:2], None if s.searches is None else s.by_source[2], rows, s.sums)
+        elif not s.stopped:
+            k.add(sources, s.targets, self.pairs.endpoints, rows, s.sums)
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's share of the vertices or edges, with the sums of all shards, and its `trouble`."""
         xp, sums = state.device.xp, state.sums
         comm.allreduce(sums, "sum")
-        del state.rows, state.searches  # frees memory to sort edges
+        del state.rows, state.memory, state.searches  # frees memory to sort edges
         found = {"betweenness": sums}
         if self.pairs.edges:
             found = self._of_edges(state, xp)
