@@ -20,8 +20,9 @@ from .detail import BetweennessDetail
 #: (benchmarks/NOTES.md). By weights, vertices are sorted by their distances. Adding up edges reads each once more.
 AN_EDGE_READ, A_VERTEX_READ, A_SORTED_VERTEX = 0.4, 3.4, 10.0
 
-#: How often a GPU reads an edge for a source, without lengths; assumed. If sources share reads, measured.
-READS, SHARED_READS = 3, 0.5
+#: How often a GPU reads an edge for a source, without lengths; assumed. If sources share reads, measured, and how much
+#: more adding up edges takes.
+READS, SHARED_READS, SHARED_SUMS = 3, 1.0, 0.3
 
 #: The most levels of a search that is worth sharing: all multiprocessors wait for each other at each level.
 SHALLOW = 64
@@ -96,7 +97,7 @@ def planned(
     if kind == "cpu":
         reads = (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
     else:
-        reads = (SHARED_READS * (1 + edges) if together else READS + weighted + edges) * max(m, n)
+        reads = (SHARED_READS + edges * SHARED_SUMS if together else READS + weighted + edges) * max(m, n)
     seconds = reads * batch / (able.search * specs[0].cores) + min(alone, together) * batch / share + able.launch
     return fitted(
         Plan(

@@ -6,7 +6,8 @@ dependencies, and adds these to the shard's sums. On a GPU, sources share reads 
 there are no weights and few levels. At the end the shards' sums are added up.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -23,9 +24,10 @@ from ...kernels import betweenness_many as together_kernels
 from ...kernels.betweenness.ops import Rows
 from ...kernels.betweenness_many.ops import Memory, memory, memory_bytes, words_of
 from ...planning.plan import Plan
+from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from ...runtime.gathering import Whole
-from ..batched_sssp import Network, Searches, batches_of, network
+from ..batched_sssp import Network, Searches, batches_of, network, resumed_rows
 from .detail import BetweennessDetail
 from .pairs import Pairs
 
@@ -97,6 +99,12 @@ class Shard:
         What is computed from all sources of a batch, if they share reads of edges.
     trouble : array of int32, shape (2,)
         As of the kernels' operations.
+    marks : array of uint8, shape (k, 1)
+        Ones, a row for each source of the shard, by which checkpoints know those that are done.
+    batches, done : list of (int, int)
+        The sources that were left when the call began, and those that are done since, as rows of the shard.
+    begun, rounds : int
+        The superstep of the first batch, and that after the last batch of the shard with most of them.
     """
 
     device: devices.Device
@@ -111,12 +119,15 @@ class Shard:
     memory: Memory | None
     sums: Array
     trouble: Array
+    marks: Array
     batches: list[tuple[int, int]]
     rounds: int
+    begun: int = 0
     stopped: bool = False
+    done: list[tuple[int, int]] = field(default_factory=list)
 
 
-class Dependencies:
+class Dependencies(Resumable):
     """Sums of dependencies over ranges of the list of sources.
 
     Parameters
@@ -165,6 +176,7 @@ class Dependencies:
             memory=memory(xp, n, len(by_source[1]), words_of(batch)) if detail.together and batch else None,
             sums=xp.zeros(len(by_source[1]) if self.pairs.edges else n, np.float64),
             trouble=xp.zeros(2, np.int32),
+            marks=xp.ones((len(own), 1), np.uint8),
             batches=batches[shard],
             rounds=max(map(len, batches)),
         )
@@ -179,13 +191,66 @@ class Dependencies:
         s = state
         if first >= s.rounds:
             return 0
-        if first < len(s.batches) and not s.stopped:
-            sources = s.sources[slice(*s.batches[first])]
+        number = first - s.begun
+        if number < len(s.batches) and not s.stopped:
+            sources = s.sources[slice(*s.batches[number])]
             if s.memory is None or not self._add_together(s, sources):
                 rows = self._rows(s)
                 for top in range(0, len(sources), len(rows.counts)):
                     self._add(s, sources[top : top + len(rows.counts)], rows)
+            if not s.stopped:
+                s.done.append(s.batches[number])
         return 1
+
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        pairs, detail = self.pairs, self.plan.detail
+        return super().described() | {
+            "m": self.plan.m,
+            "weighted": detail.weighted,
+            "computed": detail.computed,
+            "wide": detail.wide,
+            "sources": vertices_in_short(pairs.sources.tolist()),
+            "targets": None if pairs.targets is None else vertices_in_short(pairs.targets.tolist()),
+            "sampled": pairs.sampled,
+            "limit": None if pairs.limit == float("inf") else pairs.limit,
+            "edges": pairs.edges,
+            "normalized": pairs.normalized,
+            "endpoints": pairs.endpoints,
+        }
+
+    def fingerprint(self, state: Shard, shard: int) -> int:
+        """Return that of the edges into a shard's share of the vertices; every shard has all edges."""
+        n, shards = self.plan.n, len(self.plan.ranges)
+        first, last = n * shard // shards, n * (shard + 1) // shards
+        indptr, indices, *lengths = state.by_target
+        own = slice(int(indptr[first]), int(indptr[last]))
+        values = lengths[0][own] if lengths else None
+        return fingerprint_of_edges(first, Compressed(indptr[first : last + 1] - indptr[first], indices[own], values))
+
+    def pieces(self, state: Shard, shard: int) -> list[Piece]:
+        """Return the shard's sums, and marks of the sources that are done since the call began."""
+        first = self.plan.ranges[shard][0]
+        done = [Piece("done", state.marks[top:end], (first + top, 0), final=True) for top, end in state.done]
+        return [Piece("sums", state.sums[None], (shard, 0)), *done]
+
+    def allowed(self) -> Mapping[str, NumberRange]:
+        """Return sums that are no NaN, and the marks."""
+        return {"sums": NumberRange(0.0, float("inf")), "done": NumberRange(1, 1)}
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of the sums."""
+        return 8 * (self.plan.m if self.pairs.edges else self.plan.n)
+
+    def resumed(self, state: Shard, shard: int, saved: Saved) -> int:
+        """Add the sums of one shard in so many, and go on with the sources that are left, in the last supersteps."""
+        for row, _ in saved.rows("sums", len(saved.manifest.files)):
+            if row % len(self.plan.ranges) == shard:
+                sums = state.device.xp.empty((1, len(state.sums)), np.float64)
+                saved.fill(Piece("sums", sums, (row, 0)))
+                state.sums += sums[0]
+        sources, batch = len(self.pairs.sources), self.plan.detail.batch
+        return resumed_rows(state, shard, saved, self.plan, batch, "done", sources, {"done": state.marks})
 
     def _add_together(self, s: Shard, sources: Array) -> bool:
         """Add what sources contribute that share reads of edges; return whether they could."""
