@@ -16,6 +16,7 @@ from tests.kernel_resources import families
 
 #: Prefixes of kernels that are compiled and launched with all blocks resident.
 COOPERATIVE = {
+    "betweenness_many.cu": "",
     "bfs.cu": "levels<",
     "hierarchy.cu": ("eliminate<", "sweep<"),
     "list_rank.cu": "jump",

@@ -365,6 +365,62 @@ def test_distances_go_on_with_another_number_of_workers(tmp_path, small_batches,
     equal(mgraph.distances(GRAPH, device="cpu", **on, **options), wanted, names)
 
 
+#: Questions of betweenness.
+BETWEENNESS = {
+    "vertices": {"weight": False, "endpoints": True},
+    "weights": {"sources": [*range(400)] * 4},
+    "edges": {"weight": False, "edges": True, "limit": 9},
+}
+
+
+@pytest.mark.parametrize("case", BETWEENNESS)
+def test_betweenness_goes_on_from_the_last_checkpoint(tmp_path, case, device):
+    graph, options, on = GRAPH, BETWEENNESS[case], {"device": device, "span": 1}
+    with pytest.raises(Stopped):
+        mgraph.betweenness(graph, checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path), **on, **options)
+    whole, again = Steps(), Steps()
+    wanted = mgraph.betweenness(graph, progress=whole, **on, **options)
+    found = mgraph.betweenness(graph, checkpoint=tmp_path, resume=True, progress=again, **on, **options)
+    equal(found, wanted, tuple(wanted.arrays))
+    assert len(whole.seen) > len(again.seen) and whole.seen[-1] == again.seen[-1]
+    for other, text in (({"sources": [5]}, "its sources"), ({"normalized": False}, "its normalized")):
+        with pytest.raises(CheckpointError, match=text):
+            mgraph.betweenness(graph, checkpoint=tmp_path, resume=True, **on, **options | other)
+    with pytest.raises(CheckpointError, match=r"another (?:call|input)"):
+        mgraph.betweenness(mgraph.generate.grid(10, 40), checkpoint=tmp_path, resume=True, **on, **options)
+
+
+def test_betweenness_goes_on_with_scaled_numbers_of_paths(tmp_path):
+    """A call that has begun again, as float64 does not hold the numbers, goes on with scaled ones."""
+    grid, on = mgraph.generate.grid(540, 540, weights=None, device="cpu"), {"device": "cpu", "span": 1}
+
+    def stop(*now):
+        if any(json.loads(manifest.read_text())["call"]["wide"] for manifest in complete(tmp_path)):
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        mgraph.betweenness(grid, [0] * 80, checkpoint=tmp_path, checkpoint_every=0, progress=stop, **on)
+    whole, again = Steps(), Steps()
+    wanted = mgraph.betweenness(grid, [0] * 80, progress=whole, **on)
+    found = mgraph.betweenness(grid, [0] * 80, checkpoint=tmp_path, resume=True, progress=again, **on)
+    equal(found, wanted, ("betweenness",))
+    assert found.plan.detail.wide and 2 * len(again.seen) < len(whole.seen)
+
+
+@pytest.mark.parametrize("case", ["vertices", "edges"])
+def test_betweenness_goes_on_with_another_number_of_workers(tmp_path, case):
+    options = BETWEENNESS[case]
+    wanted = mgraph.betweenness(GRAPH, device="cpu", **options)
+    with cluster(3, processes=False) as client, pytest.raises(Stopped):
+        on = {"client": client, "device": "cpu", "checkpoint": str(tmp_path), "checkpoint_every": 0, "span": 1}
+        mgraph.betweenness(GRAPH, progress=written(tmp_path), **on, **options)
+    on = {"device": "cpu", "checkpoint": tmp_path, "resume": True}
+    with cluster(2, processes=False) as client:
+        there = mgraph.betweenness(GRAPH, client=client, **on, **options)
+    for found in (there, mgraph.betweenness(GRAPH, **on, **options)):
+        assert np.allclose(found.betweenness, wanted.betweenness, rtol=1e-12, atol=1e-15)
+
+
 def test_distances_that_are_not_kept(tmp_path):
     for options in ({"sparse": True}, {"out": tmp_path / "rows.npy"}, {"method": "blocked"}):
         with pytest.raises(InputError, match="checkpoint= keeps rows of results in memory: leave out"):

@@ -19,11 +19,11 @@ from ...graph.potentials import lengths_name
 from ...graph.question import Question
 from ...kernels.betweenness.ops import LOST, TOO_MANY
 from ...planning.plan import warn_of_minutes
-from ...planning.shape import shape_beside
+from ...planning.shape import measured_shape, shape_beside
 from ...results import CallInput, Proofs, Result, check_named, graph_for_networkx, on_host, solved_graph
 from ...runtime.call import call
 from ...runtime.gathering import Whole
-from ...runtime.run import Run
+from ...runtime.run import ResumableRun, Run
 from ...runtime.select import at_home, runner_of, specs_holding
 from ...runtime.solving import Call
 from .pairs import Pairs
@@ -46,7 +46,7 @@ def betweenness(
     endpoints: bool = False,
     limit: float | None = None,
     ids: bool | None = None,
-    **run: Unpack[Run],
+    **run: Unpack[ResumableRun],
 ) -> "BetweennessResult":
     """Return the betweenness of each vertex, or of each edge: how many shortest paths pass it.
 
@@ -79,6 +79,7 @@ def betweenness(
         The length of the longest paths that count.
     {ids argument}
     {common arguments}
+    {checkpoint arguments}
 
     Returns
     -------
@@ -94,6 +95,7 @@ def betweenness(
     DistanceOverflowError
         If a weight is out of range.
     {common errors}
+    {checkpoint errors}
 
     See Also
     --------
@@ -106,7 +108,8 @@ def betweenness(
     floats the sums of float64 along a path, compared for equality. Numbers of paths are float64, exact up to 2**53;
     beyond 2**1000 the call begins again with scaled ones, so that they are never infinite.
 
-    Memory is that of a batch of sources, 40 bytes a vertex for each, whatever their number.
+    Memory is that of a batch of sources, 40 bytes a vertex for each, whatever their number; on a GPU without weights 14
+    at most.
 
     References
     ----------
@@ -219,7 +222,7 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
         gathered=placed,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         computed=computed.name,
-        shape=shape_beside(graph, runner.specs),
+        shape=shape_beside(graph, runner.specs) if weighted else measured_shape(graph),
     )
     made: Callable[[], Any]
     if isinstance(graph, PlacedGraph):
@@ -235,7 +238,8 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
         plan, outcome = asked.run(Dependencies(plan, pairs, graph.directed), lambda _: made(), plan)
         return {**at_home(graph, outcome.arrays), "plan": plan, "timings": outcome.timings}
 
-    found = tried(wide=False)
+    written = {} if asked.checkpoints is None else asked.checkpoints.call("betweenness")
+    found = tried(wide=bool(written.get("wide")))
     trouble = np.reshape(on_host(found.pop("trouble")), (-1, 2))
     if trouble[:, LOST].any():
         raise InputError(
@@ -244,6 +248,7 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
             ArgumentValue("weight", False),
         )
     if trouble[:, TOO_MANY].any():
+        asked.anew()
         found = tried(wide=True)
         del found["trouble"]
     return found

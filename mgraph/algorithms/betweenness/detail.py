@@ -23,6 +23,8 @@ class BetweennessDetail(Detail):
         The type of the distances.
     apart : bool
         Whether the cores of a CPU search from one source each; otherwise searches by weights share reads of edges.
+    together : bool
+        Whether the sources of a batch share reads of edges; otherwise a GPU takes a block of threads for each.
     wide : bool
         Whether numbers of paths are scaled, as they are too large for float64.
     edges : bool
@@ -38,6 +40,7 @@ class BetweennessDetail(Detail):
     weighted: bool
     computed: str
     apart: bool = False
+    together: bool = False
     wide: bool = False
     edges: bool = False
 
@@ -51,7 +54,9 @@ class BetweennessDetail(Detail):
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield the number of sources at a time, and the types of distances and of numbers of paths."""
-        how = ", each searched from by itself" if self.apart else ""
+        how = (
+            ", each searched from by itself" if self.apart else ", which share reads of edges" if self.together else ""
+        )
         yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         scaled = " with exponents of their own" if self.wide else ""
         yield f"distances: {self.computed}, numbers of paths: float64{scaled}"

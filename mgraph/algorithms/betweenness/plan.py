@@ -5,6 +5,7 @@ import numpy as np
 from ...arguments import checked_choice
 from ...dtypes import name_of, offset_type
 from ...kernels import betweenness as betweenness_kernels
+from ...kernels.betweenness_many.ops import WORDS, memory_bytes, words_of
 from ...planning.cut import even_ranges, span_of
 from ...planning.devices import DeviceSpec, rates_of, usable
 from ...planning.fit import fitted
@@ -19,8 +20,12 @@ from .detail import BetweennessDetail
 #: (benchmarks/NOTES.md). By weights, vertices are sorted by their distances. Adding up edges reads each once more.
 AN_EDGE_READ, A_VERTEX_READ, A_SORTED_VERTEX = 0.4, 3.4, 10.0
 
-#: How often a GPU reads an edge for a source, without lengths; assumed.
-READS = 3
+#: How often a GPU reads an edge for a source, without lengths; assumed. If sources share reads, measured, and how much
+#: more adding up edges takes.
+READS, SHARED_READS, SHARED_SUMS = 3, 1.0, 0.3
+
+#: The most levels of a search that is worth sharing: all multiprocessors wait for each other at each level.
+SHALLOW = 64
 
 #: Bytes of an edge that are needed to add up both directions, and to list the ends: numbers, their order, the sums.
 AN_EDGE = 36
@@ -65,7 +70,7 @@ def planned(
     alone = apart_seconds(n, m, share, specs[0], shape) if weighted else 0.0
     apart = weighted and kind == "cpu" and alone < together
 
-    def peak(rows: int, batch: int) -> int:
+    def peak(rows: int, batch: int, together: bool) -> int:
         batch = min(batch, rows)
         if weighted:
             cores = specs[0].cores if apart else 0
@@ -74,20 +79,25 @@ def planned(
         else:
             found = (1 + directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
         held = gathered_bytes(m, weight_bytes, directed, True) if gathered and weighted else 0
-        taken = batch * int(kernels.row_bytes(n, dtype.itemsize, wide))
+        taken = (
+            memory_bytes(n, m, words_of(batch)) if together else batch * int(kernels.row_bytes(n, dtype.itemsize, wide))
+        )
         return held + found + 5 * n + 4 * rows + (8 * m + max(taken, AN_EDGE * m) if edges else 8 * n + taken)
 
     sharing = SLICE[kind] if weighted and not apart else 1  # sources that share reads of edges
-    batch = min(share, max(kernels.SOURCES, sharing) * specs[0].cores)
     most = min(usable(spec, memory_limit) for spec in specs)
-    while batch > 1 and peak(share, batch) > most:
+    together = (
+        kind == "cuda" and not weighted and not wide and shape.levels <= SHALLOW and peak(share, 32, True) <= most
+    )
+    batch = min(share, 32 * WORDS[0] if together else max(kernels.SOURCES, sharing) * specs[0].cores)
+    while batch > 1 and peak(share, batch, together) > most:
         batch = -(-batch // 2)
     ranges = even_ranges(sources, len(specs), 1)
     steps = -(-share // batch) if sources else 0
     if kind == "cpu":
         reads = (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
     else:
-        reads = (READS + weighted + edges) * max(m, n)
+        reads = (SHARED_READS + edges * SHARED_SUMS if together else READS + weighted + edges) * max(m, n)
     seconds = reads * batch / (able.search * specs[0].cores) + min(alone, together) * batch / share + able.launch
     return fitted(
         Plan(
@@ -100,7 +110,7 @@ def planned(
             devices=specs,
             steps=steps,
             span=span or span_of(seconds),
-            peak_bytes=tuple(peak(last - first, batch) for first, last in ranges),
+            peak_bytes=tuple(peak(last - first, batch, together) for first, last in ranges),
             seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
             detail=BetweennessDetail(
                 sources=sources,
@@ -108,6 +118,7 @@ def planned(
                 weighted=weighted,
                 computed=name_of(dtype),
                 apart=apart,
+                together=together,
                 wide=wide,
                 edges=edges,
             ),

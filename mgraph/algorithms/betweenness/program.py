@@ -2,10 +2,12 @@
 
 ``kernels/betweenness.cu`` explains the algorithm. A shard has the whole graph and a range of the sources. A superstep
 takes the next batch of them: it finds their distances by weights, if there are weights, then counts paths and gathers
-dependencies, and adds these to the shard's sums. At the end the shards' sums are added up.
+dependencies, and adds these to the shard's sums. On a GPU, sources share reads of edges (``betweenness_many.cu``) if
+there are no weights and few levels. At the end the shards' sums are added up.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,11 +20,14 @@ from ...graph.compressed import lightest, rows_of
 from ...graph.potentials import lengths_of
 from ...graph.vertex_range import VertexRange
 from ...kernels import betweenness as betweenness_kernels
+from ...kernels import betweenness_many as together_kernels
 from ...kernels.betweenness.ops import Rows
+from ...kernels.betweenness_many.ops import Memory, memory, memory_bytes, words_of
 from ...planning.plan import Plan
+from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator
 from ...runtime.gathering import Whole
-from ..batched_sssp import Network, Searches, batches_of, network
+from ..batched_sssp import Network, Searches, batches_of, network, resumed_rows
 from .detail import BetweennessDetail
 from .pairs import Pairs
 
@@ -88,8 +93,18 @@ class Shard:
         The edges, with their lengths if there are any.
     searches : Searches or None
         What finds distances by weights.
+    rows : Rows or None
+        What is computed from each source of a batch.
+    memory : Memory or None
+        What is computed from all sources of a batch, if they share reads of edges.
     trouble : array of int32, shape (2,)
         As of the kernels' operations.
+    marks : array of uint8, shape (k, 1)
+        Ones, a row for each source of the shard, by which checkpoints know those that are done.
+    batches, done : list of (int, int)
+        The sources that were left when the call began, and those that are done since, as rows of the shard.
+    begun, rounds : int
+        The superstep of the first batch, and that after the last batch of the shard with most of them.
     """
 
     device: devices.Device
@@ -100,15 +115,19 @@ class Shard:
     searches: Searches | None
     sources: Array
     targets: Array
-    rows: Rows
+    rows: Rows | None
+    memory: Memory | None
     sums: Array
     trouble: Array
+    marks: Array
     batches: list[tuple[int, int]]
     rounds: int
+    begun: int = 0
     stopped: bool = False
+    done: list[tuple[int, int]] = field(default_factory=list)
 
 
-class Dependencies:
+class Dependencies(Resumable):
     """Sums of dependencies over ranges of the list of sources.
 
     Parameters
@@ -153,9 +172,11 @@ class Dependencies:
             searches=searches,
             sources=device.asarray(own),
             targets=device.asarray(self.pairs.is_target(n)),
-            rows=kernels.rows(xp, batch, n, computed, detail.wide),
+            rows=None if detail.together else kernels.rows(xp, batch, n, computed, detail.wide),
+            memory=memory(xp, n, len(by_source[1]), words_of(batch)) if detail.together and batch else None,
             sums=xp.zeros(len(by_source[1]) if self.pairs.edges else n, np.float64),
             trouble=xp.zeros(2, np.int32),
+            marks=xp.ones((len(own), 1), np.uint8),
             batches=batches[shard],
             rounds=max(map(len, batches)),
         )
@@ -167,30 +188,113 @@ class Dependencies:
 
     def step(self, state: Shard, first: int, limit: int, comm: Communicator) -> int:
         """Add what one batch of sources contributes; nothing more once numbers of paths were too large."""
-        s, k = state, state.kernels
+        s = state
         if first >= s.rounds:
             return 0
-        if first < len(s.batches) and not s.stopped:
-            top, bottom = s.batches[first]
-            sources, rows = s.sources[top:bottom], Rows(*(array[: bottom - top] for array in s.rows))
-            if s.searches is None:
-                most = int(min(self.pairs.limit, self.plan.n))
-                k.levels(s.by_source, s.by_target, sources, s.targets, most, rows, s.trouble)
-            else:
-                s.searches.write(sources, rows.distances, None)
-                k.tight(s.by_source, s.by_target, sources, s.targets, rows, s.trouble)
-            s.stopped = bool(devices.to_host(s.trouble).any())
-            if not s.stopped and self.pairs.edges:
-                k.add_edges(s.by_source[:2], None if s.searches is None else s.by_source[2], rows, s.sums)
-            elif not s.stopped:
-                k.add(sources, s.targets, self.pairs.endpoints, rows, s.sums)
+        number = first - s.begun
+        if number < len(s.batches) and not s.stopped:
+            sources = s.sources[slice(*s.batches[number])]
+            if s.memory is None or not self._add_together(s, sources):
+                rows = self._rows(s)
+                for top in range(0, len(sources), len(rows.counts)):
+                    self._add(s, sources[top : top + len(rows.counts)], rows)
+            if not s.stopped:
+                s.done.append(s.batches[number])
         return 1
+
+    def described(self) -> dict[str, Any]:
+        """Return what a checkpoint must have been written for."""
+        pairs, detail = self.pairs, self.plan.detail
+        return super().described() | {
+            "m": self.plan.m,
+            "weighted": detail.weighted,
+            "computed": detail.computed,
+            "wide": detail.wide,
+            "sources": vertices_in_short(pairs.sources.tolist()),
+            "targets": None if pairs.targets is None else vertices_in_short(pairs.targets.tolist()),
+            "sampled": pairs.sampled,
+            "limit": None if pairs.limit == float("inf") else pairs.limit,
+            "edges": pairs.edges,
+            "normalized": pairs.normalized,
+            "endpoints": pairs.endpoints,
+        }
+
+    def fingerprint(self, state: Shard, shard: int) -> int:
+        """Return that of the edges into a shard's share of the vertices; every shard has all edges."""
+        n, shards = self.plan.n, len(self.plan.ranges)
+        first, last = n * shard // shards, n * (shard + 1) // shards
+        indptr, indices, *lengths = state.by_target
+        own = slice(int(indptr[first]), int(indptr[last]))
+        values = lengths[0][own] if lengths else None
+        return fingerprint_of_edges(first, Compressed(indptr[first : last + 1] - indptr[first], indices[own], values))
+
+    def pieces(self, state: Shard, shard: int) -> list[Piece]:
+        """Return the shard's sums, and marks of the sources that are done since the call began."""
+        first = self.plan.ranges[shard][0]
+        done = [Piece("done", state.marks[top:end], (first + top, 0), final=True) for top, end in state.done]
+        return [Piece("sums", state.sums[None], (shard, 0)), *done]
+
+    def allowed(self) -> Mapping[str, NumberRange]:
+        """Return sums that are no NaN, and the marks."""
+        return {"sums": NumberRange(0.0, float("inf")), "done": NumberRange(1, 1)}
+
+    def bytes_kept(self, shard: int) -> int:
+        """Return the bytes of the sums."""
+        return 8 * (self.plan.m if self.pairs.edges else self.plan.n)
+
+    def resumed(self, state: Shard, shard: int, saved: Saved) -> int:
+        """Add the sums of one shard in so many, and go on with the sources that are left, in the last supersteps."""
+        for row, _ in saved.rows("sums", len(saved.manifest.files)):
+            if row % len(self.plan.ranges) == shard:
+                sums = state.device.xp.empty((1, len(state.sums)), np.float64)
+                saved.fill(Piece("sums", sums, (row, 0)))
+                state.sums += sums[0]
+        sources, batch = len(self.pairs.sources), self.plan.detail.batch
+        return resumed_rows(state, shard, saved, self.plan, batch, "done", sources, {"done": state.marks})
+
+    def _add_together(self, s: Shard, sources: Array) -> bool:
+        """Add what sources contribute that share reads of edges; return whether they could."""
+        most, pairs, held = int(min(self.pairs.limit, self.plan.n)), self.pairs, s.memory
+        assert held is not None
+        edges = s.by_source[:2], s.by_target[:2]
+        operation = together_kernels.on(s.device).add_together
+        fits = operation(*edges, sources, s.targets, most, pairs.endpoints, pairs.edges, held, s.sums, s.trouble)
+        s.stopped = bool(devices.to_host(s.trouble).any())
+        return fits
+
+    def _rows(self, s: Shard) -> Rows:
+        """Return the rows; make as many as take the memory of a batch that turned out to have too many levels."""
+        if s.rows is None:
+            n, itemsize = self.plan.n, np.dtype(np.int32).itemsize
+            room = memory_bytes(n, len(s.by_source[1]), words_of(self.plan.detail.batch))
+            s.memory = None
+            count = max(1, min(self.plan.detail.batch, room // s.kernels.row_bytes(n, itemsize, False)))
+            s.rows = s.kernels.rows(s.device.xp, count, n, np.int32, False)
+        return s.rows
+
+    def _add(self, s: Shard, sources: Array, rows: Rows) -> None:
+        """Add what sources contribute, each by itself, unless numbers of paths were too large."""
+        if s.stopped:
+            return
+        k, rows = s.kernels, Rows(*(array[: len(sources)] for array in rows))
+        if s.searches is None:
+            k.levels(
+                s.by_source, s.by_target, sources, s.targets, int(min(self.pairs.limit, self.plan.n)), rows, s.trouble
+            )
+        else:
+            s.searches.write(sources, rows.distances, None)
+            k.tight(s.by_source, s.by_target, sources, s.targets, rows, s.trouble)
+        s.stopped = bool(devices.to_host(s.trouble).any())
+        if not s.stopped and self.pairs.edges:
+            k.add_edges(s.by_source[:2], None if s.searches is None else s.by_source[2], rows, s.sums)
+        elif not s.stopped:
+            k.add(sources, s.targets, self.pairs.endpoints, rows, s.sums)
 
     def collect(self, state: Shard, comm: Communicator) -> dict[str, Array]:
         """Return the shard's share of the vertices or edges, with the sums of all shards, and its `trouble`."""
         xp, sums = state.device.xp, state.sums
         comm.allreduce(sums, "sum")
-        del state.rows, state.searches  # frees memory to sort edges
+        del state.rows, state.memory, state.searches  # frees memory to sort edges
         found = {"betweenness": sums}
         if self.pairs.edges:
             found = self._of_edges(state, xp)

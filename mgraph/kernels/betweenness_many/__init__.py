@@ -1,0 +1,10 @@
+"""Kernels of betweenness by edges from many sources at a time, which share their reads of edges."""
+
+from ..family import Family
+from .ops import Operations
+
+__all__ = ["Operations", "of_kind", "on"]
+
+_FAMILY: Family[Operations] = Family(__name__)
+
+on, of_kind = _FAMILY.on, _FAMILY.of_kind
