@@ -39,8 +39,7 @@ from ...planning.shape import measured_shape, shape_beside
 from ...results import (
     INTEGERS,
     CallInput,
-    MatrixResult,
-    OfDistances,
+    FromRows,
     Proofs,
     Result,
     as_text,
@@ -617,7 +616,7 @@ def _sparse(graph: Graph | PlacedGraph, parts: tuple[np.ndarray, ...], shape: tu
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistancesResult(OfDistances, MatrixResult):
+class DistancesResult(FromRows):
     """The result of `distances`; what was not asked for is None.
 
     Attributes
@@ -808,6 +807,16 @@ class DistancesResult(OfDistances, MatrixResult):
             return []
         vertices = walked_back(predecessors[row], end)
         return question.listed(vertices) if vertices[0] == start else []
+
+    def _distance_in(self, row: int, end: int, target: Any) -> float:
+        if not self._wanted.sparse:
+            return super()._distance_in(row, end, target)
+        first, last = self.distances.indptr[row : row + 2].tolist()
+        columns = devices.to_host(self.distances.indices[first:last])
+        if self._wanted.targets is not None:
+            end = self._place("target", target, end, self._wanted.targets, "targets")
+        places = np.flatnonzero(columns == end)
+        return self._number(self.distances.data[first + int(places[0])]) if len(places) else float("inf")
 
     def _pictures(self) -> tuple[str, ...]:
         rows = self.distances is not None and not hasattr(self.distances, "indptr")
