@@ -419,7 +419,11 @@ def _tried(
         # The order costs less than half of what the searches would take; then the fill is known, and decides.
         fill = found_fill(graph, computed)
         full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
-        plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+        first, plan = plan.detail, plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+        if plan.method == "hierarchy":  # what METIS took no longer decides, but is a part of the preparation
+            whole = first.ordering + plan.detail.preparation
+            ordering = {"ordering": first.ordering, "ordering_bytes": first.ordering_bytes}
+            plan = replace(plan, detail=replace(plan.detail, preparation=whole, **ordering))
     if isinstance(graph, Graph) and plan.method == "blocked":
         where = {"device": runner.specs[0].name, "progress": progress}
         where |= {name: options.get(name) for name in ("memory_limit", "span")}
