@@ -73,6 +73,26 @@ def test_calls_that_are_options_elsewhere(word, there):
     assert f"No such command '{word}': it is {there}" in found.output
 
 
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [("diameter", "plan 'distances'"), ("hierarchy", "by the method 'hierarchy'"), ("apsp-batch", "needs its graphs")],
+)
+def test_plans_of_calls_without_plans_of_their_own(name, there):
+    with pytest.raises(mgraph.errors.InputError, match=there):
+        mgraph.plan(name, 100, 300, "cpu")
+    found = run("plan", name, "--n", "100", "--m", "300")
+    assert found.exit_code == 2 and there in found.output
+
+
+def test_a_name_in_another_case_is_pointed_to_the_id():
+    roads = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Ulm", "Bonn", " Kiel"])
+    for word, meant in (("ulm", "'Ulm'"), ("Kiel", "' Kiel'")):
+        with pytest.raises(mgraph.errors.InputError, match=f"an id of the graph, got '{word}': {meant} is one"):
+            mgraph.bfs(roads, word, device="cpu")
+    with pytest.raises(mgraph.errors.InputError, match=r"an id of the graph, got 'Rome'$"):
+        mgraph.bfs(roads, "Rome", device="cpu")
+
+
 def test_parquet_with_names_says_how_to_read_names(tmp_path):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
