@@ -39,6 +39,17 @@ _BY_CALL = {entry.call.__name__: name for name, entry in ALGORITHMS.items()} | {
 }
 
 
+#: Calls that have no plan of their own, and what is planned for them.
+_PLANNED_AS = {
+    **dict.fromkeys(
+        "average_distance center closeness diameter eccentricity harmonic_closeness measures periphery radius".split(),
+        "plan 'distances', which measures are made of",
+    ),
+    "hierarchy": "plan 'distances' by the method 'hierarchy', which counts its preparation",
+    "apsp_batch": "the plan of a batch needs its graphs: apsp_batch(...).plan has it",
+}
+
+
 class Options(TypedDict, total=False):
     """The options of single algorithms, by the names of their planners' keywords; `plan` explains them."""
 
@@ -324,6 +335,9 @@ def largest(
 def named(algorithm: str) -> str:
     """Return the name of an algorithm, given that or the name of its call or command."""
     called = _BY_CALL.get(algorithm) if isinstance(algorithm, str) else None
+    if isinstance(algorithm, str) and algorithm.replace("-", "_") in _PLANNED_AS:
+        advice = f": {_PLANNED_AS[algorithm.replace('-', '_')]}"
+        raise InputError(advice, argument="algorithm", value=algorithm, expected="one that has plans of its own")
     return called or checked_choice("algorithm", algorithm, tuple(ALGORITHMS))
 
 

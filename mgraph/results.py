@@ -687,6 +687,13 @@ class OfDistances(Result):
     def _reached(self, values: Any) -> Any:
         return values != (infinity(np.dtype(values.dtype)) if self.UNREACHED is None else self.UNREACHED)
 
+    def _number(self, found: Any) -> float:
+        """Return an element of the main array as Python's number, ``inf`` if it stands for no path."""
+        found = found.item() if hasattr(found, "item") else found  # an array on workers returns Python's number
+        _, distances = self._main()
+        unreached = infinity(np.dtype(distances.dtype)) if self.UNREACHED is None else self.UNREACHED
+        return float("inf") if found == unreached else found
+
     def _entries(self) -> int:
         """Return the number of distances that there are, without those that only fill an array."""
         return int(np.prod(self._main()[1].shape))
@@ -731,10 +738,7 @@ class FromSources(OfDistances):
         (159, inf)
         """
         _, distances = self._main()
-        found = distances[self._question(ids).vertex("vertex", vertex)]
-        found = found.item() if hasattr(found, "item") else found  # a vector on workers returns Python's number
-        unreached = infinity(np.dtype(distances.dtype)) if self.UNREACHED is None else self.UNREACHED
-        return float("inf") if found == unreached else found
+        return self._number(distances[self._question(ids).vertex("vertex", vertex)])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -875,6 +879,62 @@ class MatrixResult(Result):
         """Return for each pair of some rows whether there is a path."""
         found: np.ndarray = self._reached(devices.to_host(self._main()[1][first:last]))
         return found
+
+
+class FromRows(OfDistances, MatrixResult):
+    """The base of results with distances from each of several sources, a row for each."""
+
+    @with_common_parts
+    def distance(self, source: Any, target: Any, *, ids: bool | None = None) -> float:
+        """Return the distance of one pair of vertices.
+
+        Parameters
+        ----------
+        source, target : int or id
+            The two vertices, in [0, n), or their ids in the graph. The result must have a row for `source`, and a
+            distance for `target`.
+        {ids of a method}
+
+        Returns
+        -------
+        float or int
+            ``inf`` if there is no path.
+
+        Raises
+        ------
+        InputError
+            If the result lacks the pair, if it has measures or has written its distances to a table, or if a vertex is
+            not in [0, n) and no id of the graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> roads = mgraph.Graph.from_edges([0, 1], [1, 2], [354, 159], ids=["Rome", "Pisa", "Genoa"])
+        >>> result = mgraph.apsp(roads, device="cpu")
+        >>> result.distance("Rome", "Genoa"), result.distance("Genoa", "Rome")
+        (513, inf)
+        """
+        if self._main()[0] not in ("distances", "data"):
+            raise InputError("the result has no matrix of distances: call without ", ArgumentValue("reduce"))
+        question = self._question(ids)
+        start, end = question.vertex("source", source), question.vertex("target", target)
+        row = self._place("source", source, start, self._row_sources(), "sources")
+        return self._distance_in(row, end, target)
+
+    def _distance_in(self, row: int, end: int, target: Any) -> float:
+        """Return the distance of the vertex `end`, which the user calls `target`, in a row."""
+        width = np.arange(self._width())
+        ends = self._targets(row, np.zeros(len(width), int), width)
+        _, distances = self._main()
+        return self._number(distances[row, self._place("target", target, end, ends, "targets")])
+
+    @staticmethod
+    def _place(name: str, value: Any, vertex: int, among: np.ndarray, noun: str) -> int:
+        """Return the first place of a vertex among others, or raise InputError."""
+        places = np.flatnonzero(among == vertex)
+        if not len(places):
+            raise InputError(ArgumentValue(name, value), f" is not among the {len(among)} {noun} of the result")
+        return int(places[0])
 
 
 def check_arrays(result: Result) -> None:

@@ -1,5 +1,6 @@
 """What a user reads while kernels are compiled."""
 
+import contextlib
 import io
 
 import pytest
@@ -41,6 +42,27 @@ def test_a_line_on_a_terminal_while_kernels_are_compiled(terminal, monkeypatch, 
     assert len(lines) == (2 if terminal else 0) and len(caplog.records) == 3
     for words in ("(bfs, number 1)", "(sssp, number 2 of 4)", "(minplus, number 4 of 6)"):
         assert words in caplog.text
+
+
+@pytest.mark.parametrize("listeners", [0, 1])
+def test_a_command_says_so_in_a_log_too(listeners, monkeypatch):
+    said, stream = Announcement(), Stream(False)
+    monkeypatch.setattr(notice, "COMPILING", said)
+    monkeypatch.setattr(notice, "is_child", lambda: False)
+    monkeypatch.setattr(notice.sys, "stderr", stream)
+    speaker = notice.Notice()
+    said.notify(speaker)
+    with contextlib.ExitStack() as stack:
+        for _ in range(listeners):  # the bar of a command is shown on terminals only
+            stack.enter_context(said.listening(lambda what: None))
+        with speaker.everywhere():
+            said.begin("bfs")
+            speaker.say()
+            said.end()
+        said.begin("sssp")
+        speaker.say()
+        said.end()
+    assert stream.getvalue().count("compiling kernels") == 1 and "(bfs, number 1)" in stream.getvalue()
 
 
 def test_what_workers_compile_is_said():

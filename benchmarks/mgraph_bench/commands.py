@@ -26,7 +26,7 @@ class Suites(click.Group):
     cls=Suites,
     no_args_is_help=False,
     options_metavar="",
-    subcommand_metavar="[SUITE]... | report DIR | graph500",
+    subcommand_metavar="[SUITE]... | report [DIR] | graph500",
 )
 def bench() -> None:
     """Measure the benchmark suites, report the measurements, or run Graph500."""
@@ -67,7 +67,7 @@ def bench_run(suites: tuple[str, ...], **options: Any) -> None:
 
     Rows that the folder has are kept: call it again to continue a run that was interrupted.
 
-    mgraph bench report DIR writes the report of the measurements. mgraph bench graph500 runs that benchmark.
+    mgraph bench report [DIR] writes the report of the measurements. mgraph bench graph500 runs that benchmark.
     """
     from .run import bench
 
@@ -98,14 +98,16 @@ def _print_row(row: dict[str, Any]) -> None:
 
 
 @bench.command("report", epilog="Example: mgraph bench report here --baseline before")
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument(
+    "folder", metavar="[DIR]", default="bench", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @click.option(
     "--baseline",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Show what is slower than in this folder.",
 )
 def bench_report(folder: Path, baseline: Path | None) -> None:
-    """Write report.html and report.md into a folder of runs."""
+    """Write report.html and report.md into a folder of runs, by default bench, where mgraph bench writes."""
     try:
         from .report import report
     except ImportError as error:

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import device as devices
 from ..graph import Graph
+from ..graph.question import first_number
 
 #: Elements of a matrix that a summary reads at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -57,6 +58,8 @@ class Option(NamedTuple):
         Makes the value of what the option says, such as the content of a file that it names.
     vertices : bool
         Whether it names vertices: by their numbers or by ids.
+    single : bool
+        Whether an option without the ``s`` gives single vertices in its place, each as a word.
     """
 
     name: str
@@ -70,6 +73,7 @@ class Option(NamedTuple):
     flag: object = True
     read: Callable[[Any], Any] | None = None
     vertices: bool = False
+    single: bool = False
 
 
 class Command(NamedTuple):
@@ -134,7 +138,11 @@ TARGET = Option(
 
 def started(graph: Graph, result: Any, source: Any) -> str:
     """Return the line that says where a search started: by number, and id if the graph has ids."""
-    return f"source: {called(graph, result, source)}" + (", counting from 0" if graph.ids is None else "")
+    line = f"source: {called(graph, result, source)}"
+    if graph.ids is not None:
+        return line
+    first = first_number(graph)
+    return f"{line}, counting from 0" + (f"; FILE counts from {first}: there it is {source + first}" if first else "")
 
 
 def called(graph: Any, result: Any, vertex: Any) -> str:

@@ -19,6 +19,9 @@ from .options import INPUT_FILE, checkpoint_options, hierarchy_option, input_opt
 from .run import opened, perform, run_on_graph
 from .summaries import described_list
 
+#: What the names of options of single vertices begin with: a call has no argument of them.
+_SINGLE = "single_"
+
 
 def option(given: Option) -> Any:
     """Return an argument of a call as an option of click's."""
@@ -42,13 +45,39 @@ def option(given: Option) -> Any:
     )
 
 
+def options_of(offered: Command) -> list[Any]:
+    """Return the options of a command's own as those of click."""
+    return [*map(option, offered.options), *(_single(each) for each in offered.options if each.single)]
+
+
+def _single(given: Option) -> Any:
+    """Return the option that names single vertices in place of a file of them."""
+    name = given.name.removesuffix("s")
+    text = f"One of these, by its number or id, in place of a file; may be given several times. See --{given.name}."
+    return click.option(f"--{name}", _SINGLE + name, type=click.UNPROCESSED, multiple=True, metavar="V", help=text)
+
+
+def joined(offered: Command, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with the single vertices under the names of lists."""
+    for each in (each for each in offered.options if each.single):
+        name = each.name.removesuffix("s")
+        vertices = given.pop(_SINGLE + name)
+        if vertices and given[each.name] is not None:
+            raise click.UsageError(f"give only one of --{name} and --{each.name}")
+        if vertices:
+            given[each.name] = vertices
+    return given
+
+
 def _read(read: Callable[[Any], Any], context: click.Context, parameter: click.Parameter, value: Any) -> Any:
     """Return what is made of an option's value, if it was given."""
     try:
         return None if value is None else read(value)
     except MissingFileError as error:
         words = f"--{parameter.name} takes a file, with a vertex a line, and there is no such file: {shown(value)}"
-        raise Failure(InputError(words)) from error
+        one = f"--{str(parameter.name).removesuffix('s')}"
+        there = {name for each in context.command.params for name in each.opts}
+        raise Failure(InputError(f"{words}; one vertex is {one} {value}" if one in there else words)) from error
     except MgraphError as error:  # before the command runs, which reports its own
         raise Failure(error) from error
 
@@ -58,6 +87,7 @@ def command(entry: Algorithm, offered: Command) -> click.Command:
     of_lists = "list" in entry.takes
 
     def run(**given: Any) -> None:
+        given = joined(offered, given)
         if of_lists:
             file = given.pop("file")
             perform(entry, offered, lambda: read_list(opened(file)), described_list, **given)
@@ -67,7 +97,7 @@ def command(entry: Algorithm, offered: Command) -> click.Command:
     decorators = [
         click.argument("file", type=INPUT_FILE) if of_lists else input_options,
         *([hierarchy_option] if offered.prepared else []),
-        *map(option, offered.options),
+        *options_of(offered),
         *([method_option(*entry.methods)] if entry.methods else []),
         *([checkpoint_options] if "checkpoint" in inspect.signature(entry.call).parameters else []),
         run_options,

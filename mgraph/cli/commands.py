@@ -1,7 +1,9 @@
 """The commands of ``mgraph``: what each does with errors, and the group of them, other packages' commands too."""
 
+import contextlib
 import logging
 import signal
+import sys
 import traceback
 import warnings
 from importlib import metadata
@@ -11,8 +13,9 @@ import click
 
 import mgraph
 
+from ..device.notice import NOTICE
 from ..errors import FormatError, InputError, MemoryLimitError, MissingPackageError, OutputExistsError, interrupted
-from .interrupts import Terminated
+from .interrupts import Terminated, closed
 from .messages import Failure, Misuse, one_line, show_warning
 
 #: Where a command's context has the words by which it was called.
@@ -49,7 +52,8 @@ class Command(WithExample):
         if not debug:
             logging.disable()  # our error replaces Dask's long log message
         try:
-            with warnings.catch_warnings():
+            silent = ctx.params.get("quiet") or ctx.params.get("as_json") or closed(sys.stderr)
+            with warnings.catch_warnings(), contextlib.nullcontext() if silent else NOTICE.everywhere():
                 warnings.showwarning = show_warning
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
@@ -96,6 +100,19 @@ def _without(name: str, error: Exception) -> click.Command:
     return Command(name, callback=fail, short_help=f"({why})", add_help_option=False, context_settings=anything)
 
 
+#: Calls of the library that are options of another command.
+_ELSEWHERE = {
+    "closeness": "mgraph measures --closeness",
+    "harmonic_closeness": "mgraph measures --harmonic",
+    "average_distance": "mgraph measures --mean",
+    "apsp_batch": "mgraph.apsp_batch, a call of Python",
+    **dict.fromkeys(
+        ("diameter", "radius", "eccentricity", "center", "periphery"),
+        "mgraph measures --eccentricity, whose least and greatest are the radius and the diameter",
+    ),
+}
+
+
 class Commands(WithExample, click.Group):
     """The commands, including those of other packages. Errors before a command runs, as in its help, are one line."""
 
@@ -115,6 +132,15 @@ class Commands(WithExample, click.Group):
             except Exception as error:  # importing another package's module may raise any
                 found = _without(cmd_name, error)
         return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the words name; of a call that is an option elsewhere, say where."""
+        name = args[0].replace("-", "_")
+        if name in _ELSEWHERE and self.get_command(ctx, args[0]) is None:
+            raise click.UsageError(f"No such command {args[0]!r}: it is {_ELSEWHERE[name]}.", ctx)
+        return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Parse the options before the command."""

@@ -92,10 +92,21 @@ def _shown(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
         yield progress
 
 
+def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
+    """Return one end of each pair: what a file has, or the vertices that the words name."""
+    if (file is None) == (not vertices):
+        raise click.UsageError(f"give either --{name}s LIST or --{name} V, which may be given several times")
+    return vertices if file is None else read_vertices(file)
+
+
 @main.command(epilog="Example: mgraph pairs roads.npz --sources a.txt --targets b.txt --paths --out routes.npz")
 @_prepared
-@click.option("--sources", metavar="LIST", required=True, help="A file of vertices or ids, one a line.")
-@click.option("--targets", metavar="LIST", required=True, help="The other end of each pair, as many lines.")
+@click.option("--sources", metavar="LIST", help="A file of vertices or ids, one a line.")
+@click.option("--targets", metavar="LIST", help="The other end of each pair, as many lines.")
+@click.option(
+    "--source", "starts", multiple=True, metavar="V", help="A vertex or id in place of --sources; repeatable."
+)
+@click.option("--target", "ends", multiple=True, metavar="V", help="The other end, as many times as --source.")
 @click.option("--paths", is_flag=True, help="Find the paths, too.")
 @click.option("--ids/--no-ids", default=None, help="Whether integers are ids of the graph, not numbers of vertices.")
 @_device
@@ -105,8 +116,10 @@ def _shown(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 @json_option
 def pairs(
     prepared: Path,
-    sources: str,
-    targets: str,
+    sources: str | None,
+    targets: str | None,
+    starts: tuple[str, ...],
+    ends: tuple[str, ...],
     paths: bool,
     ids: bool | None,
     device: str | None,
@@ -120,11 +133,12 @@ def pairs(
         check_output(out, overwrite)
         if paths and out.suffix == ".npy":
             raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
-    made, files = Hierarchy.load(prepared, device=device), (read_vertices(sources), read_vertices(targets))
-    starts, ends = (named_vertices(each, made.graph.ids, ids) for each in files)
+    sides = _side("source", sources, starts), _side("target", targets, ends)
+    made = Hierarchy.load(prepared, device=device)
+    pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
     started = time.perf_counter()
     with _shown("pairs", quiet) as progress:
-        found = made.pairs(starts, ends, paths=paths, ids=ids, progress=progress)
+        found = made.pairs(*pair, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started
     if not paths:
         found = Routes(found)

@@ -7,7 +7,7 @@ import click
 
 from ..algorithms.distances.entry import DISTANCES, MEASURED
 from ..arguments import MEASURES, WITHIN, checked_number
-from .algorithms import option
+from .algorithms import joined, options_of
 from .commands import Command, main
 from .options import checkpoint_options, hierarchy_option, input_options, method_option, run_options
 from .run import run_on_graph
@@ -34,7 +34,7 @@ def _measures(within: tuple[float, ...], **given: Any) -> None:
         wanted.append((WITHIN, [checked_number(WITHIN, radius, 0) for radius in within]))
     if not wanted:
         raise click.UsageError(f"give one or several of {', '.join(map(_spelled, (*MEASURES, WITHIN)))}")
-    run_on_graph(DISTANCES, MEASURED, reduce=wanted, **given)
+    run_on_graph(DISTANCES, MEASURED, reduce=wanted, **joined(MEASURED, given))
 
 
 def _command() -> click.Command:
@@ -50,7 +50,7 @@ def _command() -> click.Command:
             metavar="D",
             help="The number of vertices at distances up to D. Give it again for each further radius.",
         ),
-        *map(option, MEASURED.options),
+        *options_of(MEASURED),
         method_option(*DISTANCES.methods),
         checkpoint_options,
         run_options,

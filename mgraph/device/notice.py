@@ -1,9 +1,11 @@
 """A line on the terminal, or in the notebook, while a call waits for kernels to be compiled."""
 
+import contextlib
 import logging
 import multiprocessing
 import sys
 import threading
+from collections.abc import Iterator
 
 from .clock import COMPILING
 
@@ -23,6 +25,16 @@ class Notice:
     def __init__(self) -> None:
         self._timer: threading.Timer | None = None
         self._said: set[str] = set()
+        self._everywhere = False
+
+    @contextlib.contextmanager
+    def everywhere(self) -> Iterator[None]:
+        """Write the line wherever standard error goes, such as into the log of a batch job."""
+        before, self._everywhere = self._everywhere, True
+        try:
+            yield
+        finally:
+            self._everywhere = before
 
     def __call__(self, what: str) -> None:
         """Take note of what is compiled, or that nothing is."""
@@ -41,8 +53,8 @@ class Notice:
         self._said.add(family)
         text = f"mgraph: compiling kernels ({what}) at their first use; later calls and processes find them compiled"
         _log.info(text)
-        # Another listener, such as a command's progress bar, says so itself.
-        if COMPILING.listeners == 1 and not is_child() and _is_watched():
+        # On a terminal another listener, such as a command's progress bar, says so itself.
+        if not is_child() and (COMPILING.listeners == 1 if _is_watched() else self._everywhere and sys.stderr):
             print(text, file=sys.stderr, flush=True)
 
 
@@ -60,4 +72,6 @@ def _is_watched() -> bool:
         return False
 
 
-COMPILING.notify(Notice())
+#: The notice of this process.
+NOTICE = Notice()
+COMPILING.notify(NOTICE)

@@ -291,12 +291,22 @@ def places_among(known: np.ndarray, index: Index, ids: Any, name: str) -> np.nda
         alike = alike if index.order is None else index.order[alike]
         vertices = [vertex for vertex in alike.tolist() if known[vertex] == values[i]]
         if not vertices:
-            raise InputError(argument=name, value=_plain(values[i]), expected="an id of the graph")
+            meant = _alike(known, values[i])
+            hint = () if meant is None else (f": {shown(meant)} is one",)
+            raise InputError(*hint, argument=name, value=_plain(values[i]), expected="an id of the graph")
         if len(vertices) > 1:
             several = f": {vertices[0]} and {vertices[1]} have it"
             raise InputError(several, argument=name, value=_plain(values[i]), expected="the id of one vertex")
         found[i] = vertices[0]
     return found.astype(np.int32)
+
+
+def _alike(known: np.ndarray, value: Any) -> str | None:
+    """Return the first id that differs from a text only in case or in spaces around it, if there is one."""
+    if not isinstance(value, str):
+        return None
+    word = value.strip().casefold()
+    return next((each for each in known if isinstance(each, str) and each.strip().casefold() == word), None)
 
 
 def _as_integers(ids: Any, name: str) -> np.ndarray:

@@ -23,6 +23,9 @@ INDEX, COPY = "ids by value", "ids"
 #: The name under which a graph keeps the number that was warned of.
 WARNED = "number warned of"
 
+#: The name under which a graph keeps the number of the first vertex in the file that it was read from.
+FIRST = "first number in the file"
+
 
 class Subject(Protocol):
     """What has ids: a graph, or a result of one."""
@@ -48,6 +51,12 @@ def index_kept(subject: Subject) -> Index:
     """Return the index of a graph's ids, which it keeps."""
     index: Index = subject.kept(INDEX, devices.find("cpu"), lambda: index_of(ids_of(subject)))
     return index
+
+
+def first_number(subject: Subject, number: int = 0) -> int:
+    """Return from where the file counts that a graph was read from, which `number` says at first; 0 without a file."""
+    first: int = subject.kept(FIRST, devices.find("cpu"), lambda: number)
+    return first
 
 
 def check_distinct(subject: Subject) -> None:

@@ -57,7 +57,11 @@ class Tables:
                 raise FormatError(
                     f"{path} has no column {shown(name)}: name those of sources, targets and weights by ",
                     ArgumentValue("columns"),
-                    f", of {one_of([shown(name) for name in there]) if there else 'none'}",
+                    f", of {one_of([shown(name) for name in there]) if there else 'none'}; names, or ids of any kind, "
+                    "are read by ",
+                    ArgumentValue("source"),
+                    " and ",
+                    ArgumentValue("target"),
                 )
         if columns is None and options.weighted is None and wanted == COLUMNS:
             check_unweighted(path, further, "columns")

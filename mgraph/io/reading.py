@@ -25,6 +25,7 @@ from ..errors import (
 )
 from ..graph import Graph
 from ..graph.ids import in_use
+from ..graph.question import first_number
 from .columns import read_parquet
 from .content import Content, Options, Rows
 from .dimacs import read_gr
@@ -352,9 +353,12 @@ def _graph(path: Path, content: Content | Rows, options: Options) -> Graph:
         if isinstance(content, Content) and n is None:
             _warn_of_sparse_ids(path, content.src, content.dst)
     try:
-        return content.graph(n, content.directed if directed is None else directed, ids)
+        made = content.graph(n, content.directed if directed is None else directed, ids)
     except InputError as error:
         raise FormatError(f"{path}: ", *parts_of(error)) from error
+    if ids is None and content.base:
+        first_number(made, content.base)
+    return made
 
 
 def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -144,7 +145,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     needed = least.cold if cold else least.converted if ready else least.original
     if needed is None:
         return "reading the graph takes longer than the call gains"
-    if len(graph) >= needed:
+    if len(graph) >= needed or (least is _EVERY and _alike(graph, arguments.get("k")) >= needed):
         return True
     unread = " by the first call of a script" if cold else "" if ready else " that is not converted yet"
     return f"it gains from {needed:,} nodes on of a graph{unread}, and this one has {len(graph):,}"
@@ -197,6 +198,15 @@ _GAINS = (
     | dict.fromkeys(("minimum_spanning_edges", "minimum_spanning_tree"), _TREE)
     | {"floyd_warshall_numpy": _DENSE, "voronoi_cells": _BY_WEIGHT}
 )
+
+
+def _alike(graph: Any, searches: Any) -> float:
+    """Return how many nodes a graph of 3 edges a node has, for which searches from all of its nodes take as long.
+
+    Those of a graph of many edges, or only `searches` of them, read nodes and edges once each.
+    """
+    count = searches if isinstance(searches, int) else len(graph)
+    return math.sqrt(count * (len(graph) + graph.number_of_edges()) / 4)
 
 
 def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:

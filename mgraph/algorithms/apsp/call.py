@@ -34,7 +34,7 @@ from ...matrices.floyd_warshall import FloydWarshall
 from ...paths import needed_for_paths, unfolded_path, walked_back
 from ...planning.cut import GROUP
 from ...planning.plan import Plan
-from ...results import CallInput, MatrixResult, OfDistances, Proofs, solved_graph
+from ...results import CallInput, FromRows, Proofs, solved_graph
 from ...runtime.call import call as public_call
 from ...runtime.checkpoints import Checkpoints
 from ...runtime.gathering import Gather, Whole
@@ -431,7 +431,7 @@ def _on_matrix(plan: Plan, nonnegative: bool) -> Program:
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ApspResult(OfDistances, MatrixResult):
+class ApspResult(FromRows):
     """The result of `apsp`.
 
     Attributes

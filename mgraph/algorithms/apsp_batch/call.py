@@ -287,6 +287,44 @@ class ApspBatchResult(OfDistances):
         return self.distances[number, :n, :n]
 
     @with_common_parts
+    def distance(self, graph: int, i: Any, j: Any, *, ids: bool | None = None) -> float:
+        """Return the distance of one pair of vertices of a graph.
+
+        Parameters
+        ----------
+        graph : int
+            The number of the graph.
+        i, j : int or id
+            The two vertices, numbered from 0 in the graph, or their ids in it.
+        {ids of a method}
+
+        Returns
+        -------
+        float or int
+            ``inf`` if there is no path.
+
+        Raises
+        ------
+        InputError
+            If there is no such graph or vertex.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> result = mgraph.apsp_batch([[[0, 3, 9], [2, 0, 5], [1, 4, 0]]], device="cpu")
+        >>> result.distance(0, 0, 2)
+        8
+        """
+        graph, question = self._question_about(graph, ids)
+        return self._number(self.distances[graph, question.vertex("i", i), question.vertex("j", j)])
+
+    def _question_about(self, graph: int, ids: bool | None) -> tuple[int, Question]:
+        """Return the number of a graph, checked, and a question about its vertices."""
+        graph = checked_integer("graph", graph, 0, self.plan.n - 1)
+        given = CallInput(ids=self._names.get(graph))
+        return graph, Question(given, int(self.lengths[graph]), self.solved.by_ids if ids is None else ids)
+
+    @with_common_parts
     def path(self, graph: int, i: Any, j: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of the shortest path from `i` to `j` in a graph, both ends included.
 
@@ -316,10 +354,8 @@ class ApspBatchResult(OfDistances):
         [0, 1, 2]
         """
         before = needed_for_paths(self.predecessors, "apsp_batch")
-        graph = checked_integer("graph", graph, 0, self.plan.n - 1)
-        n = int(self.lengths[graph])
-        question = Question(CallInput(ids=self._names.get(graph)), n, self.solved.by_ids if ids is None else ids)
-        i, j = question.vertex("i", i), question.vertex("j", j)
+        graph, question = self._question_about(graph, ids)
+        n, i, j = question.n, question.vertex("i", i), question.vertex("j", j)
         vertices = [i] if i == j else walked_back(before[graph, i, :n], j)
         return question.listed(vertices) if vertices[0] == i else []
 

@@ -64,6 +64,7 @@ BETWEENNESS = Algorithm(
                 metavar="LIST",
                 read=read_vertices,
                 vertices=True,
+                single=True,
             ),
             Option(
                 "targets",
@@ -72,6 +73,7 @@ BETWEENNESS = Algorithm(
                 metavar="LIST",
                 read=read_vertices,
                 vertices=True,
+                single=True,
             ),
             Option("samples", int, "Take so many sources, drawn at random, and scale up.", metavar="K"),
             Option("seed", int, "Draws the samples.", metavar="N"),

@@ -12,7 +12,7 @@ from ...errors import ArgumentValue, InputError
 from ...graph import as_any_graph
 from ...graph.question import Question
 from ...paths import needed_for_paths, walked_back
-from ...results import CallInput, MatrixResult, OfDistances, Proofs, check_named, solved_graph
+from ...results import CallInput, FromRows, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
@@ -93,7 +93,7 @@ def bfs_many(
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class BfsManyResult(OfDistances, MatrixResult):
+class BfsManyResult(FromRows):
     """The result of `bfs_many`.
 
     Attributes

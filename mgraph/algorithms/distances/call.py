@@ -41,8 +41,7 @@ from ...planning.shape import measured_shape, shape_beside
 from ...results import (
     INTEGERS,
     CallInput,
-    MatrixResult,
-    OfDistances,
+    FromRows,
     Proofs,
     Result,
     as_text,
@@ -424,7 +423,11 @@ def _tried(
         # The order costs less than half of what the searches would take; then the fill is known, and decides.
         fill = found_fill(graph, computed)
         full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
-        plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+        first, plan = plan.detail, plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+        if plan.method == "hierarchy":  # what METIS took no longer decides, but is a part of the preparation
+            whole = first.ordering + plan.detail.preparation
+            ordering = {"ordering": first.ordering, "ordering_bytes": first.ordering_bytes}
+            plan = replace(plan, detail=replace(plan.detail, preparation=whole, **ordering))
     if isinstance(graph, Graph) and plan.method == "blocked":
         where = {"device": runner.specs[0].name, "progress": progress}
         where |= {name: options.get(name) for name in ("memory_limit", "span")}
@@ -621,7 +624,7 @@ def _sparse(graph: Graph | PlacedGraph, parts: tuple[np.ndarray, ...], shape: tu
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistancesResult(OfDistances, MatrixResult):
+class DistancesResult(FromRows):
     """The result of `distances`; what was not asked for is None.
 
     Attributes
@@ -816,6 +819,16 @@ class DistancesResult(OfDistances, MatrixResult):
             return []
         vertices = walked_back(predecessors[row], end)
         return question.listed(vertices) if vertices[0] == start else []
+
+    def _distance_in(self, row: int, end: int, target: Any) -> float:
+        if not self._wanted.sparse:
+            return super()._distance_in(row, end, target)
+        first, last = self.distances.indptr[row : row + 2].tolist()
+        columns = devices.to_host(self.distances.indices[first:last])
+        if self._wanted.targets is not None:
+            end = self._place("target", target, end, self._wanted.targets, "targets")
+        places = np.flatnonzero(columns == end)
+        return self._number(self.distances.data[first + int(places[0])]) if len(places) else float("inf")
 
     def _pictures(self) -> tuple[str, ...]:
         rows = self.distances is not None and not hasattr(self.distances, "indptr")

@@ -83,7 +83,7 @@ DISTANCES = Algorithm(
         not_in=OF_PAIRS,
         prepared=True,
         options=(
-            Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True),
+            Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True, single=True),
             Option(
                 "targets",
                 str,
@@ -91,6 +91,7 @@ DISTANCES = Algorithm(
                 metavar="LIST",
                 read=read_vertices,
                 vertices=True,
+                single=True,
             ),
             Option("limit", float, LIMIT, metavar="D"),
             Option("nearest", int, "Keep this number of nearest targets of each source.", metavar="K"),
@@ -114,7 +115,7 @@ MEASURED = Command(
     summary=summary,
     prepared=True,
     options=(
-        Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True),
+        Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True, single=True),
         Option(
             "targets",
             str,
@@ -122,6 +123,7 @@ MEASURED = Command(
             metavar="LIST",
             read=read_vertices,
             vertices=True,
+            single=True,
         ),
         Option("limit", float, LIMIT, metavar="D"),
         IDS,
