@@ -50,9 +50,9 @@ class Tile(NamedTuple):
     address: str
 
 
-def without(workers: Sequence[str]) -> WorkerLostError:
-    """Return the error of a matrix whose blocks on some workers are gone."""
-    words = f"the blocks of the matrix on the worker {', '.join(workers)} are gone with it: "
+def without(workers: Sequence[str], why: str = "") -> WorkerLostError:
+    """Return the error of a matrix whose blocks on some workers are gone, and `why`, if that is known."""
+    words = f"the blocks of the matrix on the worker {', '.join(workers)} are gone with it{why and f' ({why})'}: "
     return WorkerLostError(words, "make the call again that has computed the matrix", workers=workers)
 
 

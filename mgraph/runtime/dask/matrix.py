@@ -398,7 +398,7 @@ class DistributedMatrix:
             try:
                 return tasks.results(Watch(self._client, [address], self._timeout), {address: task})[0]
             except WorkerLostError as error:
-                raise without(error.workers) from error
+                raise without(error.workers, str(error)) from error
 
         return wait
 
