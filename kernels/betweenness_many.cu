@@ -471,7 +471,7 @@ template <typename Offset, int W> __device__ void plant(const Batch<Offset, W>& 
 }
 
 template <typename Offset, int W, bool EDGES>
-__global__ void __launch_bounds__(THREADS, W == 4 ? 3 : 4)
+__global__ void __launch_bounds__(THREADS, EDGES || W > 1 ? 3 : 4)
     together(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
              const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, int n,
              const int* __restrict__ sources, int k, const bool* __restrict__ targets, int limit, bool endpoints,

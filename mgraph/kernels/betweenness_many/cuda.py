@@ -20,7 +20,7 @@ INSTANCES = tuple(
 _THREADS = 256
 
 #: Blocks that are resident on each multiprocessor; registers allow no more.
-_RESIDENT = {1: 4, 2: 4, 4: 3}
+_RESIDENT, _RESIDENT_LONG = 4, 3  # the latter of more than a word, and of edges
 
 
 def add_together(
@@ -47,5 +47,6 @@ def add_together(
         *(np.int32(limit), np.bool_(endpoints), seen, fronts, rows, vertices, masks, np.uint32(len(vertices))),
         *(*rest, control, sums, trouble),
     )
-    kernel((_RESIDENT[words] * cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
+    resident = _RESIDENT_LONG if edges or words > 1 else _RESIDENT
+    kernel((resident * cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
     return not int(devices.to_host(memory.control[1:2])[0])
