@@ -1,7 +1,8 @@
 """Many pairs of vertices: their distances, paths, and the sums of other weights along these.
 
 The climbs of all vertices are kept while pairs are joined: so a vertex climbs once however many pairs it is in, and a
-pair takes one pass over its common ancestors. What does not fit the memory is taken in blocks of pairs.
+pair takes one pass over its common ancestors. What does not fit the memory is taken in blocks of pairs. Labels are the
+climbs of all vertices, kept with the hierarchy.
 """
 
 from collections.abc import Callable, Iterator
@@ -85,6 +86,33 @@ class Block(NamedTuple):
     batches: Callable[[], Iterator[Batch]]
 
 
+class Labels(NamedTuple):
+    """The climbs of all vertices, without last entries; one object twice where both directions are alike."""
+
+    there: Climbs
+    back: Climbs
+
+
+def labelled(on: OnDevice, lengths: Lengths) -> Labels:
+    """Return the climbs of all vertices.
+
+    Raises
+    ------
+    MemoryLimitError
+        If they do not fit the free memory.
+    """
+    device, xp, n = on.device, on.device.xp, len(on.tree.depth)
+    with device.active():
+        count = int((on.tree.depth + 1).sum(dtype=np.int64))
+        alike = lengths.down is lengths.up
+        work = route_kernels.on(device).workspace_bytes(n, on.tree, lengths.up.itemsize, 0)
+        needed = (1 if alike else 2) * (count * (4 + lengths.up.itemsize) + 8 * (n + 1)) + work + 4 * n
+        with devices.allocating(f"{count:,} labels of {n:,} vertices", needed, device):
+            ranks = xp.arange(n, dtype=np.int32)
+            there = _climbs(on, ranks, lengths.up, entries=False)
+            return Labels(there, there if alike else _climbs(on, ranks, lengths.down, entries=False))
+
+
 class Pairs:
     """The pairs that are asked for.
 
@@ -100,6 +128,8 @@ class Pairs:
         Whether each start is paired with each end.
     entries : bool
         Whether paths are needed, and so the last entries of climbs, which only a CPU finds.
+    labels : Labels or None
+        Climbs that are kept, to be used where last entries are not needed.
 
     Raises
     ------
@@ -108,18 +138,26 @@ class Pairs:
     """
 
     def __init__(
-        self, on: OnDevice, lengths: Lengths, starts: np.ndarray, ends: np.ndarray, *, table: bool, entries: bool
+        self,
+        on: OnDevice,
+        lengths: Lengths,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        *,
+        table: bool,
+        entries: bool,
+        labels: Labels | None = None,
     ) -> None:
         self.on, self.lengths = on, lengths
         self._table, self._entries, self._alike = table, entries, lengths.down is lengths.up
         self.count = len(starts) * len(ends) if table else len(starts)
+        self._labels = None if entries else labels
         device, xp, kernels = on.device, on.device.xp, route_kernels.on(on.device)
         devices.check_free_memory(f"{self.count:,} pairs", 8 * (len(starts) + len(ends)), device)
         with device.active():
             self._starts, self._ends = device.asarray(starts), device.asarray(ends)
-            known = sum(
-                int((on.tree.depth[distinct(some, xp)] + 1).sum(dtype=np.int64)) for some in (self._starts, self._ends)
-            )
+            climbing = () if self._labels else (self._starts, self._ends)
+            known = sum(int((on.tree.depth[distinct(some, xp)] + 1).sum(dtype=np.int64)) for some in climbing)
         entry_bytes = on.entries.begin.itemsize if entries else 0
         self._element = 4 + entry_bytes + lengths.up.itemsize
         few = self._element * known <= min(_FEW, CLIMBS)
@@ -129,7 +167,7 @@ class Pairs:
         self._most = None if self._element * known <= room else max(1, room // (2 * self._element * height))
         #: Elements of the climbs that are kept at a time, and the bytes that these, a batch and the kernels take.
         self.elements = min(self._element * known, room) // self._element
-        vertices = min(len(on.tree.depth), len(starts) + len(ends))
+        vertices = min(len(on.tree.depth), sum(map(len, climbing)))
         work = kernels.workspace_bytes(vertices, on.tree, lengths.up.itemsize, entry_bytes)
         self.bytes = self.elements * self._element + work + A_PAIR * min(self.count, BATCH)
         devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, device)
@@ -187,6 +225,8 @@ class Pairs:
 
     def _climbed(self, starts: Array, ends: Array) -> tuple[Climbs, Climbs, Array, Array]:
         """Return the climbs from starts and from ends, and the number of each in them."""
+        if self._labels is not None:
+            return *self._labels, starts, ends
         n, xp = len(self.on.tree.depth), self.on.device.xp
         if self._alike:
             ranks, number = _numbered(xp.concatenate([starts, ends]), n, xp)
@@ -196,15 +236,22 @@ class Pairs:
         return self._climbs(ranks, self.lengths.up), self._climbs(others, self.lengths.down), sources, targets
 
     def _climbs(self, ranks: Array, lengths: Array) -> Climbs:
-        tree, entries, device, xp = self.on.tree, self.on.entries, self.on.device, self.on.device.xp
-        first = xp.zeros(len(ranks) + 1, np.int64)
-        first[1:] = xp.cumsum(tree.depth[ranks] + 1, dtype=np.int64)
-        total = int(first[-1])
-        with devices.allocating(f"climbs of {len(ranks):,} vertices", self._element * total, device):
-            vertex, label = xp.empty(total, np.int32), xp.empty(total, lengths.dtype)
-            made = Climbs(first, vertex, label, xp.empty(total if self._entries else 0, entries.begin.dtype))
-            route_kernels.on(device).climb(ranks, tree, entries, lengths, made)
-        return made
+        return _climbs(self.on, ranks, lengths, self._entries)
+
+
+def _climbs(on: OnDevice, ranks: Array, lengths: Array, entries: bool) -> Climbs:
+    """Return the climbs of ranks, which ascend, and their last entries if these are wanted."""
+    device, xp, dtype = on.device, on.device.xp, on.entries.begin.dtype
+    first = xp.zeros(len(ranks) + 1, np.int64)
+    first[1:] = xp.cumsum(on.tree.depth[ranks] + 1, dtype=np.int64)
+    total = int(first[-1])
+    needed = (4 + lengths.itemsize + (dtype.itemsize if entries else 0)) * total
+    with devices.allocating(f"climbs of {len(ranks):,} vertices", needed, device):
+        vertex, label = xp.empty(total, np.int32), xp.empty(total, lengths.dtype)
+        made = Climbs(first, vertex, label, xp.empty(total if entries else 0, dtype))
+        if len(ranks):
+            route_kernels.on(device).climb(ranks, on.tree, on.entries, lengths, made)
+    return made
 
 
 def _numbered(values: Array, n: int, xp: Any) -> tuple[Array, Array]:

@@ -177,6 +177,19 @@ def _meet(sources, targets, start, stop, there, back, infinity, D, turn):
             turn[i] = d
 
 
+def between(source, target, there, back):
+    """Return the length of the shortest path of one pair."""
+    D = np.empty(1, there.label.dtype)
+    _between(source, target, there, back, _infinity(D.dtype), D)
+    return D[0]
+
+
+@njit(nogil=True, cache=True)
+def _between(source, target, there, back, infinity, D):
+    ends = np.array([source, target], np.int32)
+    _meet(ends[:1], ends[1:], 0, 1, there, back, infinity, D, ends[:0])
+
+
 def divide(tree, entries, lower, upward, downward, lengths, up, down, parts):
     """Write what the paths of entries consist of."""
     n, infinity, begin = len(tree.depth), _infinity(up.dtype), entries.begin

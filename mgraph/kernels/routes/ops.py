@@ -17,7 +17,7 @@ from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"divide", "add_up", "carry", "write_paths", "push", "spread"})
+HOST_ONLY = frozenset({"between", "divide", "add_up", "carry", "write_paths", "push", "spread"})
 
 
 class Climbs(NamedTuple):
@@ -77,6 +77,10 @@ class Operations(Protocol):
         There is one pair or more, and the numbers are int32. The length is `kernel_infinity` if there is no path.
         ``turn[i]`` is the depth at which the path turns, or -1; if `turn` has no elements, it is not written.
         """
+        ...
+
+    def between(self, source: int, target: int, there: Climbs, back: Climbs) -> float:
+        """Return the length that `meet` writes of one pair."""
         ...
 
     def divide(
