@@ -250,8 +250,7 @@ class Hierarchy:
             predecessor: a path may return from there. They are found on the CPU.
         along : sequence of weights, optional
             Other weights, each as `customize` takes them, to add up along the shortest path from each source to each
-            target: the length in miles of the fastest route. Of several shortest paths it is the one of `path`. They
-            are added up on the CPU.
+            target: the length in miles of the fastest route. Of several shortest paths it is the one of `path`.
         out : array of shape (k, t) and the distances' type, contiguous, optional
             Write the distances there; it may be a ``numpy.memmap``, or lie on any device. A GPU writes to page-locked
             memory at the full speed of the bus, which new memory of the host does not reach. After an error it may
@@ -506,8 +505,8 @@ class Hierarchy:
         if not (table or along or paths):
             known = self._on, self._lengths, starts, ends
             return move(distances(Pairs(*known, table=False, entries=False, labels=self._labels), progress))
-        lengths = self._on_host
-        asked = Pairs(self._here, lengths, starts, ends, table=table, entries=True)
+        on, lengths = (self._here, self._on_host) if paths else (self._on, self._lengths)
+        asked = Pairs(on, lengths, starts, ends, table=table, entries=True)
         targets = devices.to_host(self._graph.layout("csr")[1]) if paths else None
         found = routes(self._structure, asked, self._parts, along, targets, progress)
         if limit < float("inf"):
@@ -534,7 +533,8 @@ class Hierarchy:
         """Return how much of a demand each edge carries, if all of it takes shortest paths.
 
         Of several shortest paths all of a pair's demand takes one, the one of `path` as long as sums of lengths are
-        exact. No path is written out: the work is that of the climbs and of the entries. It is done on the CPU.
+        exact. No path is written out: the work is that of the climbs and of the entries. On a GPU, amounts that are not
+        whole are added in any order, which may change the last bits of a load.
 
         Parameters
         ----------
@@ -576,7 +576,7 @@ class Hierarchy:
         rank = self._structure.rank
         asked = checked_demand(Question(self._graph, self.n, ids), demand, sources, targets)
         starts, ends = rank[asked.sources], rank[asked.targets]
-        pairs = Pairs(self._here, self._on_host, starts, ends, table=asked.table, entries=True)
+        pairs = Pairs(self._on, self._lengths, starts, ends, table=asked.table, entries=True)
         return flows(self._graph, self._structure, pairs, self._parts, asked.amounts, progress)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -127,7 +127,7 @@ class Pairs:
     table : bool
         Whether each start is paired with each end.
     entries : bool
-        Whether paths are needed, and so the last entries of climbs, which only a CPU finds.
+        Whether paths are needed, and so the last entries of climbs.
     labels : Labels or None
         Climbs that are kept, to be used where last entries are not needed.
 
@@ -349,16 +349,16 @@ def routes(
     targets: np.ndarray | None,
     progress: Progress | None,
 ) -> Routes:
-    """Return the distances of pairs, the sums of other weights along their paths, and the paths, found on the CPU.
+    """Return the distances of pairs, the sums of other weights along their paths, and the paths, where they are found.
 
     Parameters
     ----------
     structure : Structure
         That of the hierarchy.
     pairs : Pairs
-        The pairs, with entries, on the CPU.
+        The pairs, with entries; on the CPU if paths are wanted.
     parts : Parts
-        What the paths of entries consist of.
+        What the paths of entries consist of, on the host.
     along : tuple of array, shape (m,)
         Other weights.
     targets : array of int32, shape (m,), or None
@@ -373,24 +373,30 @@ def routes(
     MemoryLimitError
         If the result does not fit the free memory.
     """
-    kernels, n, count, lengths = route_kernels.on(_HOST), len(structure.order), pairs.count, pairs.lengths
+    n, count, lengths, device = len(structure.order), pairs.count, pairs.lengths, pairs.on.device
+    kernels, xp = route_kernels.on(device), device.xp
     wanted = [*along, *([] if targets is None else [np.ones(len(targets), np.int64)])]
+    of_sums = len(wanted) * (len(parts.ways) + 2 * pairs.elements) + len(parts.depth)
     stored = count * (lengths.dtype.itemsize + 8 * len(wanted))
-    devices.check_free_memory(f"routes of {count:,} pairs", stored + pairs.bytes, _HOST)
-    sums = [_sums(parts, values, n) for values in wanted]
-    D, totals = np.empty(count, lengths.dtype), [np.empty(count, each.dtype) for each in sums]
+    devices.check_free_memory(f"routes of {count:,} pairs", stored + 8 * of_sums + pairs.bytes, device)
     done, steps, block = 0, count * (1 + (targets is not None)), None
-    for block in pairs.blocks():
-        carried = [_carried(parts, block, each) for each in sums]
-        for batch in block.batches():
-            found, turn = met(block, batch, lengths)
-            D[batch.places] = _finished(found, lengths, np)
-            one, two = block.there.first[batch.sources] + turn, block.back.first[batch.targets] + turn
-            for (there, back), total in zip(carried, totals, strict=True):
-                total[batch.places] = np.where(turn >= 0, there[one] + back[two], infinity(total.dtype))
-            done += len(found)
-            if progress is not None:
-                progress(done, steps)
+    with device.active():
+        depth, sums = device.asarray(parts.depth), [device.asarray(_sums(parts, values, n)) for values in wanted]
+        D, totals = xp.empty(count, lengths.dtype), [xp.empty(count, each.dtype) for each in sums]
+        for block in pairs.blocks():
+            carried = [_carried(device, depth, block, each) for each in sums]
+            for batch in block.batches():
+                found, turn = met(pairs, block, batch)
+                D[batch.places] = _finished(found, lengths, xp)
+                for parts_of, total in zip(carried, totals, strict=True):
+                    joined = xp.empty(len(found), total.dtype)
+                    firsts = block.there.first, block.back.first
+                    kernels.join(batch.sources, batch.targets, turn, firsts, parts_of, joined)
+                    total[batch.places] = joined
+                done += len(found)
+                if progress is not None:
+                    device.synchronize()
+                    progress(done, steps)
     found_along = tuple(totals[: len(along)]) if along else None
     if targets is None:
         return Routes(D, found_along)
@@ -402,7 +408,7 @@ def routes(
         vertices, numbers = np.empty(size, np.int32), np.empty(count, np.int64)
         for each in [block] if pairs.is_one_block and block is not None else pairs.blocks():
             for batch in each.batches():
-                _, turn = met(each, batch, lengths)
+                _, turn = met(pairs, each, batch)
                 number = np.empty(len(turn), np.int64)
                 kernels.write_paths(
                     *(batch.sources, batch.targets, turn, each.there, each.back, parts),
@@ -415,10 +421,11 @@ def routes(
         return Routes(D, found_along, *_compacted(offsets, vertices, numbers))
 
 
-def met(block: Block, batch: Batch, lengths: Lengths) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances of a batch on the CPU, in the type that is computed in, and the depths where paths turn."""
-    found, turn = np.empty(len(batch.sources), lengths.up.dtype), np.empty(len(batch.sources), np.int32)
-    route_kernels.on(_HOST).meet(batch.sources, batch.targets, block.there, block.back, found, turn)
+def met(pairs: Pairs, block: Block, batch: Batch) -> tuple[Array, Array]:
+    """Return the distances of a batch, in the type that is computed in, and the depths where paths turn."""
+    xp, count = pairs.on.device.xp, len(batch.sources)
+    found, turn = xp.empty(count, pairs.lengths.up.dtype), xp.empty(count, np.int32)
+    route_kernels.on(pairs.on.device).meet(batch.sources, batch.targets, block.there, block.back, found, turn)
     return found, turn
 
 
@@ -433,13 +440,13 @@ def _compacted(offsets: np.ndarray, vertices: np.ndarray, number: np.ndarray) ->
     return shorter, vertices[place < np.repeat(number, room)]
 
 
-def _carried(parts: Parts, block: Block, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _carried(device: devices.Device, depth: Array, block: Block, sums: Array) -> tuple[Array, Array]:
     """Return sums of ways along the paths of a block's climbs, by depth."""
     made = []
     for down, climbs in enumerate((block.there, block.back)):
-        with devices.allocating("sums along climbs", sums.itemsize * len(climbs.label), _HOST):
-            made.append(np.empty(len(climbs.label), sums.dtype))
-            route_kernels.on(_HOST).carry(parts, climbs, down, sums, made[-1])
+        with devices.allocating("sums along climbs", sums.itemsize * len(climbs.label), device):
+            made.append(device.xp.empty(len(climbs.label), sums.dtype))
+            route_kernels.on(device).carry(depth, climbs, down, sums, made[-1])
     return made[0], made[1]
 
 
