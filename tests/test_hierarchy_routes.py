@@ -98,6 +98,20 @@ def test_labels_have_the_bits_of_climbs(device, way, case):
     assert np.array_equal(other.pairs(sources, targets), other.labelled().pairs(sources, targets))
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+def test_few_pairs_are_those_of_many(dtype, monkeypatch):
+    random, graph = np.random.default_rng(5), mgraph.generate.grid(30, 40)
+    weights = random.integers(1, 99, graph.m).astype(dtype)
+    weights[random.random(graph.m) < 0.3] = 0
+    roads = mgraph.Hierarchy(graph, random.permutation(1200), device="cpu").customize(weights)
+    sources, targets, seen = [0, 7, 7], [1199, 80, 7], []
+    expected = [roads.distance(*pair) for pair in zip(sources, targets, strict=True)]
+    found = roads.pairs(sources, targets, progress=lambda *done: seen.append(done))
+    assert found.dtype == roads.dtype and found.tolist() == expected and seen == [(3, 3)]
+    monkeypatch.setattr(routes, "FEW", 1201)  # so that they climb
+    assert roads.pairs(sources, targets).tolist() == expected
+
+
 @pytest.mark.parametrize("ids", [None, ["a", "b", "c"]])
 def test_a_file_remembers_labels(tmp_path, ids):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=True, ids=ids)

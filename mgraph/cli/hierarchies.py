@@ -74,7 +74,7 @@ def hierarchy(
 #: A file that `mgraph hierarchy` wrote.
 _prepared = click.argument("prepared", metavar="HIERARCHY", type=click.Path(path_type=Path))
 
-_device = click.option("--device", metavar="NAME", help="Where the hierarchy is kept; these commands run on the CPU.")
+_device = click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; paths are always found on the CPU.")
 
 _overwrite = click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
 

@@ -26,6 +26,9 @@ CLIMBS = 1 << 30
 #: Bytes of climbs for which the free memory is not asked how many to keep.
 _FEW = 1 << 20
 
+#: Vertices of the graph for each one that is asked for, from which on pairs are few.
+FEW = 128
+
 #: Pairs that are joined at a time, between which progress is reported.
 BATCH = 1 << 20
 
@@ -173,6 +176,19 @@ class Pairs:
         devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, device)
 
     @property
+    def are_few(self) -> bool:
+        """Whether to take pairs one by one: on a CPU, few of the vertices, most of them in one pair, and no labels."""
+        if self.on.device.kind != "cpu" or self._table or self._entries or self._labels is not None:
+            return False
+        vertices = len(distinct(np.concatenate(self.ends)))
+        return self.count <= vertices and vertices * FEW <= len(self.on.tree.depth)
+
+    @property
+    def ends(self) -> tuple[Array, Array]:
+        """The ranks of both ends of each pair."""
+        return self._starts, self._ends
+
+    @property
     def is_one_block(self) -> bool:
         """Whether all climbs are kept at a time."""
         return self._most is None
@@ -284,6 +300,8 @@ def distances(pairs: Pairs, progress: Progress | None) -> Array:
         If the distances do not fit the free memory.
     """
     lengths, device, xp, done = pairs.lengths, pairs.on.device, pairs.on.device.xp, 0
+    if pairs.are_few:
+        return _one_by_one(pairs, progress)
     needed = pairs.count * lengths.dtype.itemsize + pairs.bytes
     with device.active(), devices.allocating(f"distances of {pairs.count:,} pairs", needed, device):
         D, none = xp.empty(pairs.count, lengths.dtype), xp.empty(0, np.int32)
@@ -297,6 +315,17 @@ def distances(pairs: Pairs, progress: Progress | None) -> Array:
                     device.synchronize()
                     progress(done, pairs.count)
     return D
+
+
+def _one_by_one(pairs: Pairs, progress: Progress | None) -> np.ndarray:
+    """Return the distances of few pairs on the CPU: their climbs end as soon as a path is found."""
+    lengths, on, (starts, ends) = pairs.lengths, pairs.on, pairs.ends
+    found = np.empty(pairs.count, lengths.up.dtype)
+    of_all = on.tree, on.entries, lengths.up, lengths.down, lengths.nonnegative
+    on.kernels.lengths_of(starts, ends, *of_all, found)
+    if progress is not None:
+        progress(pairs.count, pairs.count)
+    return _finished(found, lengths, np)
 
 
 def divided(structure: Structure, lengths: Lengths) -> Parts:
