@@ -1,18 +1,21 @@
-// Many pairs of a hierarchy: climbs that are kept, and where those of two vertices meet.
+// Many pairs of a hierarchy: climbs that are kept, where those of two vertices meet, sums along paths, and flows.
 //
 // Algorithm. `climb`: a warp a vertex goes up the elimination tree, and lowers the labels of each ancestor's upper
 // neighbours, 32 entries at a time. `meet`: a warp a pair finds by bisection how many ancestors the two have in common,
-// and takes the least sum of their labels; of equal ones the deepest.
+// and takes the least sum of their labels; of equal ones the deepest. `carry`: a thread a climb adds up what its paths
+// pass, from the vertex to the root. `push`: a thread a climb takes amounts from the root down to the vertex.
 //
 // Encoding. Vertices are ranks. The climb of vertex number i is from first[i] to first[i + 1], by depth: the ancestor,
-// and the length of the shortest upward path to it. Infinity is that of infinity.cuh.
+// and the length of the shortest upward path to it; `entry`, which may be null, the last entry of that path, or -1.
+// Infinity is that of infinity.cuh.
 //
 // Cost. A climb reads the entries of all ancestors once; each ancestor waits for the label of the one below, so some
 // thousand warps are needed to hide the latency. A pair reads two rows of labels, of which neighbouring elements are
 // read by neighbouring threads.
 //
 // Races. The entries of a vertex have different depths, so no two threads write the same label. A label is final when
-// the warp comes to its ancestor, after a barrier of the warp.
+// the warp comes to its ancestor, after a barrier of the warp. Climbs share no elements. Threads of `push` add to the
+// same loads by atomics: sums of whole numbers below 2^53 are exact in any order, others may differ in the last bits.
 //
 // Sources. J. Dibbelt, B. Strasser, D. Wagner, "Customizable contraction hierarchies", 2016; D. Ouyang, L. Qin,
 // L. Chang, X. Lin, Y. Zhang, Q. Zhu, "When hierarchy meets 2-hop-labeling: efficient shortest distance queries on road
@@ -27,13 +30,17 @@ constexpr int THREADS = 256, WARPS = THREADS / 32;
 template <typename T>
 __global__ void __launch_bounds__(THREADS)
     climb(const int* vertices, int count, const int* parent, const int* depth, const int* begin, const int* depths,
-          const T* lengths, const long long* first, int* vertex, T* label) {
+          const T* lengths, const long long* first, int* vertex, T* label, int* entry) {
     const int i = blockIdx.x * WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (i >= count) return;
     vertex += first[i];
     label += first[i];
+    if (entry != nullptr) entry += first[i];
     int v = vertices[i], d = depth[v];
-    for (int k = lane; k <= d; k += 32) label[k] = k < d ? infinity<T>() : T(0);
+    for (int k = lane; k <= d; k += 32) {
+        label[k] = k < d ? infinity<T>() : T(0);
+        if (entry != nullptr) entry[k] = -1;
+    }
     __syncwarp();
     while (v >= 0) {
         const T own = label[d];
@@ -43,7 +50,10 @@ __global__ void __launch_bounds__(THREADS)
             for (int e = begin[v] + lane; e < end; e += 32) {
                 const int above = depths[e];
                 const T through = sum(own, lengths[e]);
-                if (through < label[above]) label[above] = through;
+                if (through < label[above]) {  // not if it is equal: the deepest ancestor is met first
+                    label[above] = through;
+                    if (entry != nullptr) entry[above] = e;
+                }
             }
         }
         __syncwarp();
@@ -90,4 +100,42 @@ __global__ void __launch_bounds__(THREADS)
     if (lane != 0) return;
     D[i] = best;
     if (turn != nullptr) turn[i] = deepest;
+}
+
+// depths[e] is the depth of the lower end of entry e, sums[2 * e + down] the sum along it.
+template <typename S>
+__global__ void __launch_bounds__(32) carry(const int* depths, int count, const long long* first, const int* entry,
+                                            int down, const S* sums, S* carried) {
+    const int i = blockIdx.x * 32 + threadIdx.x;
+    if (i >= count) return;
+    const long long begin = first[i];
+    for (long long place = first[i + 1] - 1; place >= begin; --place) {
+        const int e = entry[place];
+        carried[place] = e < 0 ? S(0) : carried[begin + depths[e]] + sums[2LL * e + down];
+    }
+}
+
+// `none` is the total where there is no path.
+template <typename S>
+__global__ void __launch_bounds__(THREADS)
+    join(const int* sources, const int* targets, const int* turn, int count, const long long* there_first,
+         const long long* back_first, const S* there, const S* back, S none, S* totals) {
+    const int i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= count) return;
+    const int d = turn[i];
+    totals[i] = d < 0 ? none : there[there_first[sources[i]] + d] + back[back_first[targets[i]] + d];
+}
+
+__global__ void __launch_bounds__(32) push(const int* depths, int count, const long long* first, const int* entry,
+                                           int down, double* amounts, double* load) {
+    const int i = blockIdx.x * 32 + threadIdx.x;
+    if (i >= count) return;
+    const long long begin = first[i], last = first[i + 1] - 1;
+    for (long long place = begin; place < last; ++place) {  // an entry leads from a deeper ancestor, which comes later
+        const double amount = amounts[place];
+        const int e = entry[place];
+        if (amount == 0 || e < 0) continue;
+        atomicAdd(load + 2LL * e + down, amount);
+        amounts[begin + depths[e]] += amount;
+    }
 }

@@ -83,6 +83,56 @@ def test_pairs_are_those_of_the_textbook(device, way, case):
 
 
 @given(case=cases())
+def test_labels_have_the_bits_of_climbs(device, way, case):
+    graph, order, (sources, targets), random = case
+    plain = mgraph.Hierarchy(graph, order, device=device)
+    roads = plain.labelled()
+    assert roads.is_labelled and not plain.is_labelled and roads.labelled() is roads
+    assert roads.nbytes > plain.nbytes or graph.n == 0
+    expected = devices.to_host(plain.pairs(sources, targets))
+    assert np.array_equal(devices.to_host(roads.pairs(sources, targets)), expected)
+    for pair in zip(sources.tolist(), targets.tolist(), strict=True):
+        assert roads.distance(*pair) == plain.distance(*pair)
+    other = roads.customize(random.integers(0, 9, graph.m))
+    assert not other.is_labelled
+    assert np.array_equal(other.pairs(sources, targets), other.labelled().pairs(sources, targets))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_few_pairs_are_those_of_many(dtype, monkeypatch):
+    random, graph = np.random.default_rng(5), mgraph.generate.grid(30, 40)
+    weights = random.integers(1, 99, graph.m).astype(dtype)
+    weights[random.random(graph.m) < 0.3] = 0
+    roads = mgraph.Hierarchy(graph, random.permutation(1200), device="cpu").customize(weights)
+    sources, targets, seen = [0, 7, 7], [1199, 80, 7], []
+    expected = [roads.distance(*pair) for pair in zip(sources, targets, strict=True)]
+    found = roads.pairs(sources, targets, progress=lambda *done: seen.append(done))
+    assert found.dtype == roads.dtype and found.tolist() == expected and seen == [(3, 3)]
+    monkeypatch.setattr(routes, "FEW", 1201)  # so that they climb
+    assert roads.pairs(sources, targets).tolist() == expected
+
+
+@pytest.mark.parametrize("ids", [None, ["a", "b", "c"]])
+def test_a_file_remembers_labels(tmp_path, ids):
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=True, ids=ids)
+    roads = mgraph.Hierarchy(graph, [0, 2, 1], device="cpu")
+    for each in (roads, roads.labelled()):
+        each.save(tmp_path / "roads.npz", overwrite=True)
+        loaded = mgraph.Hierarchy.load(tmp_path / "roads.npz", device="cpu")
+        assert loaded.is_labelled == each.is_labelled
+        assert (loaded.distance(0, 2), loaded.distance(2, 0)) == (7, math.inf)
+        assert ids is None or loaded.distance("a", "c") == 7
+
+
+def test_labels_that_do_not_fit_are_refused_before_they_are_made(monkeypatch):
+    roads = mgraph.Hierarchy(mgraph.generate.grid(1, 2000), range(2000), device="cpu")
+    monkeypatch.setattr(type(devices.find("cpu")), "available_memory", lambda self: 1_000_000)
+    monkeypatch.setattr(kernels, "climb", lambda *_: pytest.fail("it climbs"))
+    with pytest.raises(mgraph.MemoryLimitError, match="2,001,000 labels of 2,000 vertices"):
+        roads.labelled()
+
+
+@given(case=cases())
 def test_sums_of_other_weights_are_those_along_the_paths(device, way, case):
     graph, order, (sources, targets), random = case
     roads = mgraph.Hierarchy(graph, order, device=device)
@@ -396,6 +446,13 @@ def test_pairs_on_the_command_line(prepared):
     assert "a .npy file holds the distances only" in misused(invoke(*call, "--paths", "--out", "new.npy"))
     assert "distances.npy exists" in failed(invoke(*call, "--out", "distances.npy"), 2)
     assert ok(*call, "--quiet") == ""
+
+
+def test_labels_on_the_command_line(prepared):
+    Path("edges.txt").write_text("0 1 3\n1 2 4\n")
+    ok("hierarchy", "edges.txt", "--labels", "--out", "labelled.npz", "--device", "cpu")
+    assert mgraph.Hierarchy.load("labelled.npz", device="cpu").is_labelled
+    assert not mgraph.Hierarchy.load("roads.npz", device="cpu").is_labelled
 
 
 def test_flows_on_the_command_line(prepared):

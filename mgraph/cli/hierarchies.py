@@ -29,6 +29,7 @@ from .vertices import named_vertices
 @graph_options
 @click.option("--dtype", type=click.Choice(["float32", "float64", "int32"]), help="By default that of the weights.")
 @click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
+@click.option("--labels", is_flag=True, help="Keep labels for many pairs: distances to all ancestors.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Save the hierarchy there (.npz).")
 @click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
 @quiet_option
@@ -38,6 +39,7 @@ def hierarchy(
     scale: int | None,
     dtype: str | None,
     device: str | None,
+    labels: bool,
     out: Path,
     overwrite: bool,
     quiet: bool,
@@ -54,6 +56,7 @@ def hierarchy(
     graph = graph_given(files, scale, **options)()
     started = time.perf_counter()
     made = Hierarchy(graph, dtype=dtype, device=device)
+    made = made.labelled() if labels else made
     seconds = time.perf_counter() - started
     made.save(out, overwrite=overwrite)
     known, words = described(graph)
@@ -71,7 +74,7 @@ def hierarchy(
 #: A file that `mgraph hierarchy` wrote.
 _prepared = click.argument("prepared", metavar="HIERARCHY", type=click.Path(path_type=Path))
 
-_device = click.option("--device", metavar="NAME", help="Where the hierarchy is kept; these commands run on the CPU.")
+_device = click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; paths are always found on the CPU.")
 
 _overwrite = click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
 

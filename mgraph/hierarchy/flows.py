@@ -134,9 +134,9 @@ def flows(
     structure : Structure
         That of the hierarchy.
     pairs : Pairs
-        The pairs, with entries, on the CPU.
+        The pairs, with entries.
     parts : Parts
-        Those of the entries.
+        Those of the entries, on the host.
     amounts : array of int64 or float64, shape (pairs,)
         How much each pair demands.
     progress : callable or None
@@ -147,18 +147,20 @@ def flows(
     MemoryLimitError
         If what the entries carry does not fit the free memory.
     """
-    kernels, n, lengths = route_kernels.on(_HOST), len(structure.order), pairs.lengths
-    count = len(lengths.up)
-    needed = 16 * count + 8 * graph.m + 8 * n + 16 * pairs.elements + pairs.bytes
-    with devices.allocating(f"flows over {count:,} entries", needed, _HOST):
-        ways, loads, supply = (np.zeros(size) for size in (2 * count, graph.m, n))
+    lengths, device = pairs.lengths, pairs.on.device
+    n, xp, count, host = len(structure.order), device.xp, len(lengths.up), route_kernels.on(_HOST)
+    needed = 20 * count + 8 * n + 16 * pairs.elements + pairs.bytes
+    devices.check_free_memory(f"loads of {graph.m:,} edges", 8 * graph.m + 16 * count, _HOST)
+    with device.active(), devices.allocating(f"flows over {count:,} entries", needed, device):
+        ways, by_rank, depth = xp.zeros(2 * count), xp.zeros(n), device.asarray(parts.depth)
         cost = unserved = 0.0
         done = 0
         for block in pairs.blocks():
-            there, back = (np.zeros(len(climbs.label)) for climbs in (block.there, block.back))
+            there, back = (xp.zeros(len(climbs.label)) for climbs in (block.there, block.back))
             for batch in block.batches():
-                found, turn = met(block, batch, lengths)
-                asked = amounts[batch.places].astype(np.float64)
+                found, turn = met(pairs, block, batch)
+                places = batch.places if isinstance(batch.places, slice) else devices.to_host(batch.places)
+                asked = device.asarray(amounts[places].astype(np.float64))
                 unserved += float(asked[turn < 0].sum())
                 own, other = (
                     climbs.vertex[climbs.first[rows + 1] - 1]
@@ -167,16 +169,18 @@ def flows(
                 moves = (turn >= 0) & (asked > 0) & (own != other)  # what is there already would only round
                 asked, turn = asked[moves], turn[moves]
                 cost += float((asked * found[moves].astype(np.float64)).sum())
-                np.add.at(there, block.there.first[batch.sources[moves]] + turn, asked)
-                np.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
-                np.add.at(supply, structure.order[own[moves]], asked)
-                np.subtract.at(supply, structure.order[other[moves]], asked)
+                xp.add.at(there, block.there.first[batch.sources[moves]] + turn, asked)
+                xp.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
+                xp.add.at(by_rank, own[moves], asked)
+                xp.add.at(by_rank, other[moves], -asked)
                 done += len(batch.sources)
                 if progress is not None:
                     progress(done, pairs.count)
-            kernels.push(parts, block.there, 0, there, ways)
-            kernels.push(parts, block.back, 1, back, ways)
-        kernels.spread(parts, ways, loads)
+            for down, (climbs, carried) in enumerate(((block.there, there), (block.back, back))):
+                route_kernels.on(device).push(depth, climbs, down, carried, ways)
+        loads, supply = np.zeros(graph.m), np.zeros(n)
+        supply[structure.order] = devices.to_host(by_rank)
+        host.spread(parts, devices.to_host(ways), loads)
     dtype = amounts.dtype
     return Flows(
         loads=loads.astype(dtype, copy=False),
@@ -184,5 +188,5 @@ def flows(
         unserved=unserved,
         supply=supply.astype(dtype, copy=False),
         _graph=graph,
-        _lengths=lengths.edges,
+        _lengths=devices.to_host(lengths.edges),
     )

@@ -1,5 +1,6 @@
 """The public class `Hierarchy`: its calls check their arguments here; what they do stands in the modules beside it."""
 
+import copy
 import os
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,7 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .routes import Pairs, Progress, Routes, distances, divided, routes
+from .routes import Labels, Pairs, Progress, Routes, distances, divided, labelled, routes
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
 
@@ -102,6 +103,8 @@ class Hierarchy:
     ([[0, 4, 7, 8]], [0, 3])
     """
 
+    _labels: Labels | None = None
+
     def __init__(
         self, graph: Any, order: Any = None, *, dtype: Any = None, device: str | devices.Device | None = None
     ) -> None:
@@ -167,6 +170,38 @@ class Hierarchy:
         made._lengths = customized(self._graph, self._structure, self._on, edges, computed, given)
         return made
 
+    def labelled(self) -> "Hierarchy":
+        """Return the hierarchy with labels: the distances from each vertex to all its ancestors, and back.
+
+        No vertex climbs then for `pairs` or, on the CPU, for `distance`: a pair reads two rows of labels. They take 8
+        bytes for each ancestor of each vertex, or 12 in float64, and twice that if directions differ; `nbytes` counts
+        them. `save` remembers them, and `load` computes them again. What `customize` returns has none. Paths, sums
+        along them and flows climb as before.
+
+        Returns
+        -------
+        Hierarchy
+            It shares everything else with this one.
+
+        Raises
+        ------
+        MemoryLimitError
+            If the labels do not fit the free memory.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+        >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu").labelled()
+        >>> roads.is_labelled, roads.pairs([0, 2, 1], [2, 2, 0]).tolist(), roads.distance(0, 2)
+        (True, [7, 0, 4], 7)
+        """
+        if self.is_labelled:
+            return self
+        made = copy.copy(self)
+        made._labels = labelled(self._on, self._lengths)
+        return made
+
     def _weights_of(self, weights: Any, name: str) -> np.ndarray | None:
         """Return the weights that an argument gives the edges, on the host; None if it is an unweighted graph."""
         if isinstance(weights, Graph) or hasattr(weights, "tocoo"):
@@ -216,8 +251,7 @@ class Hierarchy:
             predecessor: a path may return from there. They are found on the CPU.
         along : sequence of weights, optional
             Other weights, each as `customize` takes them, to add up along the shortest path from each source to each
-            target: the length in miles of the fastest route. Of several shortest paths it is the one of `path`. They
-            are added up on the CPU.
+            target: the length in miles of the fastest route. Of several shortest paths it is the one of `path`.
         out : array of shape (k, t) and the distances' type, contiguous, optional
             Write the distances there; it may be a ``numpy.memmap``, or lie on any device. A GPU writes to page-locked
             memory at the full speed of the bus, which new memory of the host does not reach. After an error it may
@@ -348,7 +382,8 @@ class Hierarchy:
         """
         question, rank = Question(self._graph, self.n, ids), self._structure.rank
         start, end = question.vertex("source", source), question.vertex("target", target)
-        return paths.distance(self._structure, self._on_host, rank.item(start), rank.item(end))
+        labels = self._labels if self._on.device.kind == "cpu" else None
+        return paths.distance(self._structure, self._on_host, labels, rank.item(start), rank.item(end))
 
     def path(self, source: Any, target: Any, *, ids: bool | None = None) -> list[Any]:
         """Return the vertices of a shortest path from one vertex to another, both included.
@@ -469,9 +504,10 @@ class Hierarchy:
         """Return what `pairs` does of ranks, or `distances` with `along`, on the graph's device."""
         move = devices.find(self._graph.device).asarray
         if not (table or along or paths):
-            return move(distances(Pairs(self._on, self._lengths, starts, ends, table=False, entries=False), progress))
-        lengths = self._on_host
-        asked = Pairs(self._here, lengths, starts, ends, table=table, entries=True)
+            known = self._on, self._lengths, starts, ends
+            return move(distances(Pairs(*known, table=False, entries=False, labels=self._labels), progress))
+        on, lengths = (self._here, self._on_host) if paths else (self._on, self._lengths)
+        asked = Pairs(on, lengths, starts, ends, table=table, entries=True)
         targets = devices.to_host(self._graph.layout("csr")[1]) if paths else None
         found = routes(self._structure, asked, self._parts, along, targets, progress)
         if limit < float("inf"):
@@ -498,7 +534,8 @@ class Hierarchy:
         """Return how much of a demand each edge carries, if all of it takes shortest paths.
 
         Of several shortest paths all of a pair's demand takes one, the one of `path` as long as sums of lengths are
-        exact. No path is written out: the work is that of the climbs and of the entries. It is done on the CPU.
+        exact. No path is written out: the work is that of the climbs and of the entries. On a GPU, amounts that are not
+        whole are added in any order, which may change the last bits of a load.
 
         Parameters
         ----------
@@ -540,7 +577,7 @@ class Hierarchy:
         rank = self._structure.rank
         asked = checked_demand(Question(self._graph, self.n, ids), demand, sources, targets)
         starts, ends = rank[asked.sources], rank[asked.targets]
-        pairs = Pairs(self._here, self._on_host, starts, ends, table=asked.table, entries=True)
+        pairs = Pairs(self._on, self._lengths, starts, ends, table=asked.table, entries=True)
         return flows(self._graph, self._structure, pairs, self._parts, asked.amounts, progress)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -576,7 +613,7 @@ class Hierarchy:
         """
         checked_flag("overwrite", overwrite)
         lengths = self._on_host.edges.astype(self.dtype, copy=False)
-        storage.save(path, storage.Stored(self._graph, lengths, self._structure.order), overwrite)
+        storage.save(path, storage.Stored(self._graph, lengths, self._structure.order, self.is_labelled), overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, device: str | devices.Device | None = None) -> "Hierarchy":
@@ -626,7 +663,7 @@ class Hierarchy:
         if lengths.dtype.kind == "f":  # they may be weights that were rounded, whose cycles were not negative
             weights = np.where(lengths == 0, lengths, np.nextafter(lengths, lengths.dtype.type(np.inf)))
         made._lengths = customized(made._graph, made._structure, made._on, lengths, lengths.dtype, weights)
-        return made
+        return made.labelled() if stored.labelled else made
 
     @property
     def n(self) -> int:
@@ -679,6 +716,18 @@ class Hierarchy:
         return self._structure.tree.height
 
     @property
+    def is_labelled(self) -> bool:
+        """Whether it keeps labels, as `labelled` returns them.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").is_labelled
+        False
+        """
+        return self._labels is not None
+
+    @property
     def dtype(self) -> np.dtype:
         """The type of distances.
 
@@ -727,6 +776,8 @@ class Hierarchy:
         True
         """
         parts = [*self._on[1:], self._lengths[1:4]]
+        if self._labels is not None:
+            parts += self._labels[: 1 if self._labels.back is self._labels.there else 2]
         return sum(int(getattr(array, "nbytes", 0)) for part in parts for array in part)
 
     @cached_property

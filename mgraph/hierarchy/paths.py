@@ -7,7 +7,9 @@ import numpy as np
 from .. import device as devices
 from ..dtypes import distance_range, kernel_infinity, out_of_range
 from ..kernels import hierarchy as hierarchy_kernels
+from ..kernels import routes as route_kernels
 from .lengths import Lengths
+from .routes import Labels
 from .structure import Structure
 
 
@@ -31,17 +33,20 @@ def climbs(structure: Structure, lengths: Lengths, source: int, target: int) -> 
     return Climbs(int(turn), there, back)
 
 
-def distance(structure: Structure, lengths: Lengths, source: int, target: int) -> float:
-    """Return the length of the shortest path between two ranks.
+def distance(structure: Structure, lengths: Lengths, labels: Labels | None, source: int, target: int) -> float:
+    """Return the length of the shortest path between two ranks, from labels on the host if there are any.
 
     Raises
     ------
     DistanceOverflowError
         If it is out of range for the type of distances.
     """
-    kernels = hierarchy_kernels.on(devices.find("cpu"))
-    parts = structure.tree, structure.entries, lengths.up, lengths.down
-    found = kernels.length(source, target, *parts, lengths.nonnegative)
+    host = devices.find("cpu")
+    if labels is None:
+        parts = structure.tree, structure.entries, lengths.up, lengths.down
+        found = hierarchy_kernels.on(host).length(source, target, *parts, lengths.nonnegative)
+    else:
+        found = route_kernels.on(host).between(source, target, *labels)
     if found >= kernel_infinity(lengths.up.dtype):
         return float("inf")
     if lengths.dtype.kind == "f":

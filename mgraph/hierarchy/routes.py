@@ -1,7 +1,8 @@
 """Many pairs of vertices: their distances, paths, and the sums of other weights along these.
 
 The climbs of all vertices are kept while pairs are joined: so a vertex climbs once however many pairs it is in, and a
-pair takes one pass over its common ancestors. What does not fit the memory is taken in blocks of pairs.
+pair takes one pass over its common ancestors. What does not fit the memory is taken in blocks of pairs. Labels are the
+climbs of all vertices, kept with the hierarchy.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,6 +25,9 @@ CLIMBS = 1 << 30
 
 #: Bytes of climbs for which the free memory is not asked how many to keep.
 _FEW = 1 << 20
+
+#: Vertices of the graph for each one that is asked for, from which on pairs are few.
+FEW = 128
 
 #: Pairs that are joined at a time, between which progress is reported.
 BATCH = 1 << 20
@@ -85,6 +89,33 @@ class Block(NamedTuple):
     batches: Callable[[], Iterator[Batch]]
 
 
+class Labels(NamedTuple):
+    """The climbs of all vertices, without last entries; one object twice where both directions are alike."""
+
+    there: Climbs
+    back: Climbs
+
+
+def labelled(on: OnDevice, lengths: Lengths) -> Labels:
+    """Return the climbs of all vertices.
+
+    Raises
+    ------
+    MemoryLimitError
+        If they do not fit the free memory.
+    """
+    device, xp, n = on.device, on.device.xp, len(on.tree.depth)
+    with device.active():
+        count = int((on.tree.depth + 1).sum(dtype=np.int64))
+        alike = lengths.down is lengths.up
+        work = route_kernels.on(device).workspace_bytes(n, on.tree, lengths.up.itemsize, 0)
+        needed = (1 if alike else 2) * (count * (4 + lengths.up.itemsize) + 8 * (n + 1)) + work + 4 * n
+        with devices.allocating(f"{count:,} labels of {n:,} vertices", needed, device):
+            ranks = xp.arange(n, dtype=np.int32)
+            there = _climbs(on, ranks, lengths.up, entries=False)
+            return Labels(there, there if alike else _climbs(on, ranks, lengths.down, entries=False))
+
+
 class Pairs:
     """The pairs that are asked for.
 
@@ -99,7 +130,9 @@ class Pairs:
     table : bool
         Whether each start is paired with each end.
     entries : bool
-        Whether paths are needed, and so the last entries of climbs, which only a CPU finds.
+        Whether paths are needed, and so the last entries of climbs.
+    labels : Labels or None
+        Climbs that are kept, to be used where last entries are not needed.
 
     Raises
     ------
@@ -108,18 +141,26 @@ class Pairs:
     """
 
     def __init__(
-        self, on: OnDevice, lengths: Lengths, starts: np.ndarray, ends: np.ndarray, *, table: bool, entries: bool
+        self,
+        on: OnDevice,
+        lengths: Lengths,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        *,
+        table: bool,
+        entries: bool,
+        labels: Labels | None = None,
     ) -> None:
         self.on, self.lengths = on, lengths
         self._table, self._entries, self._alike = table, entries, lengths.down is lengths.up
         self.count = len(starts) * len(ends) if table else len(starts)
+        self._labels = None if entries else labels
         device, xp, kernels = on.device, on.device.xp, route_kernels.on(on.device)
         devices.check_free_memory(f"{self.count:,} pairs", 8 * (len(starts) + len(ends)), device)
         with device.active():
             self._starts, self._ends = device.asarray(starts), device.asarray(ends)
-            known = sum(
-                int((on.tree.depth[distinct(some, xp)] + 1).sum(dtype=np.int64)) for some in (self._starts, self._ends)
-            )
+            climbing = () if self._labels else (self._starts, self._ends)
+            known = sum(int((on.tree.depth[distinct(some, xp)] + 1).sum(dtype=np.int64)) for some in climbing)
         entry_bytes = on.entries.begin.itemsize if entries else 0
         self._element = 4 + entry_bytes + lengths.up.itemsize
         few = self._element * known <= min(_FEW, CLIMBS)
@@ -129,10 +170,23 @@ class Pairs:
         self._most = None if self._element * known <= room else max(1, room // (2 * self._element * height))
         #: Elements of the climbs that are kept at a time, and the bytes that these, a batch and the kernels take.
         self.elements = min(self._element * known, room) // self._element
-        vertices = min(len(on.tree.depth), len(starts) + len(ends))
+        vertices = min(len(on.tree.depth), sum(map(len, climbing)))
         work = kernels.workspace_bytes(vertices, on.tree, lengths.up.itemsize, entry_bytes)
         self.bytes = self.elements * self._element + work + A_PAIR * min(self.count, BATCH)
         devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, device)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether to take pairs one by one: on a CPU, few of the vertices, most of them in one pair, and no labels."""
+        if self.on.device.kind != "cpu" or self._table or self._entries or self._labels is not None:
+            return False
+        vertices = len(distinct(np.concatenate(self.ends)))
+        return self.count <= vertices and vertices * FEW <= len(self.on.tree.depth)
+
+    @property
+    def ends(self) -> tuple[Array, Array]:
+        """The ranks of both ends of each pair."""
+        return self._starts, self._ends
 
     @property
     def is_one_block(self) -> bool:
@@ -187,6 +241,8 @@ class Pairs:
 
     def _climbed(self, starts: Array, ends: Array) -> tuple[Climbs, Climbs, Array, Array]:
         """Return the climbs from starts and from ends, and the number of each in them."""
+        if self._labels is not None:
+            return *self._labels, starts, ends
         n, xp = len(self.on.tree.depth), self.on.device.xp
         if self._alike:
             ranks, number = _numbered(xp.concatenate([starts, ends]), n, xp)
@@ -196,15 +252,22 @@ class Pairs:
         return self._climbs(ranks, self.lengths.up), self._climbs(others, self.lengths.down), sources, targets
 
     def _climbs(self, ranks: Array, lengths: Array) -> Climbs:
-        tree, entries, device, xp = self.on.tree, self.on.entries, self.on.device, self.on.device.xp
-        first = xp.zeros(len(ranks) + 1, np.int64)
-        first[1:] = xp.cumsum(tree.depth[ranks] + 1, dtype=np.int64)
-        total = int(first[-1])
-        with devices.allocating(f"climbs of {len(ranks):,} vertices", self._element * total, device):
-            vertex, label = xp.empty(total, np.int32), xp.empty(total, lengths.dtype)
-            made = Climbs(first, vertex, label, xp.empty(total if self._entries else 0, entries.begin.dtype))
-            route_kernels.on(device).climb(ranks, tree, entries, lengths, made)
-        return made
+        return _climbs(self.on, ranks, lengths, self._entries)
+
+
+def _climbs(on: OnDevice, ranks: Array, lengths: Array, entries: bool) -> Climbs:
+    """Return the climbs of ranks, which ascend, and their last entries if these are wanted."""
+    device, xp, dtype = on.device, on.device.xp, on.entries.begin.dtype
+    first = xp.zeros(len(ranks) + 1, np.int64)
+    first[1:] = xp.cumsum(on.tree.depth[ranks] + 1, dtype=np.int64)
+    total = int(first[-1])
+    needed = (4 + lengths.itemsize + (dtype.itemsize if entries else 0)) * total
+    with devices.allocating(f"climbs of {len(ranks):,} vertices", needed, device):
+        vertex, label = xp.empty(total, np.int32), xp.empty(total, lengths.dtype)
+        made = Climbs(first, vertex, label, xp.empty(total if entries else 0, dtype))
+        if len(ranks):
+            route_kernels.on(device).climb(ranks, on.tree, on.entries, lengths, made)
+    return made
 
 
 def _numbered(values: Array, n: int, xp: Any) -> tuple[Array, Array]:
@@ -237,6 +300,8 @@ def distances(pairs: Pairs, progress: Progress | None) -> Array:
         If the distances do not fit the free memory.
     """
     lengths, device, xp, done = pairs.lengths, pairs.on.device, pairs.on.device.xp, 0
+    if pairs.are_few:
+        return _one_by_one(pairs, progress)
     needed = pairs.count * lengths.dtype.itemsize + pairs.bytes
     with device.active(), devices.allocating(f"distances of {pairs.count:,} pairs", needed, device):
         D, none = xp.empty(pairs.count, lengths.dtype), xp.empty(0, np.int32)
@@ -250,6 +315,17 @@ def distances(pairs: Pairs, progress: Progress | None) -> Array:
                     device.synchronize()
                     progress(done, pairs.count)
     return D
+
+
+def _one_by_one(pairs: Pairs, progress: Progress | None) -> np.ndarray:
+    """Return the distances of few pairs on the CPU: their climbs end as soon as a path is found."""
+    lengths, on, (starts, ends) = pairs.lengths, pairs.on, pairs.ends
+    found = np.empty(pairs.count, lengths.up.dtype)
+    of_all = on.tree, on.entries, lengths.up, lengths.down, lengths.nonnegative
+    on.kernels.lengths_of(starts, ends, *of_all, found)
+    if progress is not None:
+        progress(pairs.count, pairs.count)
+    return _finished(found, lengths, np)
 
 
 def divided(structure: Structure, lengths: Lengths) -> Parts:
@@ -302,16 +378,16 @@ def routes(
     targets: np.ndarray | None,
     progress: Progress | None,
 ) -> Routes:
-    """Return the distances of pairs, the sums of other weights along their paths, and the paths, found on the CPU.
+    """Return the distances of pairs, the sums of other weights along their paths, and the paths, where they are found.
 
     Parameters
     ----------
     structure : Structure
         That of the hierarchy.
     pairs : Pairs
-        The pairs, with entries, on the CPU.
+        The pairs, with entries; on the CPU if paths are wanted.
     parts : Parts
-        What the paths of entries consist of.
+        What the paths of entries consist of, on the host.
     along : tuple of array, shape (m,)
         Other weights.
     targets : array of int32, shape (m,), or None
@@ -326,24 +402,30 @@ def routes(
     MemoryLimitError
         If the result does not fit the free memory.
     """
-    kernels, n, count, lengths = route_kernels.on(_HOST), len(structure.order), pairs.count, pairs.lengths
+    n, count, lengths, device = len(structure.order), pairs.count, pairs.lengths, pairs.on.device
+    kernels, xp = route_kernels.on(device), device.xp
     wanted = [*along, *([] if targets is None else [np.ones(len(targets), np.int64)])]
+    of_sums = len(wanted) * (len(parts.ways) + 2 * pairs.elements) + len(parts.depth)
     stored = count * (lengths.dtype.itemsize + 8 * len(wanted))
-    devices.check_free_memory(f"routes of {count:,} pairs", stored + pairs.bytes, _HOST)
-    sums = [_sums(parts, values, n) for values in wanted]
-    D, totals = np.empty(count, lengths.dtype), [np.empty(count, each.dtype) for each in sums]
+    devices.check_free_memory(f"routes of {count:,} pairs", stored + 8 * of_sums + pairs.bytes, device)
     done, steps, block = 0, count * (1 + (targets is not None)), None
-    for block in pairs.blocks():
-        carried = [_carried(parts, block, each) for each in sums]
-        for batch in block.batches():
-            found, turn = met(block, batch, lengths)
-            D[batch.places] = _finished(found, lengths, np)
-            one, two = block.there.first[batch.sources] + turn, block.back.first[batch.targets] + turn
-            for (there, back), total in zip(carried, totals, strict=True):
-                total[batch.places] = np.where(turn >= 0, there[one] + back[two], infinity(total.dtype))
-            done += len(found)
-            if progress is not None:
-                progress(done, steps)
+    with device.active():
+        depth, sums = device.asarray(parts.depth), [device.asarray(_sums(parts, values, n)) for values in wanted]
+        D, totals = xp.empty(count, lengths.dtype), [xp.empty(count, each.dtype) for each in sums]
+        for block in pairs.blocks():
+            carried = [_carried(device, depth, block, each) for each in sums]
+            for batch in block.batches():
+                found, turn = met(pairs, block, batch)
+                D[batch.places] = _finished(found, lengths, xp)
+                for parts_of, total in zip(carried, totals, strict=True):
+                    joined = xp.empty(len(found), total.dtype)
+                    firsts = block.there.first, block.back.first
+                    kernels.join(batch.sources, batch.targets, turn, firsts, parts_of, joined)
+                    total[batch.places] = joined
+                done += len(found)
+                if progress is not None:
+                    device.synchronize()
+                    progress(done, steps)
     found_along = tuple(totals[: len(along)]) if along else None
     if targets is None:
         return Routes(D, found_along)
@@ -355,7 +437,7 @@ def routes(
         vertices, numbers = np.empty(size, np.int32), np.empty(count, np.int64)
         for each in [block] if pairs.is_one_block and block is not None else pairs.blocks():
             for batch in each.batches():
-                _, turn = met(each, batch, lengths)
+                _, turn = met(pairs, each, batch)
                 number = np.empty(len(turn), np.int64)
                 kernels.write_paths(
                     *(batch.sources, batch.targets, turn, each.there, each.back, parts),
@@ -368,10 +450,11 @@ def routes(
         return Routes(D, found_along, *_compacted(offsets, vertices, numbers))
 
 
-def met(block: Block, batch: Batch, lengths: Lengths) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances of a batch on the CPU, in the type that is computed in, and the depths where paths turn."""
-    found, turn = np.empty(len(batch.sources), lengths.up.dtype), np.empty(len(batch.sources), np.int32)
-    route_kernels.on(_HOST).meet(batch.sources, batch.targets, block.there, block.back, found, turn)
+def met(pairs: Pairs, block: Block, batch: Batch) -> tuple[Array, Array]:
+    """Return the distances of a batch, in the type that is computed in, and the depths where paths turn."""
+    xp, count = pairs.on.device.xp, len(batch.sources)
+    found, turn = xp.empty(count, pairs.lengths.up.dtype), xp.empty(count, np.int32)
+    route_kernels.on(pairs.on.device).meet(batch.sources, batch.targets, block.there, block.back, found, turn)
     return found, turn
 
 
@@ -386,13 +469,13 @@ def _compacted(offsets: np.ndarray, vertices: np.ndarray, number: np.ndarray) ->
     return shorter, vertices[place < np.repeat(number, room)]
 
 
-def _carried(parts: Parts, block: Block, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _carried(device: devices.Device, depth: Array, block: Block, sums: Array) -> tuple[Array, Array]:
     """Return sums of ways along the paths of a block's climbs, by depth."""
     made = []
     for down, climbs in enumerate((block.there, block.back)):
-        with devices.allocating("sums along climbs", sums.itemsize * len(climbs.label), _HOST):
-            made.append(np.empty(len(climbs.label), sums.dtype))
-            route_kernels.on(_HOST).carry(parts, climbs, down, sums, made[-1])
+        with devices.allocating("sums along climbs", sums.itemsize * len(climbs.label), device):
+            made.append(device.xp.empty(len(climbs.label), sums.dtype))
+            route_kernels.on(device).carry(depth, climbs, down, sums, made[-1])
     return made[0], made[1]
 
 

@@ -19,16 +19,20 @@ from .lengths import TYPES
 #: What a file must hold, for messages.
 _HOLDS = "a hierarchy that Hierarchy.save wrote"
 
-#: The versions of the form of the files: without the graph's ids, and with them.
-_WITHOUT, _WITH = 1, 2
+#: The versions of the form of the files: without the graph's ids, and with them; of a hierarchy with labels two more.
+_WITHOUT, _WITH, _LABELLED = 1, 2, 2
 
 
 class Stored(NamedTuple):
-    """The content of a file: the edges, the length of each in the type of distances, and the order of elimination."""
+    """The content of a file: the edges, the length of each in the type of distances, and the order of elimination.
+
+    Whether labels were kept is stored, not the labels: to compute them takes less time than to read and check them.
+    """
 
     graph: Graph
     lengths: np.ndarray
     order: np.ndarray
+    labelled: bool = False
 
 
 def save(path: str | os.PathLike[str], stored: Stored, overwrite: bool) -> None:
@@ -38,7 +42,8 @@ def save(path: str | os.PathLike[str], stored: Stored, overwrite: bool) -> None:
     arrays = {"indptr": indptr, "indices": indices, "lengths": stored.lengths, "order": stored.order}
     if ids is not None:
         arrays["ids"] = written(ids)
-    io.save(path, {"version": np.array([_WITHOUT if ids is None else _WITH]), **arrays}, overwrite)
+    version = (_WITHOUT if ids is None else _WITH) + _LABELLED * stored.labelled
+    io.save(path, {"version": np.array([version]), **arrays}, overwrite)
 
 
 def load(path: str | os.PathLike[str]) -> Stored:
@@ -54,9 +59,11 @@ def load(path: str | os.PathLike[str]) -> Stored:
         return FormatError(f"{os.fspath(path)} must hold {_HOLDS}: {why}")
 
     [version] = io.read_archive(path, _HOLDS, version=("iu", 1))
-    if version.tolist() not in ([_WITHOUT], [_WITH]):
-        raise invalid(f"its version is {version.tolist()[:3]}, and this mgraph reads {_WITHOUT} and {_WITH}")
-    named = {"ids": ("iU", 1)} if version.tolist() == [_WITH] else {}
+    known = range(_WITHOUT, _WITH + _LABELLED + 1)
+    if len(version) != 1 or version[0] not in known:
+        raise invalid(f"its version is {version.tolist()[:3]}, and this mgraph reads {known[0]} to {known[-1]}")
+    labelled = int(version[0]) > _LABELLED
+    named = {"ids": ("iU", 1)} if version[0] - _LABELLED * labelled == _WITH else {}
     indptr, indices, lengths, order, *ids = io.read_archive(
         path, _HOLDS, indptr=("iu", 1), indices=("iu", 1), lengths=("if", 1), order=("iu", 1), **named
     )
@@ -83,4 +90,4 @@ def load(path: str | os.PathLike[str]) -> Stored:
         if len(np.unique(names)) < n:
             raise invalid("two vertices have the same id")
         graph = graph.with_ids(as_ids(names.tolist()))
-    return Stored(graph, lengths, order)
+    return Stored(graph, lengths, order, labelled)

@@ -394,6 +394,24 @@ def _length(source, target, tree, entries, up, down, nonnegative, infinity):
     return there[turn] + back[turn] if turn >= 0 else infinity
 
 
+def lengths_of(sources, targets, tree, entries, up, down, nonnegative, D):
+    """D[i] = the length of the shortest path of pair i."""
+    of_all = tree, entries, up, down, nonnegative, _infinity(up.dtype)
+    on_all_cores(lambda part: _lengths_of(sources[part], targets[part], *of_all, D[part]), _few_pairs(len(D)))
+
+
+def _few_pairs(count):
+    """Return slices of pairs, of about as many for each core."""
+    each = -(-count // numba.get_num_threads())
+    return [slice(first, first + each) for first in range(0, count, each)]
+
+
+@njit(nogil=True, cache=True)
+def _lengths_of(sources, targets, tree, entries, up, down, nonnegative, infinity, D):
+    for i in range(len(D)):
+        D[i] = _length(sources[i], targets[i], tree, entries, up, down, nonnegative, infinity)
+
+
 def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengths, up, down, there, back):
     """Return the vertices of a shortest path over edges of the graph, from what `between` wrote and returned."""
     rising = _ascent(source, turn, tree, entries, up, there)

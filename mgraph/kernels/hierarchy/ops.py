@@ -15,7 +15,7 @@ from ...arrays import Array
 #: Operations that only a CPU has.
 HOST_ONLY = frozenset(
     {
-        *("parents", "postorder", "extents", "counts", "fill", "slots", "between", "length", "unpacked"),
+        *("parents", "postorder", "extents", "counts", "fill", "slots", "between", "length", "lengths_of", "unpacked"),
         *("last_vertices", "sweep_predecessors", "closed"),
     }
 )
@@ -168,6 +168,20 @@ class Operations(Protocol):
         self, source: int, target: int, tree: Tree, entries: Entries, up: Array, down: Array, nonnegative: bool
     ) -> float:
         """Return the length of the shortest path, as of `between`; `kernel_infinity` if there is none."""
+        ...
+
+    def lengths_of(
+        self,
+        sources: Array,
+        targets: Array,
+        tree: Tree,
+        entries: Entries,
+        up: Array,
+        down: Array,
+        nonnegative: bool,
+        D: Array,
+    ) -> None:
+        """D[i] = the `length` of the shortest path from sources[i] to targets[i]."""
         ...
 
     def unpacked(

@@ -4,22 +4,28 @@ import numpy as np
 
 from ...arrays import Array
 from ...device import cuda_function
+from ...dtypes import infinity
 from ..hierarchy.ops import Entries, Tree
 from .ops import Climbs
 
 SOURCE = "routes.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
-INSTANCES = tuple(f"{kernel}<{t}>" for kernel in ("climb", "meet") for t in _TYPES.values())
+_SUMS = {np.dtype(np.float64): "double", np.dtype(np.int64): "long long"}
+INSTANCES = (
+    *(f"{kernel}<{t}>" for kernel in ("climb", "meet") for t in _TYPES.values()),
+    *(f"{kernel}<{t}>" for kernel in ("carry", "join") for t in _SUMS.values()),
+    "push",
+)
 
 #: As in the source.
-_THREADS, _WARPS = 256, 8
+_THREADS, _WARPS, _EACH = 256, 8, 32
 
 
 def climb(vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
-    """Write the climbs from vertices, which ascend; a GPU writes no entries."""
+    """Write the climbs from vertices, which ascend."""
     kernel = cuda_function(SOURCE, f"climb<{_TYPES[np.dtype(lengths.dtype)]}>")
     of_tree = tree.parent, tree.depth, entries.begin, entries.depth, lengths
-    of_climbs = climbs.first, climbs.vertex, climbs.label
+    of_climbs = climbs.first, climbs.vertex, climbs.label, climbs.entry if len(climbs.entry) else np.uintp(0)
     kernel(_grid(len(vertices)), (_THREADS,), (vertices, np.int32(len(vertices)), *of_tree, *of_climbs))
 
 
@@ -34,6 +40,37 @@ def meet(sources: Array, targets: Array, there: Climbs, back: Climbs, D: Array, 
     climbs = there.first, there.vertex, there.label, back.first, back.vertex, back.label
     turns = turn if len(turn) else np.uintp(0)
     kernel(_grid(len(D)), (_THREADS,), (sources, targets, np.int32(len(D)), *climbs, D, turns))
+
+
+def carry(depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:
+    """Write the sums of ways along each path of the climbs."""
+    kernel = cuda_function(SOURCE, f"carry<{_SUMS[np.dtype(sums.dtype)]}>")
+    count = len(climbs.first) - 1
+    arguments = depth, np.int32(count), climbs.first, climbs.entry, np.int32(down), sums, carried
+    kernel((-(-count // _EACH),), (_EACH,), arguments)
+
+
+def join(
+    sources: Array,
+    targets: Array,
+    turn: Array,
+    firsts: tuple[Array, Array],
+    carried: tuple[Array, Array],
+    totals: Array,
+) -> None:
+    """totals[i] = what the climbs of pair i carry together at the depth where its path turns."""
+    dtype = np.dtype(totals.dtype)
+    kernel = cuda_function(SOURCE, f"join<{_SUMS[dtype]}>")
+    count, none = len(totals), dtype.type(infinity(dtype))
+    arguments = sources, targets, turn, np.int32(count), *firsts, *carried, none, totals
+    kernel((-(-count // _THREADS),), (_THREADS,), arguments)
+
+
+def push(depth: Array, climbs: Climbs, down: int, amounts: Array, load: Array) -> None:
+    """Add amounts, by depth, to the load of the ways along the paths to their ancestors."""
+    count = len(climbs.first) - 1
+    arguments = depth, np.int32(count), climbs.first, climbs.entry, np.int32(down), amounts, load
+    cuda_function(SOURCE, "push")((-(-count // _EACH),), (_EACH,), arguments)
 
 
 def _grid(count: int) -> tuple[int]:

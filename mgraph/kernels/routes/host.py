@@ -18,6 +18,7 @@ References
 
 import numpy as np
 
+from ... import dtypes
 from ...device.numba import numba
 from ...device.numba.caching import njit
 from ...device.numba.sharing import on_all_cores
@@ -177,6 +178,19 @@ def _meet(sources, targets, start, stop, there, back, infinity, D, turn):
             turn[i] = d
 
 
+def between(source, target, there, back):
+    """Return the length of the shortest path of one pair."""
+    D = np.empty(1, there.label.dtype)
+    _between(source, target, there, back, _infinity(D.dtype), D)
+    return D[0]
+
+
+@njit(nogil=True, cache=True)
+def _between(source, target, there, back, infinity, D):
+    ends = np.array([source, target], np.int32)
+    _meet(ends[:1], ends[1:], 0, 1, there, back, infinity, D, ends[:0])
+
+
 def divide(tree, entries, lower, upward, downward, lengths, up, down, parts):
     """Write what the paths of entries consist of."""
     n, infinity, begin = len(tree.depth), _infinity(up.dtype), entries.begin
@@ -230,10 +244,10 @@ def add_up(parts, values, sums):
             sums[way] = 0
 
 
-def carry(parts, climbs, down, sums, carried):
+def carry(depth, climbs, down, sums, carried):
     """Write the sums of ways along each path of the climbs."""
     on_all_cores(
-        lambda part: _carry(part.start, part.stop, parts.depth, climbs.first, climbs.entry, down, sums, carried),
+        lambda part: _carry(part.start, part.stop, depth, climbs.first, climbs.entry, down, sums, carried),
         _dealt(len(climbs.first) - 1, _PARTS, _FEW_CLIMBS),
     )
 
@@ -246,6 +260,22 @@ def _carry(start, stop, depth, firsts, entry, down, sums, carried):
         for place in range(firsts[i + 1] - 1, first - 1, -1):
             e = np.int64(entry[place])
             carried[place] = 0 if e < 0 else carried[first + depth[e]] + sums[2 * e + down]
+
+
+def join(sources, targets, turn, firsts, carried, totals):
+    """totals[i] = what the climbs of pair i carry together at the depth where its path turns."""
+    none = totals.dtype.type(dtypes.infinity(totals.dtype))
+    on_all_cores(
+        lambda part: _join(part.start, part.stop, sources, targets, turn, *firsts, *carried, none, totals),
+        _dealt(len(totals), _PARTS, _FEW_PAIRS),
+    )
+
+
+@njit(nogil=True, cache=True)
+def _join(start, stop, sources, targets, turn, there_first, back_first, there, back, none, totals):
+    for i in range(start, stop):
+        d = turn[i]
+        totals[i] = none if d < 0 else there[there_first[sources[i]] + d] + back[back_first[targets[i]] + d]
 
 
 def write_paths(sources, targets, turn, there, back, parts, order, ends, offsets, vertices, count):
@@ -317,9 +347,9 @@ def unpack(way, parts, ends, path, length, met, waiting):
         way = waiting[waits]
 
 
-def push(parts, climbs, down, amounts, load):
+def push(depth, climbs, down, amounts, load):
     """Add amounts, by depth, to the load of the ways along the paths to their ancestors."""
-    _push(parts.depth, climbs.first, climbs.entry, down, amounts, load)
+    _push(depth, climbs.first, climbs.entry, down, amounts, load)
 
 
 @njit(nogil=True, cache=True)

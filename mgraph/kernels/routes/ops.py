@@ -17,7 +17,7 @@ from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"divide", "add_up", "carry", "write_paths", "push", "spread"})
+HOST_ONLY = frozenset({"between", "divide", "add_up", "write_paths", "spread"})
 
 
 class Climbs(NamedTuple):
@@ -61,10 +61,7 @@ class Operations(Protocol):
     """The operations."""
 
     def climb(self, vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
-        """Write the climbs from one vertex or more, which ascend; `climbs` has `first`, and room for the rest.
-
-        A GPU writes no entries.
-        """
+        """Write the climbs from one vertex or more, which ascend; `climbs` has `first`, and room for the rest."""
         ...
 
     def workspace_bytes(self, vertices: int, tree: Tree, itemsize: int, entrysize: int) -> int:
@@ -77,6 +74,10 @@ class Operations(Protocol):
         There is one pair or more, and the numbers are int32. The length is `kernel_infinity` if there is no path.
         ``turn[i]`` is the depth at which the path turns, or -1; if `turn` has no elements, it is not written.
         """
+        ...
+
+    def between(self, source: int, target: int, there: Climbs, back: Climbs) -> float:
+        """Return the length that `meet` writes of one pair."""
         ...
 
     def divide(
@@ -98,10 +99,26 @@ class Operations(Protocol):
         """Write the sum of an edge's ``values`` along each way; 0 where there is no path."""
         ...
 
-    def carry(self, parts: Parts, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:
+    def carry(self, depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:
         """Write the sums of ways along each path of the climbs, by depth as labels; 0 for no path.
 
-        `down` is 1 if the climbs are of lengths downwards, else 0.
+        `depth` is that of `Parts`; `down` is 1 if the climbs are of lengths downwards, else 0. There is one climb or
+        more.
+        """
+        ...
+
+    def join(
+        self,
+        sources: Array,
+        targets: Array,
+        turn: Array,
+        firsts: tuple[Array, Array],
+        carried: tuple[Array, Array],
+        totals: Array,
+    ) -> None:
+        """totals[i] = what the climbs of pair i carry together at the depth ``turn[i]``; `infinity` where that is -1.
+
+        `firsts` are those of the climbs from sources and from targets, `carried` what `carry` wrote of them.
         """
         ...
 
@@ -126,10 +143,11 @@ class Operations(Protocol):
         """
         ...
 
-    def push(self, parts: Parts, climbs: Climbs, down: int, amounts: Array, load: Array) -> None:
+    def push(self, depth: Array, climbs: Climbs, down: int, amounts: Array, load: Array) -> None:
         """Add amounts, by depth as labels, to the `load` of the ways along the paths to their ancestors.
 
-        `amounts` are written to. `down` is that of `carry`.
+        `amounts` are written to. `depth` and `down` are those of `carry`; there is one climb or more. A GPU adds in
+        any order: whole numbers are exact.
         """
         ...
 
