@@ -158,22 +158,17 @@ def flows(
             there, back = (np.zeros(len(climbs.label)) for climbs in (block.there, block.back))
             for batch in block.batches():
                 found, turn = met(block, batch, lengths)
-                asked = amounts[batch.places].astype(np.float64)
-                unserved += float(asked[turn < 0].sum())
-                own, other = (
-                    climbs.vertex[climbs.first[rows + 1] - 1]
-                    for climbs, rows in ((block.there, batch.sources), (block.back, batch.targets))
+                asked = amounts[batch.places].astype(np.float64, copy=False)
+                paid, left = kernels.turn_amounts(
+                    *(batch.sources, batch.targets, asked, found, turn, block.there, block.back, there, back)
                 )
-                moves = (turn >= 0) & (asked > 0) & (own != other)  # what is there already would only round
-                asked, turn = asked[moves], turn[moves]
-                cost += float((asked * found[moves].astype(np.float64)).sum())
-                np.add.at(there, block.there.first[batch.sources[moves]] + turn, asked)
-                np.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
-                np.add.at(supply, structure.order[own[moves]], asked)
-                np.subtract.at(supply, structure.order[other[moves]], asked)
+                cost, unserved = cost + paid, unserved + left
                 done += len(batch.sources)
                 if progress is not None:
                     progress(done, pairs.count)
+            for climbs, begun, add in ((block.there, there, np.add), (block.back, back, np.subtract)):
+                ends = structure.order[climbs.vertex[climbs.first[1:] - 1]]
+                supply[ends] = add(supply[ends], np.add.reduceat(begun, climbs.first[:-1]))
             kernels.push(parts, block.there, 0, there, ways)
             kernels.push(parts, block.back, 1, back, ways)
         kernels.spread(parts, ways, loads)

@@ -317,6 +317,26 @@ def unpack(way, parts, ends, path, length, met, waiting):
         way = waiting[waits]
 
 
+def turn_amounts(sources, targets, amounts, D, turn, there, back, up, down):
+    """Add each amount where its path turns; return the sum of the costs, and what has no path."""
+    own, other = (climbs.vertex[climbs.first[1:] - 1] for climbs in (there, back))
+    return _turn_amounts(sources, targets, amounts, D, turn, there.first, back.first, own, other, up, down)
+
+
+@njit(nogil=True, cache=True)
+def _turn_amounts(sources, targets, amounts, D, turn, there, back, own, other, up, down):
+    cost, unserved = 0.0, 0.0
+    for i in range(len(amounts)):
+        amount, d = amounts[i], turn[i]
+        if d < 0:
+            unserved += amount
+        elif amount > 0 and own[sources[i]] != other[targets[i]]:
+            cost += amount * np.float64(D[i])
+            up[there[sources[i]] + d] += amount
+            down[back[targets[i]] + d] += amount
+    return cost, unserved
+
+
 def push(parts, climbs, down, amounts, load):
     """Add amounts, by depth, to the load of the ways along the paths to their ancestors."""
     _push(parts.depth, climbs.first, climbs.entry, down, amounts, load)

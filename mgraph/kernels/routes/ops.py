@@ -17,7 +17,7 @@ from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"divide", "add_up", "carry", "write_paths", "push", "spread"})
+HOST_ONLY = frozenset({"divide", "add_up", "carry", "write_paths", "turn_amounts", "push", "spread"})
 
 
 class Climbs(NamedTuple):
@@ -123,6 +123,25 @@ class Operations(Protocol):
 
         ``order`` has the vertex of each rank, ``ends`` the target of each edge of the graph. A cycle, which has length
         zero, is left out.
+        """
+        ...
+
+    def turn_amounts(
+        self,
+        sources: Array,
+        targets: Array,
+        amounts: Array,
+        D: Array,
+        turn: Array,
+        there: Climbs,
+        back: Climbs,
+        up: Array,
+        down: Array,
+    ) -> tuple[float, float]:
+        """Add each pair's amount, float64, to `up` and to `down` where its path turns, by depth as labels.
+
+        `D` and `turn` are those of `meet`. Return the sum of amounts times lengths, and that of amounts without a path.
+        A pair of a vertex with itself is left out, as its amount would only round others.
         """
         ...
 
