@@ -1,6 +1,14 @@
-"""Road networks."""
+"""Road networks: how a demand divides among routes whose times grow with traffic.
 
-from .assignment import Assignment, assignment
-from .tntp import from_tntp, read_trips
+    >>> from mgraph import roads
+    >>> roads.assignment.__name__
+    'assignment'
 
-__all__ = ["Assignment", "assignment", "from_tntp", "read_trips"]
+`from_tntp` and `read_trips` read networks and demand, and `assignment` finds the user equilibrium.
+"""
+
+from .assignment import SUFFIXES, Assignment, assignment
+from .performance import Links
+from .tntp import TntpNetwork, from_tntp, read_trips
+
+__all__ = ["SUFFIXES", "Assignment", "Links", "TntpNetwork", "assignment", "from_tntp", "read_trips"]

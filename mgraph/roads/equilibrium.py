@@ -86,7 +86,7 @@ def equilibrium(
         if not np.isfinite(total):
             raise InputError("the costs of links exceed the range of floats: are there capacities near 0?")
         newest = load(costs)
-        gaps.append((total - _dot(costs, newest)) / total if total > 0 else 0.0)
+        gaps.append(max(0.0, (total - _dot(costs, newest)) / total) if total > 0 else 0.0)
         if progress is not None:
             progress(len(gaps), gaps[-1])
         if gaps[-1] <= gap or len(gaps) >= iterations:
