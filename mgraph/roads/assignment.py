@@ -65,7 +65,12 @@ class Assignment:
 
     @property
     def gap(self) -> float:
-        """The relative gap of `flows`."""
+        """The relative gap of `flows`.
+
+        Examples
+        --------
+        See `assignment`.
+        """
         return float(self.gaps[-1])
 
     def __repr__(self) -> str:
@@ -80,6 +85,10 @@ class Assignment:
         ------
         MissingPackageError
             If pandas is not installed.
+
+        Examples
+        --------
+        See `assignment`.
         """
         pandas = lazy.optional("pandas", "Assignment.to_pandas")
         return pandas.DataFrame(self._columns())
@@ -102,6 +111,10 @@ class Assignment:
             If the file exists.
         MissingPackageError
             If a package that writes the format is not installed.
+
+        Examples
+        --------
+        See `assignment`.
         """
         check_output(path, overwrite, SUFFIXES)
         target = path_of(os.fspath(path))
@@ -120,6 +133,10 @@ class Assignment:
         ------
         VerificationError
             If a rule is broken; its `rule` says which, and `vertex` at which node, numbered from 0.
+
+        Examples
+        --------
+        See `assignment`.
         """
         flows, ends = self.flows, (self.tail - 1, self.head - 1)
         wrong = np.flatnonzero(~(flows >= 0))
@@ -156,7 +173,7 @@ def assignment(
     iterations: int = 10_000,
     progress: Progress | None = None,
 ) -> Assignment:
-    """Return the user equilibrium of a demand: flows at which no traveller gains by another route [1]_.
+    r"""Return the user equilibrium of a demand: flows at which no traveller gains by another route [1]_.
 
     The cost of a link is its time at its flow + `toll_factor` * its toll + `distance_factor` * its length. The time is
     ``free_flow_time * (1 + b * (flow / capacity) ** power)``. With a power of 0 it is ``free_flow_time * (1 + b)``. A
@@ -204,6 +221,22 @@ def assignment(
     .. [1] J. G. Wardrop, "Some theoretical aspects of road traffic research", 1952.
     .. [2] M. Mitradjieva and P. O. Lindberg, "The stiff is moving: conjugate direction Frank-Wolfe methods with
        applications to traffic assignment", 2013.
+
+    Examples
+    --------
+    Of two links from 1 to 2, the second has twice the capacity, so that it carries twice as much at the same cost.
+
+    >>> import pathlib, tempfile
+    >>> from mgraph import roads
+    >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "town_net.tntp")
+    ...     _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
+    ...     network = roads.from_tntp(path)
+    >>> found = roads.assignment(network, [[0, 60], [0, 0]])
+    >>> found.flows.round(2).tolist(), found.costs.round(2).tolist()
+    ([20.0, 40.0], [13.6, 13.6])
+    >>> found.verify()
     """
     traffic = _traffic_of(network)
     wanted, most = _checked_number("gap", gap, 0), checked_integer("iterations", iterations, 1)

@@ -52,6 +52,10 @@ class TntpNetwork(NamedTuple):
         The first node, numbered from 0, that routes may pass; those before it are only begun and ended at.
     links : Links
         The links in the order of the file, with nodes numbered from 0.
+
+    Examples
+    --------
+    See `from_tntp`.
     """
 
     nodes: int
@@ -61,7 +65,16 @@ class TntpNetwork(NamedTuple):
 
 
 def from_tntp(path: str | os.PathLike[str]) -> TntpNetwork:
-    """Return the network in a file of TNTP, which may be compressed.
+    r"""Return the network in a file of TNTP, which may be compressed.
+
+    Parameters
+    ----------
+    path : path
+        The file, such as ``SiouxFalls_net.tntp``.
+
+    Returns
+    -------
+    TntpNetwork
 
     Raises
     ------
@@ -69,6 +82,18 @@ def from_tntp(path: str | os.PathLike[str]) -> TntpNetwork:
         If the file is not such a network, is cut short, or has a number that cannot be; the message names the line.
     MissingFileError
         If it does not exist.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mgraph import roads
+    >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "town_net.tntp")
+    ...     _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
+    ...     network = roads.from_tntp(path)
+    >>> network.nodes, network.zones, network.links.capacity.tolist()
+    (2, 2, [10.0, 20.0])
     """
     lines = _Lines(path)
     head = lines.header()
@@ -106,7 +131,7 @@ def read_trips(path: str | os.PathLike[str]) -> np.ndarray:
 
     Parameters
     ----------
-    path : path or URL
+    path : path
         The file, such as ``SiouxFalls_trips.tntp``.
 
     Returns

@@ -1,4 +1,4 @@
-"""AequilibraE: traffic assignment for planners, by searches from each zone in Cython, on as many cores as it is told."""
+"""AequilibraE: traffic assignment for planners, by searches from each zone in Cython, on the cores that it is told."""
 
 from collections.abc import Callable
 from importlib import import_module
