@@ -1,0 +1,7 @@
+"""Roads: networks of streets from files, and the tables, routes and areas that are asked of them."""
+
+from .network import Network
+from .places import Places
+from .table import NearestOf, Table
+
+__all__ = ["NearestOf", "Network", "Places", "Table"]
