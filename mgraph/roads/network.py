@@ -212,6 +212,25 @@ class Network:
         starts, ends = self._places(origins, "origins"), self._places(facilities, "facilities")
         return nearest_of(self.hierarchy(weight), starts, ends, checked_integer("k", k, 1))
 
+    def largest_component(self, connection: str = "weak") -> "Network":
+        """Return the network of the largest component alone, as of `Graph.largest_component`."""
+        plain = Graph.from_edges(self.tail, self.head, n=self.graph.n)
+        kept = plain.largest_component(connection).ids
+        number = np.full(self.graph.n, -1)
+        number[kept] = np.arange(len(kept))
+        tail, head = number[self.tail], number[self.head]
+        chosen = np.flatnonzero((tail >= 0) & (head >= 0))
+        shapes = None
+        if self._shapes is not None:
+            points, begins = self._shapes
+            sizes = np.diff(begins)[chosen]
+            first = np.concatenate([[0], np.cumsum(sizes)])
+            steps = np.arange(first[-1]) - np.repeat(first[:-1], sizes)
+            shapes = points[np.repeat(begins[chosen], sizes) + steps], first
+        columns = {name: column[chosen] for name, column in self.links.items()}
+        ids = None if self.graph.ids is None else self.graph.ids[kept]
+        return Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes)
+
     def shape(self, link: int) -> np.ndarray:
         """Return the points of a link's geometry, from its tail to its head, shape (points, 2)."""
         if self._shapes is None:
