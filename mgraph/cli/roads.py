@@ -12,6 +12,7 @@ from tqdm import tqdm
 from .. import roads as networks
 from ..errors import printable
 from ..io import check_output
+from ..roads.assignment import SUFFIXES
 from .commands import Command, main
 from .interrupts import closed, stoppable
 from .options import json_option, quiet_option
@@ -67,7 +68,7 @@ def assign(
     The result is proved before it is saved. If the gap is not reached, a warning says so.
     """
     if out is not None:
-        check_output(out, overwrite, networks.SUFFIXES)
+        check_output(out, overwrite, SUFFIXES)
     links, demand = networks.from_tntp(network), networks.read_trips(trips)
     with _shown(quiet) as progress:
         found = networks.assignment(
