@@ -89,6 +89,7 @@ warn_of_neighbour()
 if TYPE_CHECKING:
     from . import cluster as cluster
     from . import csgraph as csgraph
+    from . import roads as roads
     from .cluster import DistributedGraph as DistributedGraph
     from .cluster import resident as resident
 else:
@@ -96,8 +97,8 @@ else:
     def __getattr__(name: str) -> Any:
         if name == "cluster":  # which imports Dask
             return importlib.import_module(".cluster", __name__)
-        if name == "csgraph":
-            return importlib.import_module(".csgraph", __name__)
+        if name in ("csgraph", "roads"):
+            return importlib.import_module(f".{name}", __name__)
         if name in ("DistributedGraph", "resident"):  # which import Dask, too
             return getattr(importlib.import_module(".cluster", __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -105,4 +106,4 @@ else:
     def __dir__() -> list[str]:
         """Return what the reference describes."""
         special = (name for name in globals() if name.startswith("__"))
-        return sorted({*__all__, *special, "cluster", "csgraph", "device", "planner"})
+        return sorted({*__all__, *special, "cluster", "csgraph", "device", "planner", "roads"})

@@ -27,6 +27,11 @@ def csgraph() -> Any:
     return SimpleNamespace(**{name: getattr(module, name) for name in module.__all__})
 
 
+def spatial() -> Any:
+    """Return `scipy.spatial`, for its k-d tree."""
+    return importlib.import_module("scipy.spatial")
+
+
 def cupy_sparse() -> Any:
     """Return `cupyx.scipy.sparse`."""
     return importlib.import_module("cupyx.scipy.sparse")

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from mgraph.cli import main
 from tests.support.commands import invoke, ok
+from tests.tntp import BRAESS, network_text, trips_text
 
 #: Commands whose examples are not run, each with the reason.
 NOT_RUN = {
@@ -71,6 +72,8 @@ def test_the_example_runs(name, tmp_path, monkeypatch):
     (tmp_path / "b.txt").write_text("7\n90\n")
     (tmp_path / "demand.txt").write_text("0 7 2.5\n5 90 1\n")
     np.save(tmp_path / "successors.npy", [1, 2, 2])
+    (tmp_path / "town_net.tntp").write_text(network_text(BRAESS, 4, 4))
+    (tmp_path / "town_trips.tntp").write_text(trips_text([[0, 0, 0, 6], [0] * 4, [0] * 4, [0] * 4]))
     words = example(name)
     if "roads.npz" in words and name != "hierarchy":
         ok("hierarchy", "roads.gr", "--out", "roads.npz", "--quiet")

@@ -226,16 +226,22 @@ class Pairs:
         there, back, sources, targets = self._climbed(
             self._starts[row : row + rows], self._ends[column : column + columns]
         )
-        width, whole, xp = len(targets), len(targets) == len(self._ends), self.on.device.xp
+        width, xp = len(targets), self.on.device.xp
+        number = xp.arange(min(width, BATCH))
 
         def batches() -> Iterator[Batch]:
-            for first in range(0, len(sources) * width, BATCH):
-                last = min(first + BATCH, len(sources) * width)
-                number = xp.arange(first, last)
-                i, j = number // width, number % width
-                begin = row * width  # of a block of whole rows
-                places = slice(begin + first, begin + last) if whole else (row + i) * len(self._ends) + column + j
-                yield Batch(places, sources[i], targets[j])
+            high = max(1, BATCH // width)
+            for first in range(0, len(sources), high):
+                some = sources[first : first + high]
+                for left in range(0, width, BATCH):
+                    part = targets[left : left + BATCH]
+                    begin = (row + first) * len(self._ends)
+                    if len(part) == len(self._ends):
+                        places = slice(begin, begin + len(some) * width)
+                    else:
+                        begins = begin + len(self._ends) * xp.arange(len(some)) + column + left
+                        places = (begins[:, None] + number[: len(part)]).ravel()
+                    yield Batch(places, xp.repeat(some, len(part)), xp.tile(part, len(some)))
 
         return Block(there, back, batches)
 

@@ -1,0 +1,105 @@
+"""The commands ``mgraph roads``: road networks with traffic."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+from tqdm import tqdm
+
+from .. import roads as networks
+from ..errors import printable
+from ..io import check_output
+from ..roads.assignment import SUFFIXES
+from .commands import Command, main
+from .interrupts import closed, stoppable
+from .options import json_option, quiet_option
+from .summaries import as_json_text
+
+
+@main.group(cls=click.Group, epilog="Example: mgraph roads assign town_net.tntp town_trips.tntp")
+def roads() -> None:
+    """Road networks: how traffic divides among routes."""
+
+
+@contextlib.contextmanager
+def _shown(quiet: bool) -> Iterator[Callable[[int, float], None]]:
+    """Show the iterations and their gaps, and let Ctrl-C end the call after one; return what it calls."""
+    with (
+        tqdm(desc="assign", unit=" iterations", leave=False, disable=quiet or closed(sys.stderr) or None) as bar,
+        stoppable(by_workers=False) as look,
+    ):
+
+        def progress(done: int, gap: float) -> None:
+            bar.set_postfix_str(f"gap {gap:.2e}", refresh=False)
+            bar.update(done - bar.n)
+            look()
+
+        yield progress
+
+
+@roads.command(cls=Command, epilog="Example: mgraph roads assign town_net.tntp town_trips.tntp --out flows.csv")
+@click.argument("network", metavar="NETWORK", type=click.Path(path_type=Path))
+@click.argument("trips", metavar="TRIPS", type=click.Path(path_type=Path))
+@click.option("--gap", type=float, default=1e-6, show_default=True, help="The relative gap at which to end.")
+@click.option("--toll-factor", type=float, default=0.0, help="What a unit of toll costs, in units of time.")
+@click.option("--distance-factor", type=float, default=0.0, help="What a unit of length costs, in units of time.")
+@click.option("--iterations", type=int, default=10_000, show_default=True, help="The most iterations.")
+@click.option("--out", type=click.Path(path_type=Path), help="Save the links' flows and costs (.csv, .parquet, .npz).")
+@click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
+@quiet_option
+@json_option
+def assign(
+    network: Path,
+    trips: Path,
+    gap: float,
+    toll_factor: float,
+    distance_factor: float,
+    iterations: int,
+    out: Path | None,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Find the user equilibrium of TRIPS on NETWORK, two files of TNTP: flows at which no other route is cheaper.
+
+    The result is proved before it is saved. If the gap is not reached, a warning says so.
+    """
+    if out is not None:
+        check_output(out, overwrite, SUFFIXES)
+    links, demand = networks.from_tntp(network), networks.read_trips(trips)
+    with _shown(quiet) as progress:
+        found = networks.assignment(
+            links,
+            demand,
+            gap=gap,
+            toll_factor=toll_factor,
+            distance_factor=distance_factor,
+            iterations=iterations,
+            progress=progress,
+        )
+    found.verify()
+    if out is not None:
+        found.save(out, overwrite=overwrite)
+    if not found.converged:
+        click.echo(f"mgraph: warning: the gap is {found.gap:.3g} after {iterations:,} iterations", err=True)
+    carries = found.flows > 0
+    cost = float(np.sum(found.flows[carries] * found.costs[carries]))
+    facts = {
+        "links": len(found.flows),
+        "zones": links.zones,
+        "demand": float(demand.sum()),
+        "iterations": len(found.gaps),
+        "gap": found.gap,
+        "converged": found.converged,
+        "cost": cost,
+        "seconds": found.seconds,
+    }
+    if as_json:
+        click.echo(as_json_text({**facts, "out": None if out is None else str(out)}))
+    elif not quiet:
+        click.echo(f"{facts['links']:,} links, {links.zones:,} zones, demand {facts['demand']:g}")
+        click.echo(f"relative gap {found.gap:.3g} after {len(found.gaps):,} iterations, cost {cost:g}")
+        click.echo(f"time: {found.seconds:.3g} s" + ("" if out is None else f"\nsaved: {printable(str(out))}"))

@@ -1,0 +1,135 @@
+"""Which streets of OpenStreetMap a mode may use, in which directions, and how fast.
+
+The rules are those of OpenStreetMap's wiki, pages "Key:highway", "Key:access", "Key:oneway" and "Key:maxspeed", without
+those that differ by country. A tag that names the mode more closely wins.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+#: Kilometres an hour where no limit is tagged; cars have these classes of streets.
+_CARS = {
+    "motorway": 100,
+    "motorway_link": 60,
+    "trunk": 80,
+    "trunk_link": 50,
+    "primary": 60,
+    "primary_link": 45,
+    "secondary": 50,
+    "secondary_link": 40,
+    "tertiary": 40,
+    "tertiary_link": 35,
+    "unclassified": 35,
+    "residential": 30,
+    "road": 30,
+    "living_street": 10,
+    "service": 15,
+}
+_SLOW = ("cycleway", "footway", "path", "track", "pedestrian", "bridleway", "steps", "corridor")
+_STREETS = frozenset(_CARS) - {"motorway", "motorway_link"}
+
+#: Values of an access tag that close a street, and those that open one to a mode that its class is not meant for.
+_CLOSED = frozenset(("no", "private", "agricultural", "forestry", "emergency", "military", "delivery", "use_sidepath"))
+_OPEN = frozenset(("yes", "designated", "permissive", "official", "destination", "customers"))
+_YES, _REVERSE = frozenset(("yes", "true", "1")), frozenset(("-1", "reverse"))
+_SPEED = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?) ?(mph|km/h|kmh|knots)?")
+_UNITS = {"mph": 1.609344, "knots": 1.852}
+
+
+class Mode(NamedTuple):
+    """A mode of travel: its tags of access, from the closest to the widest, and the classes that it may use.
+
+    `speed` in kilometres an hour is that of all streets, or None if limits and classes say it. `barriers` stop it unless
+    a tag of access lets it pass.
+    """
+
+    access: tuple[str, ...]
+    classes: frozenset[str]
+    speed: float | None
+    oneway: tuple[str, ...]
+    barriers: frozenset[str]
+
+
+_BLOCKS = frozenset(
+    ("block", "bollard", "jersey_barrier", "debris", "cycle_barrier", "stile", "turnstile", "kissing_gate")
+)
+
+#: The modes by name.
+MODES = {
+    "drive": Mode(("motorcar", "motor_vehicle", "vehicle", "access"), frozenset(_CARS), None, ("oneway",), _BLOCKS),
+    "bike": Mode(
+        ("bicycle", "vehicle", "access"),
+        _STREETS | {"cycleway", "path", "track"},
+        15.0,
+        ("oneway:bicycle", "oneway"),
+        frozenset(("stile", "turnstile", "kissing_gate")),
+    ),
+    "walk": Mode(("foot", "access"), _STREETS | frozenset(_SLOW), 5.0, ("oneway:foot",), frozenset()),
+}
+
+
+def speeds(tags: Mapping[str, str], mode: Mode) -> tuple[float, float]:
+    """Return the speeds along a way and against it, in kilometres an hour; 0 where the mode may not go."""
+    kind = tags.get("highway", "")
+    known = kind in mode.classes
+    if tags.get("area") == "yes" or not (known or kind in _CARS or kind in _SLOW):
+        return 0.0, 0.0
+    allowed = access(tags, mode)
+    if allowed is False or not (known or (allowed and tags.get(mode.access[0]) in _OPEN)):
+        return 0.0, 0.0
+    ahead, back = _directions(tags, mode)
+    if mode.speed is not None:
+        return ahead * mode.speed, back * mode.speed
+    usual = _CARS.get(kind, 15)
+    limit = _limit(tags.get("maxspeed"), usual)
+    forward, backward = (_limit(tags.get(f"maxspeed:{way}"), limit) for way in ("forward", "backward"))
+    return ahead * forward, back * backward
+
+
+def access(tags: Mapping[str, str], mode: Mode) -> bool | None:
+    """Return whether tags of access let a mode pass; None if there are none."""
+    for key in mode.access:
+        value = tags.get(key)
+        if value is not None:
+            return value not in _CLOSED
+    return None
+
+
+def blocks(tags: Mapping[str, str], mode: Mode) -> bool:
+    """Return whether a node, such as a bollard, stops a mode."""
+    passes = access(tags, mode)
+    return tags.get("barrier") in mode.barriers if passes is None else not passes
+
+
+def _directions(tags: Mapping[str, str], mode: Mode) -> tuple[bool, bool]:
+    """Return whether a mode may go along a way, and against it."""
+    for key in mode.oneway:
+        value = tags.get(key)
+        if value == "no":
+            return True, True
+        if value in _YES or value in _REVERSE:
+            against = mode.oneway[0] == "oneway:bicycle" and _contraflow(tags)
+            return (value in _YES or against), (value in _REVERSE or against)
+    circular = tags.get("junction") in ("roundabout", "circular") or tags.get("highway") in (
+        "motorway",
+        "motorway_link",
+    )
+    return True, not (circular and "oneway" in mode.oneway)
+
+
+def _contraflow(tags: Mapping[str, str]) -> bool:
+    """Return whether bicycles may go against a one-way street."""
+    keys = ("cycleway", "cycleway:left", "cycleway:right", "cycleway:both")
+    return any(tags.get(key, "").startswith("opposite") for key in keys)
+
+
+def _limit(value: str | None, otherwise: float) -> float:
+    """Return a limit of speed in kilometres an hour; another one if the tag has none that can be read."""
+    if value is None:
+        return otherwise
+    if value == "walk":
+        return 5.0
+    found = _SPEED.fullmatch(value.partition(";")[0].strip())
+    speed = 0.0 if found is None else float(found[1]) * _UNITS.get(found[2] or "", 1)
+    return speed if speed > 0 else otherwise

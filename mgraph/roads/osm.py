@@ -1,0 +1,183 @@
+"""Networks from files of OpenStreetMap, read by pyosmium in two passes: the ways, then their nodes."""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import lazy
+from ..arguments import checked_choice
+from ..errors import FormatError, InputError, MissingFileError
+from .area import Area
+from .modes import MODES, Mode, blocks, speeds
+from .network import Network
+from .sphere import metres_between
+
+#: The files that are read, by suffix.
+SUFFIXES = (".osm.pbf", ".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.xml.gz", ".osm.bz2", ".osm.xml.bz2")
+
+#: Kilometres an hour in metres a second.
+_PER_HOUR = 1 / 3.6
+
+
+class _Ways(NamedTuple):
+    """The ways that a mode may use: the nodes of all of them, how many each has, speeds along and against."""
+
+    nodes: np.ndarray
+    counts: np.ndarray
+    speeds: np.ndarray
+
+
+class _Nodes(NamedTuple):
+    """The nodes of the ways that are there and can be passed, by ascending ids, and where they lie."""
+
+    ids: np.ndarray
+    places: np.ndarray
+
+
+def read_osm(
+    path: str | os.PathLike[str], mode: str = "drive", extract: Any = None, component: str | None = None
+) -> Network:
+    """Return the streets of a file of OpenStreetMap that a mode of travel may use.
+
+    Its columns are ``"metres"``, on the sphere, and ``"seconds"``. Cars go by ``maxspeed``, or else by the class of the
+    street, without delays at crossings; bicycles go at 15 km/h and pedestrians at 5 km/h. One-way streets and access
+    are honoured. A bollard, and where the file or the extract ends, cuts a street. Restrictions of turns are not read.
+
+    Parameters
+    ----------
+    path : path
+        A file ``.osm.pbf``, ``.osm`` or ``.osm.xml``, the latter two also with ``.gz`` or ``.bz2``.
+    mode : {"drive", "bike", "walk"}
+        Who travels.
+    extract : tuple of four numbers, array_like of shape (k, 2), or polygon, optional
+        Keep what lies within (west, south, east, north), or within a polygon: of Shapely, or points of its outline.
+    component : {"weak", "strong"}, optional
+        Keep the largest component alone, as `Graph.largest_component` does.
+
+    Returns
+    -------
+    Network
+        Its vertices are crossings and ends of streets, with the ids of OpenStreetMap's nodes, in ascending order; its
+        links have the geometry of the streets.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    FormatError
+        If the file is cut short, or is not one of OpenStreetMap.
+    InputError
+        For another suffix, mode or extract, and if there is no street for the mode.
+    MissingPackageError
+        If pyosmium is not installed: ``pip install 'dask-mgraph[osm]'``.
+
+    Notes
+    -----
+    What a mode may use follows the tags ``highway``, ``access`` and those of the mode, ``oneway``, ``junction``,
+    ``maxspeed`` and ``barrier``, by the same rules in all countries.
+    """
+    rules = MODES[checked_choice("mode", mode, list(MODES))]
+    if component is not None:
+        checked_choice("component", component, ("weak", "strong"))
+    file, area = Path(path), Area(extract)
+    if not str(file).endswith(SUFFIXES):
+        raise InputError(argument="path", value=str(path), expected=f"a file that ends with {', '.join(SUFFIXES)}")
+    if not file.is_file():
+        raise MissingFileError(2, "there is no such file", str(path))
+    osmium = lazy.optional("osmium", "read_osm()")
+    try:
+        ways = _ways(osmium, str(file), rules)
+        nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules)
+    except RuntimeError as error:
+        raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
+    inside = area.has(nodes.places)
+    found = _network(ways, _Nodes(nodes.ids[inside], nodes.places[inside]))
+    if found is None:
+        where = "" if extract is None else " within the extract"
+        raise InputError(f"{path} has no street{where} for mode={mode!r}: give another mode or area")
+    return found if component is None else found.largest_component(component)
+
+
+def _ways(osmium: Any, path: str, mode: Mode) -> _Ways:
+    """Return the ways that a mode may use."""
+    refs: list[int] = []
+    counts: list[int] = []
+    both: list[tuple[float, float]] = []
+    file = osmium.FileProcessor(path, osmium.osm.WAY).with_filter(osmium.filter.KeyFilter("highway"))
+    for way in file:
+        rates = speeds(dict(way.tags), mode)
+        if rates[0] or rates[1]:
+            nodes = [node.ref for node in way.nodes]
+            refs += nodes
+            counts.append(len(nodes))
+            both.append(rates)
+    return _Ways(np.array(refs, np.int64), np.array(counts, np.int64), np.array(both, np.float64).reshape(-1, 2))
+
+
+def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode) -> _Nodes:
+    """Return those of some nodes that are in the file, have a place and can be passed."""
+    ids: list[int] = []
+    places: list[tuple[float, float]] = []
+    if len(wanted):
+        only = osmium.filter.IdFilter(wanted.tolist()).enable_for(osmium.osm.NODE)
+        for node in osmium.FileProcessor(path, osmium.osm.NODE).with_filter(only):
+            location = node.location
+            if location.valid() and not (len(node.tags) and blocks(dict(node.tags), mode)):
+                ids.append(node.id)
+                places.append((location.lon, location.lat))
+    found = np.array(ids, np.int64)
+    found, first = np.unique(found, return_index=True)
+    return _Nodes(found, np.array(places, np.float64).reshape(-1, 2)[first])
+
+
+def _network(ways: _Ways, nodes: _Nodes) -> Network | None:
+    """Return the network of ways, cut where a node is not known; None if nothing is left."""
+    way = np.repeat(np.arange(len(ways.counts)), ways.counts)
+    place = np.searchsorted(nodes.ids, ways.nodes)
+    known = place < len(nodes.ids)
+    known[known] = nodes.ids[place[known]] == ways.nodes[known]
+    # A step leads from one position to the next of the same way; a repeated node is no step.
+    step = (way[1:] == way[:-1]) & known[1:] & known[:-1] & (place[1:] != place[:-1])
+    before, after = np.append(False, step), np.append(step, False)
+    used = np.bincount(place[before | after], minlength=len(nodes.ids))
+    ends = (before ^ after) | ((before & after) & (used[np.minimum(place, len(nodes.ids) - 1)] > 1))
+    starts = np.flatnonzero(ends & after)
+    if not len(starts):
+        return None
+    stops = np.flatnonzero(ends & before)
+    lengths = np.zeros(len(place))
+    moved = np.flatnonzero(step)
+    lengths[moved + 1] = metres_between(nodes.places[place[moved]], nodes.places[place[moved + 1]])
+    # Sums of each link alone: a difference of sums over all streets would round more.
+    slots = np.add.reduceat(np.append(lengths, 0), np.stack([starts + 1, stops + 1], axis=1).ravel())[::2]
+    return _links(ways.speeds[way[starts]], place, starts, stops, slots, nodes)
+
+
+def _links(
+    rates: np.ndarray, place: np.ndarray, starts: np.ndarray, stops: np.ndarray, metres: np.ndarray, nodes: _Nodes
+) -> Network:
+    """Return the network of streets between positions, with a link for each direction that can be gone."""
+    along, against = (np.flatnonzero(rates[:, side] > 0) for side in (0, 1))
+    streets = np.concatenate([along, against])
+    ways = np.repeat([0, 1], [len(along), len(against)])
+    order = np.lexsort([ways, streets])
+    streets, ways = streets[order], ways[order]
+    first, last = starts[streets], stops[streets]
+    sizes = last - first + 1
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    steps = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
+    back = np.repeat(ways == 1, sizes)
+    points = np.where(back, np.repeat(last, sizes) - steps, np.repeat(first, sizes) + steps)
+    tail, head = (place[np.where(ways == side, first, last)] for side in (0, 1))
+    vertices, numbers = np.unique(np.concatenate([tail, head]), return_inverse=True)
+    long = metres[streets]
+    return Network(
+        numbers[: len(tail)],
+        numbers[len(tail) :],
+        {"metres": long, "seconds": long / (rates[streets, ways] * _PER_HOUR)},
+        nodes.places[vertices],
+        nodes.ids[vertices],
+        (nodes.places[place[points]], begins),
+    )
