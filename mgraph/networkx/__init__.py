@@ -54,6 +54,7 @@ from .measures import (
     voronoi_cells,
     wiener_index,
 )
+from .registered import FUNCTIONS as _REGISTERED
 from .running import EXPECTED_FAILURES, can_run, convert_from_nx, convert_to_nx, on_start_tests, should_run
 from .traversal import (
     ancestors,
@@ -108,6 +109,8 @@ from .weighted import (
     single_source_dijkstra_path,
     single_source_dijkstra_path_length,
 )
+
+globals().update(_REGISTERED)
 
 if _report.active() is not None:
     _report.watch_networkx()
@@ -202,4 +205,5 @@ __all__ = [
     "voronoi_cells",
     "weakly_connected_components",
     "wiener_index",
+    *_REGISTERED,
 ]
