@@ -87,6 +87,7 @@ FUNCTIONS = (
     "transitive_closure",
     "minimum_spanning_tree",
     "minimum_spanning_edges",
+    "core_number",
 )
 
 
