@@ -88,6 +88,7 @@ FUNCTIONS = (
     "transitive_closure",
     "minimum_spanning_tree",
     "minimum_spanning_edges",
+    "core_number",
 )
 
 

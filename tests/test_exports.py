@@ -6,12 +6,14 @@ import gc
 import gzip
 import io
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 
 import mgraph
 from tests.support import formats
+from tests.support.calls import of_a_graph
 from tests.support.commands import invoke, misused, ok
 
 pandas = pytest.importorskip("pandas")
@@ -319,20 +321,18 @@ def test_what_is_no_path(path):
 
 SMALL = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [4, 5, 6], ids=["Ulm", "Bonn", "Kiel", "Rome"], directed=False)
 
-#: A small result of every kind.
+#: A small result of every kind: of the calls that take a graph alone, and of others.
 RESULTS = {
+    **{call.__name__: partial(call, SMALL, device="cpu") for call in of_a_graph()},
     "apsp": lambda: mgraph.apsp(SMALL, predecessors=True, device="cpu"),
     "apsp_batch": lambda: mgraph.apsp_batch([SMALL], device="cpu"),
     "betweenness": lambda: mgraph.betweenness(SMALL, device="cpu"),
     "betweenness(edges=True)": lambda: mgraph.betweenness(SMALL, edges=True, device="cpu"),
     "bfs": lambda: mgraph.bfs(SMALL, 0, device="cpu"),
     "bfs_many": lambda: mgraph.bfs_many(SMALL, [0], device="cpu"),
-    "transitive_closure": lambda: mgraph.transitive_closure(SMALL, device="cpu"),
-    "connected_components": lambda: mgraph.connected_components(SMALL, device="cpu"),
     "distances": lambda: mgraph.distances(SMALL, [0, 1], device="cpu"),
     "distances(reduce=…)": lambda: mgraph.distances(SMALL, reduce=["closeness", ("within", [4])], device="cpu"),
     "list_rank": lambda: mgraph.list_rank([1, 1], device="cpu"),
-    "minimum_spanning_forest": lambda: mgraph.minimum_spanning_forest(SMALL, device="cpu"),
     "sssp": lambda: mgraph.sssp(SMALL, 0, device="cpu"),
 }
 

@@ -35,7 +35,8 @@ def module(family, name):
 
 def declared(family):
     """The declared operations and the types of the declared constants."""
-    ops = module(family, "ops")
+    package = importlib.import_module(f"mgraph.kernels.{family}")
+    ops = package if package.Operations.__module__ == package.__name__ else module(family, "ops")
     operations = {
         name: call for name, call in vars(ops.Operations).items() if inspect.isfunction(call) and name[0] != "_"
     }

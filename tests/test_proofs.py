@@ -14,9 +14,12 @@ import pytest
 
 import mgraph
 from mgraph import DistributedGraph, Graph, VerificationError
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.results import Result
+from tests.support.calls import BY_CALL, of_a_graph
 from tests.support.clusters import CLUSTER_WARNINGS, cluster
 from tests.support.devices import poison
+from tests.support.formats import result_of
 
 pytestmark = CLUSTER_WARNINGS
 
@@ -125,13 +128,13 @@ SUCCESSORS = np.array([3, 7, 0, 1, 5, 10, 4, 7, 2, 9, 8])
 
 #: Calls by the result's name and what they return, on a graph and with arguments that say where to run.
 CASES = {
+    **{result_of(ALGORITHMS[BY_CALL[call.__name__]]).__name__: call for call in of_a_graph()},
     "BfsResult": lambda graph, **where: mgraph.bfs(graph, 0, **where),
     "BfsResult, predecessors": lambda graph, **where: mgraph.bfs(graph, sources=[0, 8], predecessors=True, **where),
     "BfsResult, limit": lambda graph, **where: mgraph.bfs(graph, 0, limit=3, predecessors="any", **where),
     "BfsManyResult": lambda graph, **where: mgraph.bfs_many(graph, [3, 0, 8], predecessors=True, **where),
     "SsspResult": lambda graph, **where: mgraph.sssp(graph, 0, **where),
     "SsspResult, predecessors": lambda graph, **where: mgraph.sssp(graph, sources=[0, 7], predecessors=True, **where),
-    "ApspResult": lambda graph, **where: mgraph.apsp(graph, **where),
     "ApspResult, predecessors": lambda graph, **where: mgraph.apsp(graph, predecessors=True, **where),
     "ApspResult, intermediate": lambda graph, **where: mgraph.apsp(graph, intermediate=True, **where),
     "DistancesResult": lambda graph, **where: mgraph.distances(graph, [0, 9], predecessors=True, **where),
@@ -151,11 +154,8 @@ CASES = {
         graph, [4, 8], reduce=["closeness", "harmonic"], **where
     ),
     "DistancesResult, sparse": lambda graph, **where: mgraph.distances(graph, [4, 8], limit=9, sparse=True, **where),
-    "ComponentsResult": lambda graph, **where: mgraph.connected_components(graph, **where),
-    "ClosureResult": lambda graph, **where: mgraph.transitive_closure(graph, **where),
     "ClosureResult, irreflexive": lambda graph, **where: mgraph.transitive_closure(graph, reflexive=False, **where),
     "ApspBatchResult": lambda graph, **where: mgraph.apsp_batch(small(graph), predecessors=True, **where),
-    "SpanningForestResult": lambda graph, **where: mgraph.minimum_spanning_forest(graph, **where),
     "BetweennessResult": lambda graph, **where: mgraph.betweenness(graph, [0, 4, 9], **where),
     "EdgeBetweennessResult": lambda graph, **where: mgraph.betweenness(graph, [8, 4], edges=True, **where),
     "ListRankResult": lambda graph, **where: mgraph.list_rank(SUCCESSORS, **where),

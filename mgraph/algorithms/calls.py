@@ -10,6 +10,7 @@ from .betweenness import *
 from .bfs import *
 from .closure import *
 from .components import *
+from .core_number import *
 from .distances import *
 from .list_rank import *
 from .minimum_spanning_forest import *

@@ -1,7 +1,7 @@
 """An entry of the registry: what the planner, the command line, the benchmarks and the tests use of an algorithm."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..planning.plan import Plan
@@ -92,6 +92,9 @@ class Algorithm:
         The result's arrays that every method returns bit for bit: a result that equals a verified one is right.
     rounds : callable
         Returns the rounds, levels or products that a result took; None where none are counted.
+    by_vertex : dict of str to str
+        Other libraries' functions of a graph alone whose values of the vertices are the result's first array, by the
+        library: the backend of NetworkX and the benchmarks are made from it.
     """
 
     name: str
@@ -111,6 +114,7 @@ class Algorithm:
     start: str = ""
     unique: tuple[str, ...] = ()
     rounds: Callable[[Any], int | None] = lambda result: None
+    by_vertex: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, sample: Sample, method: str, device: str) -> Any:
         """Return the result of a sample by a method on a device."""

@@ -55,6 +55,7 @@ from .measures import (
     voronoi_cells,
     wiener_index,
 )
+from .registered import FUNCTIONS as _REGISTERED
 from .running import EXPECTED_FAILURES, can_run, convert_from_nx, convert_to_nx, on_start_tests, should_run
 from .traversal import (
     ancestors,
@@ -109,6 +110,8 @@ from .weighted import (
     single_source_dijkstra_path,
     single_source_dijkstra_path_length,
 )
+
+globals().update(_REGISTERED)
 
 if _report.active() is not None:
     _report.watch_networkx()
@@ -204,4 +207,5 @@ __all__ = [
     "voronoi_cells",
     "weakly_connected_components",
     "wiener_index",
+    *_REGISTERED,
 ]

@@ -11,7 +11,7 @@ import networkx as nx
 from mgraph_networkx import FUNCTIONS
 
 from .. import lazy, report
-from . import betweenness, components, dense, generic, measures, traversal, trees, unweighted, weighted
+from . import betweenness, components, dense, generic, measures, registered, traversal, trees, unweighted, weighted
 from .converted import ConvertedGraph
 
 #: NetworkX's own tests that fail where mgraph runs its calls, each with the reason.
@@ -19,7 +19,7 @@ EXPECTED_FAILURES = {
     "TestBellmanFordAndGoldbergRadzik::test_find_negative_cycle_longer_cycle": "the cycle begins at another node",
 }
 
-_MODULES = (betweenness, components, dense, generic, measures, traversal, trees, unweighted, weighted)
+_MODULES = (betweenness, components, dense, generic, measures, registered, traversal, trees, unweighted, weighted)
 
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {
@@ -195,6 +195,7 @@ _GAINS = (
         _BY_ANY_WEIGHT,
     )
     | dict.fromkeys((name for name in FUNCTIONS if name.startswith("all_pairs_") or name == "johnson"), _EVERY)
+    | dict.fromkeys(registered.FUNCTIONS, _SEARCH)
     | dict.fromkeys(("minimum_spanning_edges", "minimum_spanning_tree"), _TREE)
     | {"floyd_warshall_numpy": _DENSE, "voronoi_cells": _BY_WEIGHT}
 )

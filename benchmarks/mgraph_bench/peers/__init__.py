@@ -46,8 +46,8 @@ def solver(peer: str, algorithm: str, graph: Any, **call: Any) -> Solver:
     ----------
     peer : str
         One of `PEERS`.
-    algorithm : {"apsp", "betweenness", "bfs", "sssp", "components", "list_rank", "minimum_spanning_forest"}
-        What to solve.
+    algorithm : str
+        What to solve: an algorithm of the registry that the library has.
     graph : Graph, sparse matrix, or array_like of shape (n, n)
         Read as `mgraph.apsp` does; for ``"list_rank"`` the successors, of shape (n,). Of parallel edges the shortest is
         taken. A matrix stays dense where the library has an algorithm for one.

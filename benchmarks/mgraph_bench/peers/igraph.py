@@ -12,7 +12,7 @@ from mgraph.dtypes import NO_PREDECESSOR
 from mgraph.graph import Graph
 
 from .conversion import betweenness_of, lengths_of, list_rank_by, one_way, smallest
-from .solver import Array, Library, Peer, Solver
+from .solver import Array, Library, Peer, Solver, by_vertex
 
 
 def _graph(igraph: Library, graph: Graph) -> tuple[Any, list[float] | None]:
@@ -78,5 +78,6 @@ PEER = Peer(
         "sssp": sssp,
         "components": components,
         "list_rank": list_rank_by(bfs),
+        **by_vertex("igraph", lambda igraph, graph, name: getattr(_graph(igraph, graph)[0], name)),
     },
 )

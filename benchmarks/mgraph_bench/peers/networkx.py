@@ -6,7 +6,7 @@ from typing import Any
 from mgraph.graph import Graph
 
 from .conversion import betweenness_of, filled, has_negative, hops, labels_of, list_rank_by, matrix_of, one_way
-from .solver import Array, Library, Peer, Solver
+from .solver import Array, Library, Peer, Solver, by_vertex
 
 
 def _graph(networkx: Library, graph: Graph) -> Any:
@@ -86,5 +86,8 @@ PEER = Peer(
         "sssp": sssp,
         "components": components,
         "list_rank": list_rank_by(bfs),
+        **by_vertex(
+            "networkx", lambda networkx, graph, name: partial(getattr(networkx, name), _graph(networkx, graph))
+        ),
     },
 )

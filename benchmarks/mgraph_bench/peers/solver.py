@@ -3,8 +3,13 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from mgraph.algorithms.entry import Algorithm
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.arrays import Array
 from mgraph.errors import MgraphError
+from mgraph.graph import Graph
 
 #: A library's module, imported. It is passed to the functions, as few users install all libraries.
 Library = Any
@@ -33,6 +38,34 @@ class Solver(NamedTuple):
     solve: Callable[[], Any]
     arrays: Callable[[Any], dict[str, Array]]
     called: str
+
+
+def by_vertex(
+    library: str, solve: Callable[[Library, Graph, str], Callable[[], Any]]
+) -> dict[str, Callable[..., Solver]]:
+    """Return the calls of a library for the algorithms whose entries name a function of a graph alone.
+
+    Parameters
+    ----------
+    library : str
+        The library's name in the entries.
+    solve : callable
+        Returns the call of the function of a name, whose values are in the order of the vertices, or by their numbers.
+    """
+
+    def made(entry: Algorithm, name: str) -> Callable[..., Solver]:
+        def solver(module: Library, graph: Graph) -> Solver:
+            def arrays(raw: Any) -> dict[str, Array]:
+                values = [raw[v] for v in range(graph.n)] if isinstance(raw, dict) else raw
+                return {next(iter(entry.unique)): np.asarray(values)}
+
+            return Solver(solve(module, graph, name), arrays, f"{library}.{name}")
+
+        return solver
+
+    return {
+        name: made(entry, entry.by_vertex[library]) for name, entry in ALGORITHMS.items() if library in entry.by_vertex
+    }
 
 
 class Peer(NamedTuple):
