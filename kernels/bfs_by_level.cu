@@ -169,7 +169,7 @@ template <typename Offset, int HELD>
 __global__ void __launch_bounds__(THREADS)
     enqueue(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices, int size,
                const int* __restrict__ queue, int level, int* distance, int* next, Control* control) {
-    __shared__ int held[max(HELD, 1)];
+    __shared__ int held[HELD ? HELD : 1];
     __shared__ int found;
     __shared__ unsigned long long place;
     if (threadIdx.x == 0) found = 0;

@@ -676,7 +676,7 @@ def test_a_file_holds_a_hierarchy(device, dtype, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"version": np.array([3])},
+        {"version": np.array([5])},
         {"version": np.array([2])},
         {"version": np.array([2]), "ids": np.array(["a"])},
         {"version": np.array([2]), "ids": np.zeros(4)},

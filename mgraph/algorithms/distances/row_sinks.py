@@ -321,6 +321,9 @@ def binned(D: Array, limits: Array, xp: Any) -> Array:
         counts = np.zeros((len(D), len(limits) - 1), np.int64)
         histogram_kernels.of_kind("cpu").count(D, limits, counts)
         return counts
+    if D.dtype == np.float32:  # CuPy compiles with -ftz: a limit just below 0 would be 0
+        least = np.finfo(np.float32).tiny
+        limits = xp.where(abs(limits) >= least, limits, xp.where(limits < 0, -least, xp.float32(0)))
     rows, columns = len(D), len(limits) + 1
     places = xp.searchsorted(limits, D)
     places += columns * xp.arange(rows)[:, None]
