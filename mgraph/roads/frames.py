@@ -87,7 +87,7 @@ def from_frames(nodes: Any, edges: Any) -> Network:
     tail, head = (index.get_indexer(edges[name]) for name in ends)
     for found, name in ((tail, ends[0]), (head, ends[1])):
         if (found < 0).any():
-            unknown = edges[name].iloc[int(np.argmax(found < 0))]
+            unknown = edges[name].tolist()[int(np.argmax(found < 0))]
             raise InputError(argument=f"edges[{name!r}]", value=unknown, expected="the id of a node")
     columns = {name: list(edges[name]) for name in edges if name not in (*ends, "key")}
     return _network(tail, head, columns, nodes[list(places)].to_numpy(np.float64), index.to_numpy())
