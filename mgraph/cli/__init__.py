@@ -22,6 +22,7 @@ from . import measures as measures
 from . import plans as plans
 from . import residents as residents
 from . import resuming as resuming
+from . import road_tables as road_tables
 from . import roads as roads
 from . import script as script
 from .commands import Command as Command

@@ -1,4 +1,4 @@
-"""The commands ``mgraph roads``: road networks with traffic."""
+"""The commands ``mgraph roads``, and of them `assign`: how traffic divides among routes."""
 
 import contextlib
 import sys
@@ -19,9 +19,11 @@ from .options import json_option, quiet_option
 from .summaries import as_json_text
 
 
-@main.group(cls=click.Group, epilog="Example: mgraph roads assign town_net.tntp town_trips.tntp")
+@main.group(
+    cls=click.Group, epilog="Example: mgraph roads table city.osm --origins a.csv --destinations b.csv --out t.parquet"
+)
 def roads() -> None:
-    """Road networks: how traffic divides among routes."""
+    """Road networks: tables of times, areas that are reached, and traffic."""
 
 
 @contextlib.contextmanager

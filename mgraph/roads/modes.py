@@ -40,8 +40,8 @@ _UNITS = {"mph": 1.609344, "knots": 1.852}
 class Mode(NamedTuple):
     """A mode of travel: its tags of access, from the closest to the widest, and the classes that it may use.
 
-    `speed` in kilometres an hour is that of all streets, or None if limits and classes say it. `barriers` stop it unless
-    a tag of access lets it pass.
+    `speed` in kilometres an hour is that of all streets, or None if limits and classes say it. `barriers` stop it
+    unless a tag of access lets it pass.
     """
 
     access: tuple[str, ...]

@@ -8,12 +8,14 @@ import numpy as np
 
 from .. import device as devices
 from .. import lazy
-from ..arguments import as_array, checked_choice, checked_integer
+from ..arguments import as_array, checked_choice, checked_integer, checked_number
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
 from ..hierarchy import Hierarchy
+from .isochrones import Isochrones, area_around, pieces, reached_links
 from .places import FAR, Places, nearest_vertices
+from .route import Route
 from .sphere import vectors
 from .table import NearestOf, Table, nearest_of, table
 
@@ -212,10 +214,104 @@ class Network:
         starts, ends = self._places(origins, "origins"), self._places(facilities, "facilities")
         return nearest_of(self.hierarchy(weight), starts, ends, checked_integer("k", k, 1))
 
+    def isochrones(
+        self, points: Any, limits: Sequence[float], weight: str = "seconds", *, buffer: float = 50
+    ) -> Isochrones:
+        """Return the streets and the areas that are reached from points within limits.
+
+        Parameters
+        ----------
+        points : points as of `nearest`, or Places
+            Where the isochrones begin.
+        limits : sequence of float
+            Of the column `weight`, such as 300, 600 and 900 seconds.
+        weight : str
+            The column that routes are shortest by.
+        buffer : float
+            An area is what lies within so many metres of a reached street. Of an area that a grid of 4 million cells
+            does not resolve it is larger.
+
+        Returns
+        -------
+        Isochrones
+
+        Raises
+        ------
+        InputError
+            As `nearest` does, and for limits that are not numbers above 0.
+        MissingPackageError
+            If contourpy, which comes with Matplotlib, is not installed.
+        """
+        places = self._places(points, "points")
+        column, width = self._column("weight", weight), checked_number("buffer", buffer, 1)
+        steps = sorted(checked_number("limits", each, 0) for each in np.atleast_1d(np.asarray(limits, object)).tolist())
+        reached, polygons = [], []
+        for vertex in places.vertices.tolist():
+            distances = devices.to_host(self.hierarchy(weight).distances([vertex], ids=False))[0]
+            found = [reached_links(self.tail, column, distances, limit) for limit in steps]
+            lines = [[pieces(self.shape(link), share) for link, share in zip(*each, strict=True)] for each in found]
+            reached.append(found)
+            polygons.append([area_around(each, width) for each in lines])
+        return Isochrones(places, steps, reached, polygons)
+
+    def route(self, origin: Any, destination: Any, weight: str = "seconds") -> Route:
+        """Return the shortest route by a column of `links`, with its geometry and the sums of all columns.
+
+        Parameters
+        ----------
+        origin, destination : point, shape (2,), or Places of one point
+            The ends.
+        weight : str
+            The column that the route is shortest by.
+
+        Returns
+        -------
+        Route
+
+        Raises
+        ------
+        InputError
+            As `nearest` does, and for more than one point.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where, ids=[31, 32, 33])
+        >>> found = network.route(where[0], where[2])
+        >>> found.ids.tolist(), found.totals
+        ([31, 32, 33], {'seconds': 15.0, 'metres': 160.0})
+        """
+        ends = []
+        for name, given in (("origin", origin), ("destination", destination)):
+            places = self._places(given, name)
+            if len(places.ids) != 1:
+                raise InputError(argument=name, value=f"{len(places.ids)} points", expected="one point")
+            ends.append(places.vertices[0])
+        column = self._column("weight", weight)
+        found = self.hierarchy(weight).pairs(ends[:1], ends[1:], paths=True, ids=False)
+        vertices = devices.to_host(found.vertices).astype(np.int64)
+        links = self._links_between(vertices[:-1], vertices[1:], column)
+        there = len(vertices) > 0
+        totals = {name: float(each[links].sum()) if there else float("nan") for name, each in self.links.items()}
+        parts = [self.shape(link)[1 if place else 0 :] for place, link in enumerate(links.tolist())]
+        points = np.concatenate(parts) if parts else self.coordinates[vertices]
+        return Route(links, self.ids[vertices], totals, points)
+
+    def _links_between(self, tails: np.ndarray, heads: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Return the link from each tail to its head; of parallel ones, the first of the least weight."""
+        begins = devices.to_host(self.graph.csr().indptr)
+        chosen = []
+        for tail, head in zip(tails.tolist(), heads.tolist(), strict=True):
+            links = self.link_of_edge[begins[tail] : begins[tail + 1]]
+            links = links[self.head[links] == head]
+            chosen.append(links[np.argmin(column[links])])
+        return np.array(chosen, np.int64)
+
     def largest_component(self, connection: str = "weak") -> "Network":
         """Return the network of the largest component alone, as of `Graph.largest_component`."""
         plain = Graph.from_edges(self.tail, self.head, n=self.graph.n)
-        kept = plain.largest_component(connection).ids
+        kept = np.asarray(plain.largest_component(connection).ids)
         number = np.full(self.graph.n, -1)
         number[kept] = np.arange(len(kept))
         tail, head = number[self.tail], number[self.head]

@@ -140,12 +140,12 @@ def _network(ways: _Ways, nodes: _Nodes) -> Network | None:
     known[known] = nodes.ids[place[known]] == ways.nodes[known]
     # A step leads from one position to the next of the same way; a repeated node is no step.
     step = (way[1:] == way[:-1]) & known[1:] & known[:-1] & (place[1:] != place[:-1])
+    if not step.any():
+        return None
     before, after = np.append(False, step), np.append(step, False)
     used = np.bincount(place[before | after], minlength=len(nodes.ids))
-    ends = (before ^ after) | ((before & after) & (used[np.minimum(place, len(nodes.ids) - 1)] > 1))
+    ends = (before ^ after) | ((before & after) & (used[np.where(known, place, 0)] > 1))
     starts = np.flatnonzero(ends & after)
-    if not len(starts):
-        return None
     stops = np.flatnonzero(ends & before)
     lengths = np.zeros(len(place))
     moved = np.flatnonzero(step)

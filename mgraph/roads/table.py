@@ -97,12 +97,14 @@ def table(hierarchy: Hierarchy, starts: Places, ends: Places, weight: str, along
             raise InputError(f"a column of a table cannot be named {name!r}: rename it")
     entries = len(starts.vertices) * len(ends.vertices)
     devices.check_free_memory(f"{1 + len(along)} tables of {entries:,} entries", 17 * entries, devices.find("cpu"))
+    rows, row = np.unique(starts.vertices, return_inverse=True)  # points share vertices: each is searched once
+    columns, column = np.unique(ends.vertices, return_inverse=True)
     if along:
-        found = hierarchy.distances(starts.vertices, ends.vertices, along=list(along.values()), ids=False)
+        found = hierarchy.distances(rows, columns, along=list(along.values()), ids=False)
         matrices = dict(zip((weight, *along), (found.distances, *found.along), strict=True))
     else:
-        matrices = {weight: hierarchy.distances(starts.vertices, ends.vertices, ids=False)}
-    return Table(starts, ends, {name: _with_nan(matrix) for name, matrix in matrices.items()})
+        matrices = {weight: hierarchy.distances(rows, columns, ids=False)}
+    return Table(starts, ends, {name: _with_nan(matrix)[np.ix_(row, column)] for name, matrix in matrices.items()})
 
 
 def nearest_of(hierarchy: Hierarchy, starts: Places, ends: Places, k: int) -> NearestOf:

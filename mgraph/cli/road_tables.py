@@ -1,0 +1,155 @@
+"""The commands ``mgraph roads table`` and ``isochrones``: from a file of OpenStreetMap to a file of results."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from .. import roads as networks
+from ..errors import InputError, printable
+from ..io import TABLES, check_output
+from .commands import Command
+from .options import json_option, quiet_option
+from .roads import roads
+from .summaries import as_json_text
+
+_FAR = 5000.0
+
+
+def _network_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the file of a network and what is read of it."""
+    decorators = (
+        click.argument("file", metavar="FILE", type=click.Path(path_type=Path)),
+        click.option("--mode", type=click.Choice(["drive", "bike", "walk"]), default="drive", show_default=True),
+        click.option("--extract", metavar="W,S,E,N", help="Keep what lies in this box of degrees."),
+        click.option(
+            "--component",
+            type=click.Choice(["weak", "strong", "all"]),
+            default="strong",
+            show_default=True,
+            help="Keep the largest component, so that points do not lie at streets without a way out.",
+        ),
+        click.option(
+            "--limit", type=float, default=_FAR, show_default=True, help="How many metres a point may lie from a road."
+        ),
+    )
+    for add in reversed(decorators):
+        function = add(function)
+    return function
+
+
+def _network(file: Path, mode: str, extract: str | None, component: str) -> networks.Network:
+    """Return the network that the options name."""
+    box = None if extract is None else _numbers("extract", extract)
+    return networks.read_osm(file, mode, box, None if component == "all" else component)
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise InputError(argument=name, value=text, expected="numbers with commas between them") from None
+
+
+def _places(network: networks.Network, file: Path, limit: float) -> networks.Places:
+    """Return the points of a file of CSV on a network, with the ids that it has."""
+    points, ids = networks.read_points(file)
+    return network.nearest(points, limit=limit)._replace(ids=ids)
+
+
+def _finish(
+    network: networks.Network, facts: dict[str, Any], words: str, out: Path, quiet: bool, as_json: bool
+) -> None:
+    known = {"vertices": network.graph.n, "links": len(network.tail)}
+    if as_json:
+        click.echo(as_json_text({**known, **facts, "out": str(out)}))
+    elif not quiet:
+        click.echo(f"{known['vertices']:,} vertices, {known['links']:,} links\n{words}")
+        click.echo(f"time: {facts['seconds']:.3g} s\nsaved: {printable(str(out))}")
+
+
+@roads.command(
+    cls=Command, epilog="Example: mgraph roads table city.osm --origins a.csv --destinations b.csv --out t.parquet"
+)
+@_network_options
+@click.option(
+    "--origins", type=click.Path(path_type=Path), required=True, help="Points: CSV with lon, lat, perhaps id."
+)
+@click.option("--destinations", type=click.Path(path_type=Path), help="Likewise; by default the origins.")
+@click.option("--weight", default="seconds", show_default=True, help="What routes are shortest by: seconds or metres.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="Save the table (.parquet, .csv, .csv.gz, .npz)."
+)
+@click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
+@quiet_option
+@json_option
+def table(
+    file: Path,
+    mode: str,
+    extract: str | None,
+    component: str,
+    limit: float,
+    origins: Path,
+    destinations: Path | None,
+    weight: str,
+    out: Path,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Find the times and lengths of the routes between points, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
+    check_output(out, overwrite, (".npz", *TABLES))
+    started = time.perf_counter()
+    network = _network(file, mode, extract, component)
+    starts = _places(network, origins, limit)
+    ends = starts if destinations is None else _places(network, destinations, limit)
+    found = network.table(starts, ends, weight)
+    found.save(out, overwrite=overwrite)
+    lost = int(np.isnan(next(iter(found.matrices.values()))).sum())
+    rows, columns = len(starts.ids), len(ends.ids)
+    facts = {
+        "origins": rows,
+        "destinations": columns,
+        "without_route": lost,
+        "seconds": time.perf_counter() - started,
+    }
+    words = f"table: {rows:,} x {columns:,}, {lost:,} without a route"
+    _finish(network, facts, words, out, quiet, as_json)
+
+
+@roads.command(
+    cls=Command, epilog="Example: mgraph roads isochrones city.osm --points a.csv --limits 300,600 --out areas.geojson"
+)
+@_network_options
+@click.option("--points", type=click.Path(path_type=Path), required=True, help="Points: CSV with lon, lat, perhaps id.")
+@click.option("--limits", metavar="LIST", default="300,600,900", show_default=True, help="Seconds, with commas.")
+@click.option("--weight", default="seconds", show_default=True, help="What is limited: seconds or metres.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Save the areas (.geojson, .parquet).")
+@click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
+@quiet_option
+@json_option
+def isochrones(
+    file: Path,
+    mode: str,
+    extract: str | None,
+    component: str,
+    limit: float,
+    points: Path,
+    limits: str,
+    weight: str,
+    out: Path,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
+    check_output(out, overwrite, (".geojson", ".parquet"))
+    started, steps = time.perf_counter(), _numbers("limits", limits)
+    network = _network(file, mode, extract, component)
+    found = network.isochrones(_places(network, points, limit), steps, weight)
+    found.save(out, overwrite=overwrite)
+    facts = {"points": len(found.places.ids), "limits": found.limits, "seconds": time.perf_counter() - started}
+    _finish(network, facts, f"isochrones: {len(found.places.ids):,} points, {len(steps)} limits", out, quiet, as_json)

@@ -1,0 +1,127 @@
+"""Networks from graphs of OSMnx and from dataframes."""
+
+from typing import Any
+
+import numpy as np
+
+from .. import lazy
+from ..errors import InputError
+from .network import Network
+
+#: Columns that other libraries have, and what they are called here.
+_NAMES = {"length": "metres", "travel_time": "seconds"}
+
+
+def from_osmnx(graph: Any) -> Network:
+    """Return the network of a graph of OSMnx, a `networkx.MultiDiGraph` whose nodes have `x` and `y`.
+
+    Each edge is a link. ``length`` becomes ``"metres"``, ``travel_time`` (of ``osmnx.add_edge_travel_times``)
+    ``"seconds"``; other attributes that are numbers on all edges keep their names. ``geometry`` is kept.
+
+    Raises
+    ------
+    InputError
+        If the graph is projected or not directed, a node has no coordinates, or no attribute is a number on all edges.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from mgraph import roads
+    >>> streets = networkx.MultiDiGraph()
+    >>> streets.add_node(7, x=24.94, y=60.17)
+    >>> streets.add_node(9, x=24.95, y=60.17)
+    >>> _ = streets.add_edge(7, 9, length=553.0)
+    >>> roads.from_osmnx(streets)
+    Network(2 vertices, 1 links: metres)
+    """
+    if not hasattr(graph, "edges") or not getattr(graph, "is_directed", bool)():
+        raise InputError(argument="graph", value=type(graph).__name__, expected="a networkx.MultiDiGraph of OSMnx")
+    number = {node: place for place, node in enumerate(graph.nodes)}
+    try:
+        where = np.array([[data["x"], data["y"]] for _, data in graph.nodes(data=True)], np.float64).reshape(-1, 2)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"each node of the graph must have numbers x and y: {error}") from error
+    edges = list(graph.edges(data=True))
+    tail, head = (np.array([number[edge[side]] for edge in edges], np.int64) for side in (0, 1))
+    names = list(dict.fromkeys(name for _, _, data in edges for name in data))
+    columns = {name: [data.get(name) for _, _, data in edges] for name in names}
+    return _network(tail, head, columns, where, _ids(list(graph.nodes)))
+
+
+def from_frames(nodes: Any, edges: Any) -> Network:
+    """Return the network of two dataframes, such as momepy, pandana, pyrosm and OSMnx make.
+
+    Parameters
+    ----------
+    nodes : DataFrame
+        Its index, or a column ``id``, has ids; columns ``x`` and ``y``, or ``lon`` and ``lat``, are degrees.
+    edges : DataFrame
+        A row for each direction of a street: columns, or levels of the index, ``u`` and ``v``, or ``from`` and ``to``.
+        ``length`` becomes ``"metres"``, ``travel_time`` ``"seconds"``; other columns of numbers keep their names.
+        ``geometry`` is kept.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, an edge ends at a node that is not there, or no column is a number on all edges.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from mgraph import roads
+    >>> nodes = pandas.DataFrame({"x": [24.94, 24.95], "y": [60.17, 60.17]}, index=[7, 9])
+    >>> roads.from_frames(nodes, pandas.DataFrame({"u": [7, 9], "v": [9, 7], "length": [553.0, 553.0]}))
+    Network(2 vertices, 2 links: metres)
+    """
+    pandas = lazy.optional("pandas", "from_frames()")
+    edges = edges.reset_index() if edges.index.nlevels > 1 else edges
+    ends = next((pair for pair in (("u", "v"), ("from", "to")) if set(pair) <= set(edges)), None)
+    places = next((pair for pair in (("x", "y"), ("lon", "lat")) if set(pair) <= set(nodes)), None)
+    if ends is None:
+        raise InputError(argument="edges", value=list(edges), expected="a dataframe with columns 'u' and 'v'")
+    if places is None:
+        raise InputError(argument="nodes", value=list(nodes), expected="a dataframe with columns 'x' and 'y'")
+    index = pandas.Index(nodes["id"]) if "id" in nodes else nodes.index
+    if not index.is_unique:
+        raise InputError(argument="nodes", value=index[index.duplicated()][0], expected="one row for each id")
+    tail, head = (index.get_indexer(edges[name]) for name in ends)
+    for found, name in ((tail, ends[0]), (head, ends[1])):
+        if (found < 0).any():
+            unknown = edges[name].tolist()[int(np.argmax(found < 0))]
+            raise InputError(argument=f"edges[{name!r}]", value=unknown, expected="the id of a node")
+    columns = {name: list(edges[name]) for name in edges if name not in (*ends, "key")}
+    return _network(tail, head, columns, nodes[list(places)].to_numpy(np.float64), index.to_numpy())
+
+
+def _ids(nodes: list[Any]) -> Any:
+    return nodes if all(isinstance(node, (int, str)) for node in nodes) else None
+
+
+def _network(tail: np.ndarray, head: np.ndarray, given: dict[str, list[Any]], where: np.ndarray, ids: Any) -> Network:
+    """Return a network whose columns are those that are numbers of 0 or more on all edges."""
+    outside = ~((np.abs(where[:, 0]) <= 360) & (np.abs(where[:, 1]) <= 90))
+    if outside.any():
+        value = tuple(where[outside.argmax()].tolist())
+        raise InputError(
+            ": a projected graph goes back by to_crs(4326)", argument="x, y", value=value, expected="degrees"
+        )
+    columns = {}
+    for name, values in given.items():
+        if all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in values):
+            column = np.array(values, np.float64)
+            if _NAMES.get(name, name) in ("metres", "seconds") or (column >= 0).all():
+                columns[_NAMES.get(name, name)] = column
+    if not columns:
+        raise InputError(argument="edges", value=sorted(given), expected="numbers on all edges, such as 'length'")
+    return Network(tail, head, columns, where, ids, _shapes(given.get("geometry"), tail, head, where))
+
+
+def _shapes(geometry: Any, tail: np.ndarray, head: np.ndarray, where: np.ndarray) -> Any:
+    """Return the points of all lines, straight ones where there is none, and where those of each begin."""
+    if geometry is None:
+        return None
+    lines = [
+        where[[start, end]] if line is None or not hasattr(line, "coords") else np.array(line.coords)[:, :2]
+        for line, start, end in zip(geometry, tail.tolist(), head.tolist(), strict=True)
+    ]
+    return np.concatenate(lines), np.cumsum([0, *map(len, lines)])

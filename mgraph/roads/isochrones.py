@@ -1,0 +1,180 @@
+"""Isochrones: the streets that are reached within a weight, and the areas around them.
+
+The areas are what lies within `buffer` metres of a reached street: contours of the distance on a grid.
+"""
+
+import json
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import lazy
+from ..io import check_output, path_of, replacing
+from .places import Places
+from .sphere import flat, unflat
+
+#: Cells of a buffer's width, and the most cells of a grid.
+_CELLS, _MOST_CELLS = 4, 1 << 22
+
+Rings = list[np.ndarray]
+
+
+class Reached(NamedTuple):
+    """The streets that are reached from a place within a limit.
+
+    Attributes
+    ----------
+    links : array of int64, shape (k,)
+        The links of the network that are reached at least in part.
+    shares : array of float64, shape (k,)
+        The share of each link that is reached, from its tail.
+    """
+
+    links: np.ndarray
+    shares: np.ndarray
+
+
+class Isochrones:
+    """What `Network.isochrones` finds: for each place and each limit the streets and the area that are reached.
+
+    Attributes
+    ----------
+    places : Places
+        Where the isochrones begin.
+    limits : list of float
+        The limits, ascending.
+    reached : list of list of Reached
+        The streets, for each place a list with one element for each limit.
+    polygons : list of list of list of list of array
+        The areas likewise: polygons, each a list of rings, the outer one first, of longitudes and latitudes.
+    """
+
+    def __init__(
+        self, places: Places, limits: list[float], reached: list[list[Reached]], polygons: list[list[list[Rings]]]
+    ) -> None:
+        self.places, self.limits, self.reached, self.polygons = places, limits, reached, polygons
+
+    def __repr__(self) -> str:
+        return f"<Isochrones: {len(self.places.ids):,} places, limits {', '.join(f'{each:g}' for each in self.limits)}>"
+
+    def to_geojson(self) -> dict[str, Any]:
+        """Return a FeatureCollection of GeoJSON: a MultiPolygon for each place and limit, the largest limits first."""
+        features = []
+        for ident, areas in zip(self.places.ids.tolist(), self.polygons, strict=True):
+            for limit, area in reversed(list(zip(self.limits, areas, strict=True))):
+                shape = {"type": "MultiPolygon", "coordinates": [[ring.tolist() for ring in each] for each in area]}
+                features.append({"type": "Feature", "properties": {"id": ident, "limit": limit}, "geometry": shape})
+        return {"type": "FeatureCollection", "features": features}
+
+    def to_geopandas(self) -> Any:
+        """Return a GeoDataFrame with a row for each place and limit, in degrees (EPSG:4326).
+
+        Raises
+        ------
+        MissingPackageError
+            If GeoPandas is not installed.
+        """
+        geopandas = lazy.optional("geopandas", "Isochrones.to_geopandas")
+        return geopandas.GeoDataFrame.from_features(self.to_geojson()["features"], crs="EPSG:4326")
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the areas to ``.geojson``, or as GeoParquet to ``.parquet``; the file appears whole or not at all.
+
+        Raises
+        ------
+        InputError
+            For another suffix, or a path that cannot be written.
+        OutputExistsError
+            If the file exists, and `overwrite` is False.
+        MissingPackageError
+            If GeoPandas is not installed, for ``.parquet``.
+        """
+        check_output(path, overwrite, (".geojson", ".parquet"))
+        target = path_of(os.fspath(path))
+        frame = self.to_geopandas() if target.suffix == ".parquet" else None
+        with replacing(target, overwrite) as file:
+            if frame is not None:
+                frame.to_parquet(file)
+            else:
+                file.write(json.dumps(self.to_geojson()).encode())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the areas by Matplotlib, the lower limits in stronger colours, and return the axes.
+
+        Raises
+        ------
+        MissingPackageError
+            If Matplotlib is not installed.
+        """
+        axes = lazy.optional("matplotlib.pyplot", "plot()").subplots()[1] if ax is None else ax
+        patches, paths = (lazy.optional(f"matplotlib.{name}", "plot()") for name in ("patches", "path"))
+        colours = lazy.optional("matplotlib", "plot()").colormaps["viridis"]
+        for areas in self.polygons:
+            for place, area in reversed(list(enumerate(areas))):
+                outlines = [paths.Path(ring, closed=True) for polygon in area for ring in polygon]
+                if outlines:
+                    outline = paths.Path.make_compound_path(*outlines)
+                    axes.add_patch(patches.PathPatch(outline, facecolor=colours(place / len(areas)), alpha=0.5))
+        axes.autoscale_view()
+        middle = np.mean(axes.get_ylim())
+        axes.set(xlabel="longitude", ylabel="latitude", aspect=1 / max(np.cos(np.radians(middle)), 0.01))
+        return axes
+
+
+def reached_links(tail: np.ndarray, weights: np.ndarray, distances: np.ndarray, limit: float) -> Reached:
+    """Return the links that are reached within a limit if vertices lie at these distances."""
+    left = limit - distances[tail]
+    links = np.flatnonzero((left >= 0) & np.isfinite(weights))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(weights[links] <= left[links], 1.0, left[links] / weights[links])
+    kept = shares > 0
+    return Reached(links[kept], shares[kept])
+
+
+def pieces(shape: np.ndarray, share: float) -> np.ndarray:
+    """Return the first share of a line, by the lengths of its parts in degrees at their latitude."""
+    if share >= 1:
+        return shape
+    steps = np.hypot(*(np.diff(shape, axis=0) * [np.cos(np.radians(shape[0, 1])), 1]).T)
+    along = np.concatenate([[0], np.cumsum(steps)])
+    end = share * along[-1]
+    whole = shape[along < end]
+    last = [np.interp(end, along, column) for column in shape.T]
+    return np.concatenate([whole, [last]])
+
+
+def area_around(lines: Rings, buffer: float) -> list[Rings]:
+    """Return the polygons of what lies within `buffer` metres of lines."""
+    if not lines:
+        return []
+    contours = lazy.optional("contourpy", "isochrones()")
+    transform = lazy.optional("scipy.ndimage", "isochrones()").distance_transform_edt
+    every = np.concatenate(lines)
+    origin = every.mean(axis=0)
+    lines = [flat(line, origin) for line in lines]
+    every = np.concatenate(lines)
+    low, high = every.min(axis=0) - 2 * buffer, every.max(axis=0) + 2 * buffer
+    cell = max(buffer / _CELLS, float(np.sqrt(np.prod(high - low) / _MOST_CELLS)))
+    buffer = max(buffer, 2 * cell)
+    columns, rows = (np.ceil((high - low) / cell).astype(int) + 1).tolist()
+    free = np.ones((rows, columns), bool)
+    across, up = ((_dense(lines, cell / 2) - low) / cell).round().astype(int).T
+    free[up, across] = False
+    away = transform(free) * cell
+    generator = contours.contour_generator(
+        low[0] + cell * np.arange(columns), low[1] + cell * np.arange(rows), -away, fill_type="OuterOffset"
+    )
+    points, offsets = generator.filled(-buffer, 1.0)
+    cut = [np.split(each, where[1:-1].astype(int)) for each, where in zip(points, offsets, strict=True)]
+    return [[unflat(ring, origin) for ring in polygon] for polygon in cut]
+
+
+def _dense(lines: Rings, step: float) -> np.ndarray:
+    """Return points on lines, at most `step` apart."""
+    starts = np.concatenate([line[:-1] if len(line) > 1 else line for line in lines])
+    ends = np.concatenate([line[1:] if len(line) > 1 else line for line in lines])
+    counts = np.ceil(np.hypot(*(ends - starts).T) / step).astype(int) + 1
+    part = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    share = (part / np.repeat(np.maximum(counts - 1, 1), counts))[:, None]
+    return np.repeat(starts, counts, axis=0) * (1 - share) + np.repeat(ends, counts, axis=0) * share

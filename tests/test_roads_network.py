@@ -1,0 +1,336 @@
+"""Networks of streets: files of OpenStreetMap, tables beside NetworkX, routes, isochrones, frames and the commands."""
+
+import gzip
+import json
+
+import networkx
+import numpy as np
+import pandas
+import pytest
+from click.testing import CliRunner
+
+import mgraph
+from mgraph import roads
+from mgraph.cli import main
+
+pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning:osmium")]
+SIDE, STEP = 7, 0.002
+MODES = ("drive", "bike", "walk")
+
+
+def text_of(nodes, ways):
+    """Return a file of OpenStreetMap: nodes as id -> (lon, lat, tags), ways as (refs, tags)."""
+
+    def tags(given):
+        return "".join(f'<tag k="{key}" v="{value}"/>' for key, value in given.items())
+
+    lines = [
+        f'<node id="{each}" version="1" lat="{lat}" lon="{lon}">{tags(own)}</node>'
+        for each, (lon, lat, own) in nodes.items()
+    ]
+    for number, (refs, own) in enumerate(ways, 1):
+        inner = "".join(f'<nd ref="{ref}"/>' for ref in refs)
+        lines.append(f'<way id="{number}" version="1">{inner}{tags(own)}</way>')
+    return f'<?xml version="1.0"?><osm version="0.6">{"".join(lines)}</osm>'
+
+
+def line(count):
+    return {each: (24.9 + STEP * each, 60.0, {}) for each in range(1, count + 1)}
+
+
+def read(folder, nodes, ways, mode="drive", **options):
+    path = folder / "town.osm"
+    path.write_text(text_of(nodes, ways))
+    return roads.read_osm(path, mode, **options)
+
+
+def town():
+    """Return a grid of streets, some one-way, some for cars or feet alone, with ids beyond 32 bits."""
+    rng, first = np.random.default_rng(5), 1 << 40
+    nodes = {
+        first + SIDE * row + column: (24.9 + STEP * column, 60 + STEP * row / 2, {})
+        for row in range(SIDE)
+        for column in range(SIDE)
+    }
+    kinds = ("residential", "primary", "footway", "cycleway", "tertiary", "unclassified")
+    ways = []
+    for k in range(SIDE):
+        row, column = [first + SIDE * k + j for j in range(SIDE)], [first + SIDE * j + k for j in range(SIDE)]
+        for refs in (row[:4], row[3:], column[:5], column[4:]):
+            own = {"highway": str(rng.choice(kinds)), "oneway": str(rng.choice(["yes", "no", "-1"]))}
+            ways.append((refs, own | ({"maxspeed": "20 mph"} if rng.random() < 0.3 else {})))
+    return nodes, ways
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Return the town as a file of each format."""
+    osmium = pytest.importorskip("osmium")
+    folder = tmp_path_factory.mktemp("town")
+    text = text_of(*town())
+    (folder / "town.osm").write_text(text)
+    (folder / "town.osm.xml.gz").write_bytes(gzip.compress(text.encode()))
+    with osmium.SimpleWriter(str(folder / "town.osm.pbf")) as writer:
+        for each in osmium.FileProcessor(str(folder / "town.osm")):
+            writer.add(each)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def network(files):
+    return roads.read_osm(files / "town.osm.pbf", "walk")
+
+
+def every(network):
+    return roads.Places(np.arange(network.graph.n), np.zeros(network.graph.n), network.ids)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["town.osm.pbf", "town.osm.xml.gz"])
+def test_tables_equal_those_of_networkx(files, name, mode):
+    network = roads.read_osm(files / name, mode)
+    graph = networkx.MultiDiGraph()
+    graph.add_nodes_from(range(network.graph.n))
+    graph.add_weighted_edges_from(zip(network.tail, network.head, network.links["seconds"], strict=True))
+    found = network.table(every(network))
+    expected = np.full((network.graph.n,) * 2, np.nan)
+    for source, row in networkx.all_pairs_dijkstra_path_length(graph):
+        expected[source, list(row)] = list(row.values())
+    np.testing.assert_allclose(found.seconds, expected, rtol=1e-12)
+    assert (np.isnan(found.metres) == np.isnan(expected)).all()
+    assert network.ids.min() >= 1 << 40
+
+
+@pytest.mark.parametrize(
+    ("tags", "mode", "expected"),
+    [
+        ({"highway": "residential"}, "drive", {(1, 3), (3, 1)}),
+        ({"highway": "residential", "oneway": "yes"}, "drive", {(1, 3)}),
+        ({"highway": "residential", "oneway": "-1"}, "drive", {(3, 1)}),
+        ({"highway": "motorway"}, "drive", {(1, 3)}),
+        ({"highway": "residential", "junction": "roundabout"}, "drive", {(1, 3)}),
+        ({"highway": "residential", "oneway": "yes", "oneway:bicycle": "no"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "residential", "oneway": "yes", "cycleway": "opposite_lane"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "residential", "oneway": "yes"}, "walk", {(1, 3), (3, 1)}),
+        ({"highway": "residential", "access": "no", "foot": "yes"}, "walk", {(1, 3), (3, 1)}),
+        ({"highway": "footway", "bicycle": "designated"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "steps"}, "walk", {(1, 3), (3, 1)}),
+    ],
+)
+def test_tags_say_which_directions_are_open(tmp_path, tags, mode, expected):
+    pytest.importorskip("osmium")
+    network = read(tmp_path, line(3), [([1, 2, 3], tags)], mode)
+    pairs = zip(network.ids[network.tail].tolist(), network.ids[network.head].tolist(), strict=True)
+    assert set(pairs) == expected
+
+
+@pytest.mark.parametrize(
+    ("tags", "mode"),
+    [
+        ({"highway": "residential", "motor_vehicle": "private"}, "drive"),
+        ({"highway": "footway"}, "drive"),
+        ({"highway": "motorway"}, "walk"),
+        ({"highway": "steps"}, "bike"),
+        ({"highway": "pedestrian", "area": "yes"}, "walk"),
+        ({"highway": "proposed"}, "walk"),
+        ({"waterway": "river"}, "drive"),
+    ],
+)
+def test_a_file_without_a_street_of_the_mode_is_refused(tmp_path, tags, mode):
+    pytest.importorskip("osmium")
+    with pytest.raises(mgraph.InputError, match=f"no street for mode='{mode}'"):
+        read(tmp_path, line(3), [([1, 2, 3], tags)], mode)
+
+
+@pytest.mark.parametrize(
+    ("limit", "speed"), [("50", 50), ("30 mph", 48.28032), ("walk", 5), ("0", 30), ("none", 30), ("40;60", 40)]
+)
+def test_the_limit_of_speed(tmp_path, limit, speed):
+    pytest.importorskip("osmium")
+    network = read(tmp_path, line(2), [([1, 2], {"highway": "residential", "maxspeed": limit})])
+    np.testing.assert_allclose(network.links["metres"] / network.links["seconds"] * 3.6, speed)
+
+
+def test_lengths_are_those_on_the_sphere(tmp_path):
+    pytest.importorskip("osmium")
+    network = read(tmp_path, {1: (0, 0, {}), 2: (1, 0, {})}, [([1, 2], {"highway": "primary"})])
+    np.testing.assert_allclose(network.links["metres"], np.radians(1) * 6_371_008.8)
+
+
+def test_ways_are_cut_at_crossings_and_where_nodes_are_missing(tmp_path):
+    pytest.importorskip("osmium")
+    street = {"highway": "residential", "oneway": "yes"}
+    nodes = line(6)
+    del nodes[5]
+    nodes[7] = (24.9, 60.01, {})
+    network = read(tmp_path, nodes, [([1, 2, 2, 3, 4, 5, 6], street), ([7, 3], street)])
+    pairs = sorted(zip(network.ids[network.tail].tolist(), network.ids[network.head].tolist(), strict=True))
+    assert pairs in ([(1, 3), (3, 4), (7, 3)], [(1, 2), (2, 3), (3, 4), (7, 3)])
+    assert (network.links["metres"] > 0).all()
+
+
+def test_a_closed_way_is_a_loop_with_its_length(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (24.9, 60.0, {}), 2: (24.91, 60.0, {}), 3: (24.905, 60.01, {}), 4: (24.89, 60.0, {})}
+    street = {"highway": "residential"}
+    network = read(tmp_path, nodes, [([1, 2, 3, 1], street), ([4, 1], street)])
+    loops = network.tail == network.head
+    assert sorted(network.ids.tolist()) == [1, 4] and loops.sum() == 2
+    np.testing.assert_allclose(network.shape(int(np.argmax(loops)))[[0, -1]], [[24.9, 60.0]] * 2)
+
+
+def test_a_bollard_stops_cars_alone(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = line(5)
+    nodes[3] = (*nodes[3][:2], {"barrier": "bollard"})
+    ways = [([1, 2, 3, 4, 5], {"highway": "residential"})]
+    ends = [[nodes[1][:2]], [nodes[5][:2]]]
+    assert np.isnan(read(tmp_path, nodes, ways).table(*ends).seconds).all()
+    assert read(tmp_path, nodes, ways, "walk").table(*ends).seconds.item() > 0
+
+
+def test_an_extract_by_a_box_and_by_a_polygon(files):
+    west, south, east, north = box = (24.899, 59.999, 24.9051, 60.0041)
+    ring = [(west, south), (east, south), (east, north), (west, north)]
+    boxed, cut = (roads.read_osm(files / "town.osm", "walk", extract=each) for each in (box, ring))
+    assert 0 < boxed.graph.n < SIDE * SIDE
+    assert boxed.ids.tolist() == cut.ids.tolist() and boxed.links["metres"].tolist() == cut.links["metres"].tolist()
+    with pytest.raises(mgraph.InputError, match="within the extract"):
+        roads.read_osm(files / "town.osm", "walk", extract=(0, 0, 1, 1))
+    with pytest.raises(mgraph.InputError, match="extract must be"):
+        roads.read_osm(files / "town.osm", "walk", extract=(5, 0, 1, 1))
+
+
+@pytest.mark.parametrize("name", ["town.osm.pbf", "town.osm", "town.osm.xml.gz"])
+def test_a_file_cut_short_is_refused(files, tmp_path, name):
+    whole = (files / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(mgraph.FormatError, match="not a complete file"):
+        roads.read_osm(tmp_path / name)
+
+
+def test_files_that_are_not_there_or_have_another_suffix(tmp_path):
+    with pytest.raises(mgraph.MissingFileError):
+        roads.read_osm(tmp_path / "no.osm.pbf")
+    with pytest.raises(mgraph.InputError, match="path must be a file that ends with"):
+        roads.read_osm(tmp_path / "no.gr")
+
+
+def test_points_are_checked(network):
+    with pytest.raises(mgraph.InputError, match=r"row 1\) of origins is .* away .* limit=5000"):
+        network.table([network.coordinates[0], [0, 0]])
+    with pytest.raises(mgraph.InputError, match="longitude first"):
+        network.nearest([[60.17, 124.9]])
+    with pytest.raises(mgraph.InputError, match="weight must be"):
+        network.table([network.coordinates[0]], weight="miles")
+
+
+def test_nearest_vertices_are_those_of_a_search_of_all(network):
+    points = np.random.default_rng(2).uniform([24.9, 60], [24.912, 60.006], (50, 2))
+    across = np.radians(network.coordinates - points[:, None]) * [np.cos(np.radians(60.003)), 1]
+    metres = 6_371_008.8 * np.hypot(*across.T).T
+    found = network.nearest(points)
+    np.testing.assert_allclose(found.metres, metres.min(axis=1), rtol=1e-3)
+    assert (found.vertices == metres.argmin(axis=1)).mean() > 0.9
+
+
+def test_the_route_has_the_sums_of_the_table_and_its_geometry(network):
+    ends = network.coordinates[0], network.coordinates[-1]
+    found, table = network.route(*ends), network.table([ends[0]], [ends[1]])
+    np.testing.assert_allclose(
+        [found.totals["seconds"], found.totals["metres"]], [table.seconds.item(), table.metres.item()]
+    )
+    assert (network.head[found.links[:-1]] == network.tail[found.links[1:]]).all()
+    assert found.points[[0, -1]].tolist() == [list(ends[0]), list(ends[1])]
+    assert json.dumps(found.to_geojson())
+
+
+def test_the_nearest_facilities_are_those_of_the_table(network):
+    facilities = network.coordinates[[3, 11, 30]]
+    found, table = network.nearest_of(every(network), facilities, k=2), network.table(every(network), facilities)
+    np.testing.assert_allclose(found.weights, np.sort(table.seconds, axis=1)[:, :2])
+    assert (np.isnan(found.weights) == (found.facilities < 0)).all()
+
+
+def test_tables_as_dataframes_and_files(network, tmp_path):
+    points = pandas.DataFrame(network.coordinates[:2], index=["a", "b"])
+    found = network.table(network.nearest(points))
+    frame = found.to_pandas()
+    assert list(frame) == ["origin", "destination", "seconds", "metres"] and frame.origin.tolist() == list("aabb")
+    assert found.to_pandas(wide=True).loc["a", "b"] == found.seconds[0, 1]
+    found.save(tmp_path / "t.parquet")
+    pandas.testing.assert_frame_equal(pandas.read_parquet(tmp_path / "t.parquet"), frame)
+
+
+def test_isochrones_reach_what_the_table_says(network, tmp_path):
+    found = network.isochrones([network.coordinates[0]], [120, 60])
+    seconds = network.table([network.coordinates[0]], every(network)).seconds[0]
+    for limit, reached in zip([60, 120], found.reached[0], strict=True):
+        whole = reached.links[reached.shares == 1]
+        longest = (seconds[network.tail] + network.links["seconds"])[whole]
+        assert (longest <= limit).all()
+        inside = np.flatnonzero(seconds[network.tail] + network.links["seconds"] <= limit)
+        assert sorted(whole.tolist()) == inside.tolist()
+    features = found.to_geojson()["features"]
+    assert [each["properties"]["limit"] for each in features] == [120, 60]
+    assert all(each["geometry"]["coordinates"] for each in features)
+    found.save(tmp_path / "areas.geojson")
+    assert json.loads((tmp_path / "areas.geojson").read_text())["type"] == "FeatureCollection"
+    assert len(found.plot().patches) == 2
+
+
+def test_networks_of_osmnx_and_of_frames_have_the_distances_of_networkx(network):
+    streets = networkx.MultiDiGraph()
+    for each, (x, y) in zip(network.ids.tolist(), network.coordinates.tolist(), strict=True):
+        streets.add_node(each, x=x, y=y)
+    ids, metres = network.ids, network.links["metres"]
+    for tail, head, length in zip(ids[network.tail], ids[network.head], metres, strict=True):
+        streets.add_edge(int(tail), int(head), length=float(length), name="x")
+    nodes = pandas.DataFrame(network.coordinates, index=ids, columns=["x", "y"])
+    edges = pandas.DataFrame({"u": ids[network.tail], "v": ids[network.head], "length": metres})
+    expected = networkx.floyd_warshall_numpy(streets, weight="length")
+    expected[np.isinf(expected)] = np.nan
+    for made in (roads.from_osmnx(streets), roads.from_frames(nodes, edges)):
+        assert made.ids.tolist() == ids.tolist()
+        np.testing.assert_allclose(made.table(every(made), weight="metres").metres, expected)
+
+
+def test_frames_are_checked():
+    nodes = pandas.DataFrame({"x": [24.9, 24.91], "y": [60.0, 60.0]}, index=[7, 9])
+    with pytest.raises(mgraph.InputError, match="the id of a node, got 8"):
+        roads.from_frames(nodes, pandas.DataFrame({"u": [7], "v": [8], "length": [1.0]}))
+    with pytest.raises(mgraph.InputError, match="numbers on all edges"):
+        roads.from_frames(nodes, pandas.DataFrame({"u": [7], "v": [9], "name": ["a"]}))
+    with pytest.raises(mgraph.InputError, match="numbers of 0 or more"):
+        roads.from_frames(nodes, pandas.DataFrame({"u": [7], "v": [9], "length": [-1.0]}))
+
+
+def test_the_commands(files, tmp_path):
+    (tmp_path / "a.csv").write_text("id,lon,lat\nx,24.9,60.0\ny,24.904,60.002\n")
+    town, points, out = str(files / "town.osm.pbf"), str(tmp_path / "a.csv"), tmp_path / "t.csv"
+    words = ["roads", "table", town, "--mode", "walk", "--origins", points, "--out", str(out)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert pandas.read_csv(out).origin.tolist() == list("xxyy")
+    assert CliRunner().invoke(main, words).exit_code == 2  # the file exists
+    areas = tmp_path / "i.geojson"
+    words = [
+        "roads",
+        "isochrones",
+        town,
+        "--mode",
+        "walk",
+        "--points",
+        points,
+        "--limits",
+        "60,90",
+        "--out",
+        str(areas),
+    ]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert len(json.loads(areas.read_text())["features"]) == 4
+    (tmp_path / "far.csv").write_text("lon,lat\n0,0\n")
+    words = ["roads", "table", town, "--origins", str(tmp_path / "far.csv"), "--out", str(tmp_path / "no.csv")]
+    assert CliRunner().invoke(main, words).exit_code == 2
+    assert not (tmp_path / "no.csv").exists()
