@@ -45,7 +45,7 @@ SIZES = ((5, 8), (1000, 8000), (30_000, 100_000), (1 << 20, 1 << 24))
 
 def names() -> Iterator[str]:
     """Yield every public name with its signature and docstring."""
-    for module in (mgraph, mgraph.cluster, mgraph.csgraph, mgraph.generate, mgraph.datasets):
+    for module in (mgraph, mgraph.cluster, mgraph.csgraph, mgraph.generate, mgraph.datasets, mgraph.roads):
         for name in sorted(getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]):
             value = getattr(module, name)
             yield from _described(f"{module.__name__}.{name}", value)
