@@ -74,6 +74,11 @@ def test_the_example_runs(name, tmp_path, monkeypatch):
     np.save(tmp_path / "successors.npy", [1, 2, 2])
     (tmp_path / "town_net.tntp").write_text(network_text(BRAESS, 4, 4))
     (tmp_path / "town_trips.tntp").write_text(trips_text([[0, 0, 0, 6], [0] * 4, [0] * 4, [0] * 4]))
+    nodes = "".join(f'<node id="{each}" lat="60.0" lon="{24.9 + each / 1000}"/>' for each in (1, 2, 3))
+    street = '<nd ref="1"/><nd ref="2"/><nd ref="3"/><tag k="highway" v="residential"/>'
+    (tmp_path / "city.osm").write_text(f'<osm version="0.6">{nodes}<way id="1">{street}</way></osm>')
+    for file in ("a.csv", "b.csv"):
+        (tmp_path / file).write_text("lon,lat\n24.901,60.0\n24.903,60.0\n")
     words = example(name)
     if "roads.npz" in words and name != "hierarchy":
         ok("hierarchy", "roads.gr", "--out", "roads.npz", "--quiet")

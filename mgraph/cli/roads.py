@@ -19,9 +19,7 @@ from .options import json_option, quiet_option
 from .summaries import as_json_text
 
 
-@main.group(
-    cls=click.Group, epilog="Example: mgraph roads table city.osm --origins a.csv --destinations b.csv --out t.parquet"
-)
+@main.group(cls=click.Group, epilog="Example: mgraph roads table city.osm --origins a.csv --out t.parquet")
 def roads() -> None:
     """Road networks: tables of times, areas that are reached, and traffic."""
 
