@@ -316,16 +316,15 @@ def binned(D: Array, limits: Array, xp: Any) -> Array:
 
     One without a path is beyond the last limit.
     """
-    limits = limits.astype(D.dtype)
     if xp is np:
         counts = np.zeros((len(D), len(limits) - 1), np.int64)
-        histogram_kernels.of_kind("cpu").count(D, limits, counts)
+        histogram_kernels.of_kind("cpu").count(D, limits.astype(D.dtype), counts)
         return counts
-    if D.dtype == np.float32:  # CuPy compiles with -ftz: a limit just below 0 would be 0
-        least = np.finfo(np.float32).tiny
-        limits = xp.where(abs(limits) >= least, limits, xp.where(limits < 0, -least, xp.float32(0)))
+    if D.dtype == np.float32:  # CuPy compiles with -ftz: in float32 a limit just below 0 would be 0
+        least = float(np.finfo(np.float32).tiny)
+        limits = xp.where(abs(limits) >= least, limits, xp.where(limits < 0, -least, 0.0))
     rows, columns = len(D), len(limits) + 1
-    places = xp.searchsorted(limits, D)
+    places = xp.searchsorted(limits.astype(D.dtype), D)
     places += columns * xp.arange(rows)[:, None]
     return xp.bincount(places.reshape(-1), minlength=rows * columns).reshape(rows, columns)[:, 1:-1]
 
