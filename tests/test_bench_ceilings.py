@@ -95,16 +95,16 @@ def test_a_gpu_relaxes_as_its_twin(name):
 
 def test_ceilings(hardware):
     measured = ceilings(hardware, quick=True)
-    assert measured.keys() == {"minplus", "copy", "reads", "aggregation", "transfers"}
+    assert measured.keys() == {"minplus", "copy", "reads", "aggregation", "copies"}
     assert measured["minplus"].keys() == TYPES.keys()
     sizes, rates = zip(*measured["reads"], strict=True)
     assert len(sizes) > 1 and list(sizes) == sorted(sizes)
     assert measured["aggregation"].keys() == {"random", "coalesced"}
     pairs = itertools.product(("pageable", "page-locked"), ("up", "down"))
     schemes = {*map(" ".join, pairs), "managed touched", "managed prefetched"}
-    found = measured["transfers"].keys() - {"peer"}
+    found = measured["copies"].keys() - {"peer"}
     assert found == (schemes if hardware.kind == "cuda" else set())
-    groups = (measured[name].values() for name in ("minplus", "aggregation", "transfers"))
+    groups = (measured[name].values() for name in ("minplus", "aggregation", "copies"))
     for figure in (*(each for group in groups for each in group), measured["copy"], *rates):
         assert isinstance(figure, float) and 0 < figure < math.inf
 

@@ -72,7 +72,7 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
         is negative. ``"copy"``: bytes a second read plus written. ``"reads"``: pairs of a table's bytes and of the
         random reads of four bytes a second, ascending. ``"aggregation"``: bytes a second of list ranking's last
         kernel, ``"random"`` with each element's splitter drawn, ``"coalesced"`` with neighbours sharing theirs.
-        ``"transfers"``: bytes a second between a GPU and memory of other kinds; none of a CPU.
+        ``"copies"``: bytes a second between a GPU and memory of other kinds; none of a CPU.
     """
     rounds, reads, largest, copied = (_QUICK if quick else _EFFORT)[device.kind]
     ranked = _RANKED[device.kind] >> (4 if quick else 0)
@@ -83,7 +83,7 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
             "copy": _copy(device, min(copied, room)),
             "reads": _reads(device, reads, min(largest, room)),
             "aggregation": _aggregation(device, min(ranked, room // (2 * _OF_ELEMENT))),
-            "transfers": _transfers(device, min(copied, room)),
+            "copies": _copies(device, min(copied, room)),
         }
 
 
@@ -183,5 +183,5 @@ def _aggregation(device: devices.Device, n: int) -> dict[str, float]:
     return {name: rate(numbers) for name, numbers in owners.items()}
 
 
-def _transfers(device: devices.Device, size: int) -> dict[str, float]:
+def _copies(device: devices.Device, size: int) -> dict[str, float]:
     return transfers.rates(device, size) if isinstance(device, devices.CudaDevice) else {}

@@ -5,7 +5,7 @@ from typing import Any
 #: The names of such figures; the last two are of a device's ceilings.
 PHASED = (
     *("phases", "phases_per_element", "phases_per_iteration", "phase_rates", "moved_rates"),
-    *("aggregation", "transfers"),
+    *("aggregation", "copies"),
 )
 
 

@@ -137,7 +137,7 @@ def words_of(name: str) -> Callable[[float], str]:
         "phase_rates": lambda value: amounts.rate(value, "B/s"),
         "moved_rates": lambda value: amounts.rate(value, "B/s"),
         "aggregation": lambda value: amounts.rate(value, "B/s"),
-        "transfers": lambda value: amounts.rate(value, "B/s"),
+        "copies": lambda value: amounts.rate(value, "B/s"),
         "per_device": amounts.rate,
         "edges": amounts.rate,
         "times": amounts.times,
