@@ -95,6 +95,12 @@ def test_some_sources_at_a_time():
         mgraph.path_counts(graph, range(400), memory_limit=1000, device="cpu")
 
 
+def test_a_result_that_does_not_fit_is_refused_before_the_search():
+    graph = mgraph.Graph.from_edges([0], [1], n=10**6)
+    with pytest.raises(MemoryLimitError, match=r"numbers of paths from 1,000,000 sources"):
+        mgraph.path_counts(graph, np.arange(10**6), device="cpu")
+
+
 def test_what_is_refused():
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], [3, 0])
     with pytest.raises(InputError, match=r"edge from 1 to 2 is 0: change it, or count edges by weight=False"):

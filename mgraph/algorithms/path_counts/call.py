@@ -95,6 +95,8 @@ def path_counts(
         _check_positive(given)
     whole = not weighted or _fits(given)
     computed = np.dtype(np.int32 if whole else np.float64)
+    needed, host = len(starts) * given.n * (8 + computed.itemsize), devices.find("cpu")
+    devices.check_free_memory(f"numbers of paths from {len(starts):,} sources", needed, host)
     method = "auto" if weighted and whole else "sssp" if weighted else "bfs"
     found = distances(given, starts, limit=limit, method=method, dtype=computed, ids=False, **run)
     here = in_this_process(given)
@@ -113,7 +115,7 @@ def path_counts(
         plan=found.plan,
         timings=found.timings,
         _starts=starts,
-        _edges=by_target._replace(weights=lengths_of(by_target, computed, devices.find("cpu"))),
+        _edges=by_target._replace(weights=lengths_of(by_target, computed, host)),
         _question=question,
     )
 
