@@ -259,7 +259,7 @@ class TestRuns:
         assert (ended.measured, ended.skipped) == (2, 2)
 
     def test_help_names_the_report(self):
-        assert "mgraph bench report DIR" in CliRunner().invoke(main, ["--help"]).output
+        assert "mgraph bench report [DIR]" in CliRunner().invoke(main, ["--help"]).output
 
     def test_a_folder_that_another_run_writes_to_is_refused(self, suites, tmp_path):
         done, asked = [], ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]

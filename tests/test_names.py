@@ -118,8 +118,8 @@ def test_text_is_always_an_id(name, kind):
 
 
 def test_every_call_with_vertices_takes_ids():
-    """Components, forests and lists are asked for no vertex."""
-    without = {"components", "minimum_spanning_forest", "list_rank"}
+    """Components, core numbers, forests and lists are asked for no vertex."""
+    without = {"components", "core_number", "minimum_spanning_forest", "list_rank"}
     for name, each in ALGORITHMS.items():
         assert ("ids" in inspect.signature(each.call).parameters) == (name not in without)
     for name in ("eccentricity", "center", "periphery", "closeness", "harmonic_closeness", "distance_blocks"):
@@ -537,5 +537,5 @@ def test_a_word_of_digits_that_is_an_id_is_no_number():
 
 def test_dir_lists_what_the_reference_has():
     listed = {name for name in dir(mgraph) if not name.startswith("__")}
-    assert listed == {*mgraph.__all__, "cluster", "csgraph", "device", "planner"}
+    assert listed == {*mgraph.__all__, "cluster", "csgraph", "device", "planner", "roads"}
     assert all(hasattr(mgraph, name) for name in listed)

@@ -25,6 +25,7 @@ MODULES = (
     "centrality.tests.test_closeness_centrality",
     "centrality.tests.test_harmonic_centrality",
     "components",
+    "tests.test_core",
     "shortest_paths",
     "tests.test_dag",
     "tests.test_distance_measures",

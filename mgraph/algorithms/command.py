@@ -141,7 +141,7 @@ def started(graph: Graph, result: Any, source: Any) -> str:
     line = f"source: {called(graph, result, source)}"
     if graph.ids is not None:
         return line
-    first = first_number(graph)
+    first = first_number(graph) if isinstance(graph, Graph) else 0  # a graph on workers does not know its file
     return f"{line}, counting from 0" + (f"; FILE counts from {first}: there it is {source + first}" if first else "")
 
 

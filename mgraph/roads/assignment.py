@@ -28,7 +28,7 @@ _ROUNDING = 2.0**-50
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Assignment:
-    """What `assignment` finds: flows at which no traveller gains much by another route.
+    r"""What `assignment` finds: flows at which no traveller gains much by another route.
 
     Attributes
     ----------
@@ -50,7 +50,16 @@ class Assignment:
 
     Examples
     --------
-    See `assignment`.
+    >>> import pathlib, tempfile
+    >>> from mgraph import roads
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
+    >>> path = pathlib.Path(folder.name, "town_net.tntp")
+    >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
+    >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+    >>> found.flows.round(2).tolist(), found.converged
+    ([20.0, 40.0], True)
+    >>> folder.cleanup()
     """
 
     flows: np.ndarray
@@ -65,11 +74,20 @@ class Assignment:
 
     @property
     def gap(self) -> float:
-        """The relative gap of `flows`.
+        r"""The relative gap of `flows`.
 
         Examples
         --------
-        See `assignment`.
+        >>> import pathlib, tempfile
+        >>> from mgraph import roads
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
+        >>> path = pathlib.Path(folder.name, "town_net.tntp")
+        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
+        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+        >>> found.gap <= 1e-6
+        True
+        >>> folder.cleanup()
         """
         return float(self.gaps[-1])
 
@@ -79,7 +97,7 @@ class Assignment:
         return f"<Assignment: {len(self.flows)} links, {iterations} iterations, relative gap {self.gap:.3g}{reached}>"
 
     def to_pandas(self) -> Any:
-        """Return a DataFrame with a row for each link, in the order of the file.
+        r"""Return a DataFrame with a row for each link, in the order of the file.
 
         Raises
         ------
@@ -88,13 +106,23 @@ class Assignment:
 
         Examples
         --------
-        See `assignment`.
+        >>> import pandas
+        >>> import pathlib, tempfile
+        >>> from mgraph import roads
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
+        >>> path = pathlib.Path(folder.name, "town_net.tntp")
+        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
+        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+        >>> found.to_pandas()["flow"].round(2).tolist()
+        [20.0, 40.0]
+        >>> folder.cleanup()
         """
         pandas = lazy.optional("pandas", "Assignment.to_pandas")
         return pandas.DataFrame(self._columns())
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the links' flows and costs to a file, which appears whole or not at all.
+        r"""Write the links' flows and costs to a file, which appears whole or not at all.
 
         Parameters
         ----------
@@ -114,7 +142,15 @@ class Assignment:
 
         Examples
         --------
-        See `assignment`.
+        >>> import pathlib, tempfile
+        >>> from mgraph import roads
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
+        >>> path = pathlib.Path(folder.name, "town_net.tntp")
+        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
+        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+        >>> found.save(pathlib.Path(folder.name, "flows.npz"))
+        >>> folder.cleanup()
         """
         check_output(path, overwrite, SUFFIXES)
         target = path_of(os.fspath(path))
@@ -124,7 +160,7 @@ class Assignment:
             save_table(target, [self.to_pandas()], overwrite)
 
     def verify(self) -> None:
-        """Prove that the flows carry the demand, and that the costs are those of the flows.
+        r"""Prove that the flows carry the demand, and that the costs are those of the flows.
 
         The rules are "flow" (no flow is negative), "conservation" (what leaves a node is what enters it and what begins
         there, less what ends there, up to rounding) and "cost".
@@ -136,7 +172,15 @@ class Assignment:
 
         Examples
         --------
-        See `assignment`.
+        >>> import pathlib, tempfile
+        >>> from mgraph import roads
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
+        >>> path = pathlib.Path(folder.name, "town_net.tntp")
+        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
+        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+        >>> found.verify()
+        >>> folder.cleanup()
         """
         flows, ends = self.flows, (self.tail - 1, self.head - 1)
         wrong = np.flatnonzero(~(flows >= 0))

@@ -29,6 +29,14 @@ class Reached(NamedTuple):
         The links of the network that are reached at least in part.
     shares : array of float64, shape (k,)
         The share of each link that is reached, from its tail.
+
+    Examples
+    --------
+    >>> from mgraph.roads import Network
+    >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+    >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+    >>> network.isochrones([where[0]], [11]).reached[0][0].shares.tolist()
+    [1.0, 0.5]
     """
 
     links: np.ndarray
@@ -48,6 +56,14 @@ class Isochrones:
         The streets, for each place a list with one element for each limit.
     polygons : list of list of list of list of array
         The areas likewise: polygons, each a list of rings, the outer one first, of longitudes and latitudes.
+
+    Examples
+    --------
+    >>> from mgraph.roads import Network
+    >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+    >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+    >>> network.isochrones([where[0]], [5, 11])
+    <Isochrones: 1 places, limits 5, 11>
     """
 
     def __init__(
@@ -59,7 +75,17 @@ class Isochrones:
         return f"<Isochrones: {len(self.places.ids):,} places, limits {', '.join(f'{each:g}' for each in self.limits)}>"
 
     def to_geojson(self) -> dict[str, Any]:
-        """Return a FeatureCollection of GeoJSON: a MultiPolygon for each place and limit, the largest limits first."""
+        """Return a FeatureCollection of GeoJSON: a MultiPolygon for each place and limit, the largest limits first.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> found = network.isochrones([where[0]], [5, 11]).to_geojson()
+        >>> [float(feature["properties"]["limit"]) for feature in found["features"]]
+        [11.0, 5.0]
+        """
         features = []
         for ident, areas in zip(self.places.ids.tolist(), self.polygons, strict=True):
             for limit, area in reversed(list(zip(self.limits, areas, strict=True))):
@@ -74,6 +100,14 @@ class Isochrones:
         ------
         MissingPackageError
             If GeoPandas is not installed.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.isochrones([where[0]], [5, 11]).to_geopandas()["limit"].tolist()      # doctest: +SKIP
+        [11.0, 5.0]
         """
         geopandas = lazy.optional("geopandas", "Isochrones.to_geopandas")
         return geopandas.GeoDataFrame.from_features(self.to_geojson()["features"], crs="EPSG:4326")
@@ -89,6 +123,18 @@ class Isochrones:
             If the file exists, and `overwrite` is False.
         MissingPackageError
             If GeoPandas is not installed, for ``.parquet``.
+
+        Examples
+        --------
+        >>> import json, pathlib, tempfile
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "reached.geojson")
+        ...     network.isochrones([where[0]], [5]).save(path)
+        ...     len(json.loads(path.read_text())["features"])
+        1
         """
         check_output(path, overwrite, (".geojson", ".parquet"))
         target = path_of(os.fspath(path))
@@ -106,6 +152,17 @@ class Isochrones:
         ------
         MissingPackageError
             If Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> axes = network.isochrones([where[0]], [5]).plot()
+        >>> axes.get_xlabel()
+        'longitude'
         """
         axes = lazy.optional("matplotlib.pyplot", "plot()").subplots()[1] if ax is None else ax
         patches, paths = (lazy.optional(f"matplotlib.{name}", "plot()") for name in ("patches", "path"))

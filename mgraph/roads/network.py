@@ -87,12 +87,30 @@ class Network:
 
     @property
     def coordinates(self) -> np.ndarray:
-        """The longitude and the latitude of each vertex."""
+        """The longitude and the latitude of each vertex.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.coordinates[1].tolist()
+        [24.95, 60.17]
+        """
         return np.empty((0, 2)) if self.graph.coordinates is None else self.graph.coordinates
 
     @property
     def ids(self) -> np.ndarray:
-        """The id of each vertex: its number if none were given."""
+        """The id of each vertex: its number if none were given.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.ids.tolist()
+        [0, 1, 2]
+        """
         return np.arange(self.graph.n) if self.graph.ids is None else self.graph.ids
 
     @cached_property
@@ -112,6 +130,14 @@ class Network:
             If there is no such column.
         MissingPackageError
             If pymetis is not installed.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.hierarchy("metres").distance(0, 2)
+        160.0
         """
         column = self._column("weight", weight)
         if weight not in self._customized:
@@ -210,6 +236,14 @@ class Network:
         ------
         InputError, MemoryLimitError
             As `table` does.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.nearest_of([where[0]], where[1:], k=2).weights.tolist()
+        [[7.0, 15.0]]
         """
         starts, ends = self._places(origins, "origins"), self._places(facilities, "facilities")
         return nearest_of(self.hierarchy(weight), starts, ends, checked_integer("k", k, 1))
@@ -241,6 +275,15 @@ class Network:
             As `nearest` does, and for limits that are not numbers above 0.
         MissingPackageError
             If contourpy, which comes with Matplotlib, is not installed.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> found = network.isochrones([where[0]], [5, 11])
+        >>> [each.links.tolist() for each in found.reached[0]]
+        [[0], [0, 1]]
         """
         places = self._places(points, "points")
         column, width = self._column("weight", weight), checked_number("buffer", buffer, 1)
@@ -309,7 +352,16 @@ class Network:
         return np.array(chosen, np.int64)
 
     def largest_component(self, connection: str = "weak") -> "Network":
-        """Return the network of the largest component alone, as of `Graph.largest_component`."""
+        """Return the network of the largest component alone, as of `Graph.largest_component`.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.largest_component().graph.n
+        3
+        """
         plain = Graph.from_edges(self.tail, self.head, n=self.graph.n)
         kept = np.asarray(plain.largest_component(connection).ids)
         number = np.full(self.graph.n, -1)
@@ -328,7 +380,16 @@ class Network:
         return Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes)
 
     def shape(self, link: int) -> np.ndarray:
-        """Return the points of a link's geometry, from its tail to its head, shape (points, 2)."""
+        """Return the points of a link's geometry, from its tail to its head, shape (points, 2).
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.shape(0).tolist()
+        [[24.94, 60.17], [24.95, 60.17]]
+        """
         if self._shapes is None:
             return self.coordinates[[self.tail[link], self.head[link]]]
         points, begins = self._shapes

@@ -77,6 +77,19 @@ def read_osm(
     -----
     What a mode may use follows the tags ``highway``, ``access`` and those of the mode, ``oneway``, ``junction``,
     ``maxspeed`` and ``barrier``, by the same rules in all countries.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import osmium
+    >>> from mgraph import roads
+    >>> nodes = '<node id="1" lat="60" lon="24.9"/><node id="2" lat="60" lon="24.91"/>'
+    >>> way = '<way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/></way>'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "city.osm")
+    ...     _ = path.write_text(f'<osm version="0.6">{nodes}{way}</osm>')
+    ...     roads.read_osm(path)
+    Network(2 vertices, 2 links: metres, seconds)
     """
     rules = MODES[checked_choice("mode", mode, list(MODES))]
     if component is not None:

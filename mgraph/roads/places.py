@@ -23,6 +23,14 @@ class Places(NamedTuple):
         How far it is away from the point.
     ids : array, shape (k,)
         The index of the caller's dataframe or series; 0 to k - 1 for other points.
+
+    Examples
+    --------
+    >>> from mgraph.roads import Network
+    >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+    >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+    >>> network.nearest([where[1]]).vertices.tolist()
+    [1]
     """
 
     vertices: np.ndarray

@@ -25,6 +25,14 @@ class Table:
         The rows and the columns of each matrix.
     matrices : dict of str to array of float64, shape (origins, destinations)
         Such as ``"seconds"`` and ``"metres"``; NaN where there is no route.
+
+    Examples
+    --------
+    >>> from mgraph.roads import Network
+    >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+    >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+    >>> network.table(where[:2], where[2:])
+    <Table: 2 x 1, seconds, metres>
     """
 
     def __init__(self, origins: Places, destinations: Places, matrices: dict[str, np.ndarray]) -> None:
@@ -46,6 +54,15 @@ class Table:
         ------
         MissingPackageError
             If pandas is not installed.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.table(where[:2], where[2:]).to_pandas()["seconds"].tolist()
+        [15.0, 8.0]
         """
         pandas = lazy.optional("pandas", "Table.to_pandas")
         starts, ends = self.origins.ids, self.destinations.ids
@@ -66,6 +83,19 @@ class Table:
             For another suffix, or a path that cannot be written.
         OutputExistsError
             If the file exists, and `overwrite` is False.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "times.npz")
+        ...     network.table(where[:2], where[2:]).save(path)
+        ...     np.load(path)["seconds"].tolist()
+        [[15.0], [8.0]]
         """
         check_output(path, overwrite, (".npz", *TABLES))
         target = path_of(os.fspath(path))
@@ -84,6 +114,15 @@ class NearestOf(NamedTuple):
         The row of each facility among those given, the nearest first; -1 where no other one has a route.
     weights : array of float64, shape (origins, k)
         The weight of the route; NaN where there is none.
+
+    Examples
+    --------
+    >>> from mgraph.roads import Network
+    >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+    >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+    >>> found = network.nearest_of([where[0]], where[1:], k=1)
+    >>> found.facilities.tolist(), found.weights.tolist()
+    ([[0]], [[7.0]])
     """
 
     facilities: np.ndarray
