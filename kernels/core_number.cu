@@ -68,11 +68,12 @@ __global__ void __launch_bounds__(THREADS) take(int n, const int* __restrict__ d
         }
 }
 
-// lost[u] += the edges to u, a vertex left, from vertices of these rows that were taken in this round.
+// lost[u] += the edges to u, a vertex left, from vertices of these rows that were taken in this round. Offsets of 64 bits
+// would spill a register on sm_100 if the compiler chose how many blocks are resident.
 template <typename Offset>
-__global__ void __launch_bounds__(THREADS) lower(const Offset* __restrict__ indptr, const int* __restrict__ indices,
-                                                 int rows, int first, const int* __restrict__ taken, int round,
-                                                 int* lost) {
+__global__ void __launch_bounds__(THREADS, sizeof(Offset) == 8 ? 5 : 1)
+    lower(const Offset* __restrict__ indptr, const int* __restrict__ indices, int rows, int first,
+          const int* __restrict__ taken, int round, int* lost) {
     each_edge(
         indptr, indices, first, first + rows, [=](int v) { return taken[v] == round; },
         [=](int, int u) {
