@@ -129,6 +129,7 @@ def _hierarchies(weights: str, device: str) -> None:
             hierarchy.distances([0, 1], reduce="mean", limit=limit)
         hierarchy.distances([0, 1], predecessors=True)
         hierarchy.distance(0, 8)
+        hierarchy.labelled().distance(0, 8)
         hierarchy.path(0, 8)
         hierarchy.pairs([0, 1], [8, 9])
         hierarchy.pairs([0, 1], [8, 9], paths=True, along=[np.ones(graph.m)])

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from mgraph.cli import main
 from tests.support.commands import invoke, ok
-from tests.tntp import BRAESS, network_text, trips_text
+from tests.support.tntp import BRAESS, network_text, trips_text
 
 #: Commands whose examples are not run, each with the reason.
 NOT_RUN = {

@@ -147,7 +147,15 @@ CASES = {
     "DistancesResult, measures": lambda graph, **where: mgraph.distances(
         graph,
         [4, 8],
-        reduce=["eccentricity", "mean", "out_closeness", "out_harmonic", "reached", ("within", [4, 9]), ("histogram", [0, 4, 9])],
+        reduce=[
+            "eccentricity",
+            "mean",
+            "out_closeness",
+            "out_harmonic",
+            "reached",
+            ("within", [4, 9]),
+            ("histogram", [0, 4, 9]),
+        ],
         **where,
     ),
     "DistancesResult, closeness": lambda graph, **where: mgraph.distances(

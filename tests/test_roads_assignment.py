@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse
 
 from mgraph import FormatError, InputError, MissingFileError, OutputExistsError, VerificationError, roads
-from tests.tntp import BRAESS, network_text, trips_text
+from tests.support.tntp import BRAESS, network_text, trips_text
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "tntp"
 

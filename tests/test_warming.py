@@ -22,6 +22,7 @@ LEFT = {
     *((family, name) for family in ("certificates", "components") for name in ("join", "join_alone")),
     *(("sssp", name) for name in ("_listed", "_take_list", "_join")),
     ("bfs_many", "tally"),
+    ("betweenness_many", "_together"),
     ("trees", "grow"),  # of benchmarks alone
 }
 

@@ -199,6 +199,11 @@ def device_name(row: Row, counted: bool = True) -> str:
     return f"{number} × {model}" if counted and number != 1 else model
 
 
+def input_name(row: Row) -> str:
+    """Return what a row's input is, without the call and its conditions."""
+    return case_name({"graph": row["graph"], "call": {}, "run": {}})
+
+
 def file_name(words: str) -> str:
     """Return words in a form that suits the name of a file."""
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")

@@ -2,7 +2,7 @@
 
 Pageable memory is what NumPy allocates: the driver copies it through buffers of its own. Page-locked memory is read and
 written by the GPU itself. Managed memory moves page by page when a kernel first touches it, or before, if it is
-prefetched. A peer is another GPU whose memory this one can reach.
+prefetched. A peer is another GPU of the host. The driver copies its memory, and is not told to reach it directly.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ def rates(device: devices.CudaDevice, size: int) -> dict[str, float]:
     -------
     dict of str to float
         ``"pageable up"``, ``"pageable down"``, ``"page-locked up"``, ``"page-locked down"``, ``"managed touched"``,
-        ``"managed prefetched"``; ``"peer"`` if there is another GPU that this one can reach.
+        ``"managed prefetched"``; ``"peer"`` if there is another GPU that could be reached.
     """
     with device.active():
         own = device.xp.full((1, size // 4), 7, np.uint32)

@@ -136,7 +136,7 @@ TARGET = Option(
 )
 
 
-def started(graph: Graph, result: Any, source: Any) -> str:
+def started(graph: Any, result: Any, source: Any) -> str:
     """Return the line that says where a search started: by number, and id if the graph has ids."""
     line = f"source: {called(graph, result, source)}"
     if graph.ids is not None:

@@ -28,7 +28,7 @@ _ROUNDING = 2.0**-50
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Assignment:
-    r"""What `assignment` finds: flows at which no traveller gains much by another route.
+    """What `assignment` finds: flows at which no traveller gains much by another route.
 
     Attributes
     ----------
@@ -50,16 +50,13 @@ class Assignment:
 
     Examples
     --------
-    >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> from mgraph import roads
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
-    >>> path = pathlib.Path(folder.name, "town_net.tntp")
-    >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
-    >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+    >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+    >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+    >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
     >>> found.flows.round(2).tolist(), found.converged
     ([20.0, 40.0], True)
-    >>> folder.cleanup()
     """
 
     flows: np.ndarray
@@ -74,20 +71,17 @@ class Assignment:
 
     @property
     def gap(self) -> float:
-        r"""The relative gap of `flows`.
+        """The relative gap of `flows`.
 
         Examples
         --------
-        >>> import pathlib, tempfile
+        >>> import numpy as np
         >>> from mgraph import roads
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
-        >>> path = pathlib.Path(folder.name, "town_net.tntp")
-        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
-        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> found.gap <= 1e-6
         True
-        >>> folder.cleanup()
         """
         return float(self.gaps[-1])
 
@@ -97,7 +91,7 @@ class Assignment:
         return f"<Assignment: {len(self.flows)} links, {iterations} iterations, relative gap {self.gap:.3g}{reached}>"
 
     def to_pandas(self) -> Any:
-        r"""Return a DataFrame with a row for each link, in the order of the file.
+        """Return a DataFrame with a row for each link, in the order of the file.
 
         Raises
         ------
@@ -107,22 +101,19 @@ class Assignment:
         Examples
         --------
         >>> import pandas
-        >>> import pathlib, tempfile
+        >>> import numpy as np
         >>> from mgraph import roads
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
-        >>> path = pathlib.Path(folder.name, "town_net.tntp")
-        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
-        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> found.to_pandas()["flow"].round(2).tolist()
         [20.0, 40.0]
-        >>> folder.cleanup()
         """
         pandas = lazy.optional("pandas", "Assignment.to_pandas")
         return pandas.DataFrame(self._columns())
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        r"""Write the links' flows and costs to a file, which appears whole or not at all.
+        """Write the links' flows and costs to a file, which appears whole or not at all.
 
         Parameters
         ----------
@@ -143,14 +134,13 @@ class Assignment:
         Examples
         --------
         >>> import pathlib, tempfile
+        >>> import numpy as np
         >>> from mgraph import roads
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
-        >>> path = pathlib.Path(folder.name, "town_net.tntp")
-        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
-        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
-        >>> found.save(pathlib.Path(folder.name, "flows.npz"))
-        >>> folder.cleanup()
+        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.save(pathlib.Path(folder, "flows.npz"))
         """
         check_output(path, overwrite, SUFFIXES)
         target = path_of(os.fspath(path))
@@ -160,7 +150,7 @@ class Assignment:
             save_table(target, [self.to_pandas()], overwrite)
 
     def verify(self) -> None:
-        r"""Prove that the flows carry the demand, and that the costs are those of the flows.
+        """Prove that the flows carry the demand, and that the costs are those of the flows.
 
         The rules are "flow" (no flow is negative), "conservation" (what leaves a node is what enters it and what begins
         there, less what ends there, up to rounding) and "cost".
@@ -172,15 +162,12 @@ class Assignment:
 
         Examples
         --------
-        >>> import pathlib, tempfile
+        >>> import numpy as np
         >>> from mgraph import roads
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
-        >>> path = pathlib.Path(folder.name, "town_net.tntp")
-        >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
-        >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
+        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> found.verify()
-        >>> folder.cleanup()
         """
         flows, ends = self.flows, (self.tail - 1, self.head - 1)
         wrong = np.flatnonzero(~(flows >= 0))

@@ -21,7 +21,7 @@ _LEAST_RATIO = 1e-9
 
 
 class Links(NamedTuple):
-    r"""The links of a network, in their order.
+    """The links of a network, in their order.
 
     Attributes
     ----------
@@ -34,16 +34,12 @@ class Links(NamedTuple):
 
     Examples
     --------
-    >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> from mgraph import roads
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
-    >>> path = pathlib.Path(folder.name, "town_net.tntp")
-    >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
-    >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
-    >>> roads.from_tntp(path).links.capacity.tolist()
+    >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+    >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+    >>> links.capacity.tolist()
     [10.0, 20.0]
-    >>> folder.cleanup()
     """
 
     tail: np.ndarray

@@ -42,7 +42,7 @@ _AT_A_TIME = 1 << 14
 
 
 class TntpNetwork(NamedTuple):
-    r"""What a file of a network holds.
+    """What a file of a network holds.
 
     Attributes
     ----------
@@ -55,17 +55,13 @@ class TntpNetwork(NamedTuple):
 
     Examples
     --------
-    >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> from mgraph import roads
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> head = "<NUMBER OF ZONES> 2\n<NUMBER OF NODES> 2\n<NUMBER OF LINKS> 2\n<END OF METADATA>\n"
-    >>> path = pathlib.Path(folder.name, "town_net.tntp")
-    >>> _ = path.write_text(head + "1 2 10 5 4 0.15 4 0 0 1 ;\n1 2 20 7 4 0.15 4 0 0 1 ;\n")
-    >>> found = roads.assignment(roads.from_tntp(path), [[0, 60], [0, 0]])
-    >>> network = roads.from_tntp(path)
+    >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+    >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+    >>> network = roads.TntpNetwork(nodes=2, zones=2, first_through=0, links=links)
     >>> network.nodes, network.zones
     (2, 2)
-    >>> folder.cleanup()
     """
 
     nodes: int

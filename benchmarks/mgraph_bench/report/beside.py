@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from .. import amounts
-from ..rows import Row, Rows, case_name, device_name, is_peer
+from ..rows import Row, Rows, device_name, input_name, is_peer
 from .document import Block, Plot, Section, Words
 from .plots import Bar, bars
 
@@ -36,7 +36,7 @@ def _tasks(cases: list[Row]) -> list[list[Row]]:
     tasks: defaultdict[str, defaultdict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in cases:
         if row["device"]["count"] == 1 and "blocks" not in row["run"]:
-            tasks[row["algorithm"]][_input(row)].append(row)
+            tasks[row["algorithm"]][input_name(row)].append(row)
     chosen = []
     for inputs in tasks.values():
         best = max(
@@ -45,10 +45,6 @@ def _tasks(cases: list[Row]) -> list[list[Row]]:
         if any(map(is_peer, best)) and not all(map(is_peer, best)):
             chosen.append(best)
     return chosen
-
-
-def _input(row: Row) -> str:
-    return case_name({"graph": row["graph"], "call": {}, "run": {}})
 
 
 def _fastest(task: list[Row]) -> list[Row]:
@@ -63,7 +59,9 @@ def _bar(row: Row, group: list[Row]) -> Bar:
     library = str(row["method"]) if is_peer(row) else "mgraph"
     on = f", {device_name(row)}" if len({device_name(each) for each in group}) > 1 else ""
     part = ("", row["call_seconds"], _THEIRS if is_peer(row) else _OURS)
-    return Bar(library + on, (part,), amounts.seconds(row["call_seconds"]), group=f"{row['algorithm']}, {_input(row)}")
+    return Bar(
+        library + on, (part,), amounts.seconds(row["call_seconds"]), group=f"{row['algorithm']}, {input_name(row)}"
+    )
 
 
 def _over_next(group: list[Row]) -> str:

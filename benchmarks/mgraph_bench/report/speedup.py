@@ -5,7 +5,7 @@ on p devices is the rate there over that on the fewest, times their number, and 
 """
 
 from .. import amounts
-from ..rows import Row, case_name, device_name, file_name, is_peer
+from ..rows import Row, device_name, file_name, input_name, is_peer
 from .document import Block, Column, Plot, table
 from .plots import Bar, Curve, bars, curves
 
@@ -127,7 +127,7 @@ def _ours(peer: Row, rows: list[Row]) -> list[Row]:
 
 
 def _task(row: Row) -> tuple[str, str, bool]:
-    return row["algorithm"], case_name({"graph": row["graph"], "call": {}, "run": {}}), bool(row.get("quick"))
+    return row["algorithm"], input_name(row), bool(row.get("quick"))
 
 
 def _kind(row: Row) -> tuple[str, str, str]:

@@ -261,7 +261,7 @@ class Measuring(_Batched):
         itself = xp.ones(len(sources), bool) if self.targets is None else xp.isin(sources, self.targets)
         for first in range(0, bottom - top, step):
             last = min(first + step, bottom - top)
-            found = measures(self.columns(self.D[first:last]), itself[first:last], self.wanted, xp)
+            found = measures(self.columns(self.D[first:last]), itself[first:last], self.wanted, self.device)
             for name, values in found.items():
                 self.found[name][top + first : top + last] = devices.to_host(values)
 
@@ -281,7 +281,7 @@ def unmeasured(wanted: Output, rows: int) -> dict[str, np.ndarray]:
     }
 
 
-def measures(D: Array, itself: Array, wanted: Output, xp: Any) -> dict[str, Array]:
+def measures(D: Array, itself: Array, wanted: Output, device: devices.Device) -> dict[str, Array]:
     """Return the measures of rows of distances by name.
 
     Parameters
@@ -292,10 +292,10 @@ def measures(D: Array, itself: Array, wanted: Output, xp: Any) -> dict[str, Arra
         Whether the row's source is one of the targets, at distance 0.
     wanted : Output
         Its `measures`, `radii` and `bins`.
-    xp : module
-        NumPy or CuPy.
+    device : Device
+        Where the rows are.
     """
-    dtype, (_, t) = np.dtype(D.dtype), D.shape
+    dtype, (_, t), xp = np.dtype(D.dtype), D.shape, device.xp
     reached = D != infinity(dtype)
     count, total, harmonic, farthest = reached.sum(axis=1), None, None, None
     if {"mean", "closeness"} & wanted.kinds:
@@ -307,26 +307,15 @@ def measures(D: Array, itself: Array, wanted: Output, xp: Any) -> dict[str, Arra
     if "eccentricity" in wanted.measures:
         farthest = as_floats(D.max(axis=1))
     columns = [(reached & (most >= D)).sum(axis=1) for most in greatest_within(wanted.radii, dtype)]
-    histogram = binned(D, xp.asarray(bin_limits(wanted.bins, dtype)), xp) if wanted.bins else None
+    histogram = binned(D, wanted.bins, device) if wanted.bins else None
     return combined(wanted, Counts(count, total, harmonic, farthest, columns, histogram), itself, t, xp)
 
 
-def binned(D: Array, limits: Array, xp: Any) -> Array:
-    """Return how many distances of each row are in each of the bins between some limits (`mgraph.dtypes.bin_limits`).
-
-    One without a path is beyond the last limit.
-    """
-    if xp is np:
-        counts = np.zeros((len(D), len(limits) - 1), np.int64)
-        histogram_kernels.of_kind("cpu").count(D, limits.astype(D.dtype), counts)
-        return counts
-    if D.dtype == np.float32:  # CuPy compiles with -ftz: in float32 a limit just below 0 would be 0
-        least = float(np.finfo(np.float32).tiny)
-        limits = xp.where(abs(limits) >= least, limits, xp.where(limits < 0, -least, 0.0))
-    rows, columns = len(D), len(limits) + 1
-    places = xp.searchsorted(limits.astype(D.dtype), D)
-    places += columns * xp.arange(rows)[:, None]
-    return xp.bincount(places.reshape(-1), minlength=rows * columns).reshape(rows, columns)[:, 1:-1]
+def binned(D: Array, bins: tuple[float, ...], device: devices.Device) -> Array:
+    """Return how many distances of each row are in each bin; one without a path is beyond the last limit."""
+    counts = device.xp.zeros((len(D), len(bins) - 1), np.int64)
+    histogram_kernels.on(device).count(D, device.asarray(bin_limits(bins, np.dtype(D.dtype))), counts)
+    return counts
 
 
 def greatest_within(radii: tuple[float, ...], dtype: np.dtype) -> list[float]:

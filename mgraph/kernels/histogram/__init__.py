@@ -1,4 +1,4 @@
-"""Kernels that count distances in bins; for CPUs only."""
+"""Kernels that count distances in bins."""
 
 from ..family import Family
 from .ops import Operations
