@@ -279,6 +279,14 @@ def test_paths_of_lengths_that_vanish_in_sums(device, way, seed, dtype):
     roads.flows((sources, targets, np.arange(50))).verify()
 
 
+def test_costs_of_lengths_that_round_are_compared_as_floats():
+    """Ten times 0.1 rounds to 1, and 0.2, 0.7 and 0.1 add up to a little more."""
+    graph = mgraph.Graph.from_edges([0], [1], [0.1])
+    flows = mgraph.Hierarchy(graph, [0, 1], device="cpu").flows(([0, 0, 0], [1, 1, 1], [2, 7, 1]))
+    assert flows.cost != (flows.loads * 0.1).sum()
+    flows.verify()
+
+
 def test_a_cycle_is_left_out_of_a_path():
     """Of ways that lead round, as those of floats that round may: 0 to 1 to 2 to 1 to 3."""
     ways = np.array([[1, 6], [3, 4], [-1, -1], [0, -1], [5, 8], [1, -1], [3, -1], [-1, -1], [2, -1], [-1, -1]])

@@ -106,9 +106,11 @@ class Flows:
                 vertex=v,
             )
         carried = loads != 0
-        each = loads[carried].astype(np.float64) * self._lengths[carried].astype(np.float64)
+        lengths = self._lengths[carried].astype(np.float64)
+        each = loads[carried].astype(np.float64) * lengths
         total, size = float(each.sum()), float(np.abs(each).sum())
-        whole = exact and size < MOST and bool((each == np.floor(each)).all())
+        # Of lengths, not of products: those round to whole numbers, too.
+        whole = exact and size < MOST and bool((lengths == np.floor(lengths)).all())
         allowed = 0.0 if whole else 1e-6 * size
         if not abs(total - self.cost) <= allowed:
             raise VerificationError(
