@@ -12,6 +12,7 @@ from ..arguments import as_array, checked_choice, checked_integer, checked_numbe
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
+from ..graph.question import Question
 from ..hierarchy import Hierarchy
 from .isochrones import Isochrones, area_around, pieces, reached_links
 from .places import FAR, Places, nearest_vertices
@@ -149,8 +150,9 @@ class Network:
 
         Parameters
         ----------
-        points : array_like of shape (k, 2), GeoSeries or GeoDataFrame
-            Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids.
+        points : array_like of shape (k, 2), GeoSeries, GeoDataFrame, or sequence of str
+            Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids. Text is the
+            id of a vertex of the network.
         limit : float
             How many metres a point may lie away from its vertex.
 
@@ -161,7 +163,8 @@ class Network:
         Raises
         ------
         InputError
-            For points of another shape, or not in degrees, and for one that lies farther away than `limit`.
+            For points of another shape, or not in degrees, for one that lies farther away than `limit`, and for a text
+            that is no id of the network.
 
         Examples
         --------
@@ -302,7 +305,7 @@ class Network:
 
         Parameters
         ----------
-        origin, destination : point, shape (2,), or Places of one point
+        origin, destination : point, shape (2,), id that is text, or Places of one point
             The ends.
         weight : str
             The column that the route is shortest by.
@@ -396,7 +399,11 @@ class Network:
         return points[begins[link] : begins[link + 1]]
 
     def _places(self, points: Any, name: str, limit: float = FAR) -> Places:
-        """Return points as places on this network."""
+        """Return points as places on this network; a text is the id of a vertex."""
+        names = [points] if isinstance(points, str) else points.tolist() if hasattr(points, "tolist") else points
+        if isinstance(names, (list, tuple)) and len(names) and all(isinstance(each, str) for each in names):
+            vertices = Question(self.graph, self.graph.n).vertices(name, names).astype(np.int64)
+            return Places(vertices, np.zeros(len(vertices)), self.ids[vertices])
         if not isinstance(points, Places):
             return nearest_vertices(self._tree, points, name, limit)
         outside = (points.vertices < 0) | (points.vertices >= self.graph.n)

@@ -22,7 +22,8 @@ class Places(NamedTuple):
     metres : array of float64, shape (k,)
         How far it is away from the point.
     ids : array, shape (k,)
-        The index of the caller's dataframe or series; 0 to k - 1 for other points.
+        The index of the caller's dataframe or series, or the ids that the caller gave in place of points; 0 to k - 1
+        for other points.
 
     Examples
     --------
