@@ -186,7 +186,7 @@ def test_the_installed_command(installed, tmp_path):
 def test_the_command_bench_comes_from_a_package_of_its_own(environment, request, tmp_path):
     command = request.getfixturevalue(environment) / "bin" / "mgraph"
     assert re.search("^  bench +Measure", run(command, "--help", cwd=tmp_path), re.M)
-    assert "mgraph bench report DIR" in run(command, "bench", "--help", cwd=tmp_path)
+    assert "mgraph bench report [DIR]" in run(command, "bench", "--help", cwd=tmp_path)
     for arguments, words in (
         (["nothing"], "use one of apsp-methods, "),
         (["--limit", "soon"], "[SUITE]... Try 'mgraph"),
