@@ -59,7 +59,9 @@ def as_graph(value: Any, *, copy: bool = False) -> Graph:
 
 def as_any_graph(value: Any) -> Graph | PlacedGraph:
     """Return `value` as `as_graph` does; of a `mgraph.DistributedGraph` its placement."""
-    placed: PlacedGraph | None = value if isinstance(value, PlacedGraph) else getattr(value, "placement", None)
+    if isinstance(value, (Graph, PlacedGraph)):
+        return value
+    placed: PlacedGraph | None = getattr(value, "placement", None)
     return as_graph(value) if placed is None else placed
 
 
