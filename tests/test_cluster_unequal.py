@@ -115,7 +115,7 @@ def test_workers_of_unequal_limits(monkeypatch):
     workers = {
         number: {"cls": Worker, "options": options | {"memory_limit": limit}} for number, limit in enumerate(limits)
     }
-    scheduler = {"cls": Scheduler, "options": {"protocol": "inproc://", "dashboard_address": None}}
+    scheduler = {"cls": Scheduler, "options": {"protocol": "inproc://", "dashboard_address": ":0"}}
     with SpecCluster(workers, scheduler, silence_logs=50) as made, Client(made, set_as_default=False) as client:
         specs = Cluster(client, "cpu").specs
     small, large = sorted(specs, key=lambda spec: spec.memory)

@@ -59,7 +59,7 @@ import os
 import mgraph
 from distributed import Client
 
-client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None)
+client = Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0")
 direct = mgraph.generate.grid(3, 4, device="cpu")
 graph = mgraph.DistributedGraph.from_graph(direct, client, device="cpu")
 graph.publish("roads")

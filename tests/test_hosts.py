@@ -29,7 +29,7 @@ from distributed import Client, LocalCluster
 import mgraph
 
 with LocalCluster(n_workers=0, processes=False, protocol="tcp", host="10.77.1.1", scheduler_port=8786,
-                  dashboard_address=None) as cluster, Client(cluster) as client:
+                  dashboard_address=":0") as cluster, Client(cluster) as client:
     print("ready", flush=True)
     client.wait_for_workers(2, timeout=60)
     apart = mgraph.cluster.check_network(client)

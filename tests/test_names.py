@@ -329,7 +329,7 @@ def test_ids_are_checked(wrong):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with Client(processes=False, dashboard_address=None) as client:
+    with Client(processes=False, dashboard_address=":0") as client:
         yield client
 
 

@@ -165,10 +165,8 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_a_small_call_enters_few_functions(name, as_for_users):
-    for _ in range(3):
-        SMALL[name]()
+def functions_entered(call) -> int:
+    """Return how many functions of Python a call enters, those of finalizers that happen to run meanwhile too."""
     entered = 0
 
     def count(frame, event, argument):
@@ -178,7 +176,15 @@ def test_a_small_call_enters_few_functions(name, as_for_users):
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        SMALL[name]()
+        call()
     finally:
         sys.setprofile(before)
-    assert entered <= CALLS.get(name, 300)
+    return entered
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_call_enters_few_functions(name, as_for_users):
+    for _ in range(3):
+        SMALL[name]()
+    # The least of three: in one of them a garbage collection may run what clusters of other tests have left.
+    assert min(functions_entered(SMALL[name]) for _ in range(3)) <= CALLS.get(name, 300)

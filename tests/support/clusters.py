@@ -34,12 +34,11 @@ def present(client: Client) -> set[str]:
 CLUSTER_WARNINGS = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning"),
     # On a slow machine, of a test with a short time of silence.
     pytest.mark.filterwarnings("ignore:on the worker .*, superstep .* has taken:RuntimeWarning"),
 ]
 
-QUIET = dict(dashboard_address=None, silence_logs=50)
+QUIET = dict(dashboard_address=":0", silence_logs=50)
 
 #: Seconds after which a call counts as hanging, even on a machine that is slow and busy.
 SOON = 200
