@@ -23,6 +23,7 @@ from .errors import InputError, MgraphError
 from .generate import grid, rmat
 from .graph import Graph, grouping
 from .hierarchy import Hierarchy
+from .hierarchy.routes import HIGH, WIDE
 from .io import lines, write
 from .reading import read
 
@@ -134,6 +135,7 @@ def _hierarchies(weights: str, device: str) -> None:
         hierarchy.pairs([0, 1], [8, 9])
         hierarchy.pairs([0, 1], [8, 9], paths=True, along=[np.ones(graph.m)])
         hierarchy.flows(([0, 1], [8, 9], [1, 2])).verify()
+        hierarchy.distances(np.arange(HIGH), np.zeros(WIDE, int), along=[np.ones(graph.m)])
     # A vertex of many climbs alone.
     line = with_weights(grid(1, 300, weights=None), None if weights == "none" else weights)
     alone = Hierarchy(line, order=np.arange(line.n), device=device)

@@ -8,6 +8,7 @@ import pytest
 import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import infinity
+from mgraph.hierarchy import routes
 from tests.support.parameters import exhaustive
 from tests.support.references import as_floats
 
@@ -58,7 +59,9 @@ def random_roads(seed, device):
 
 
 @pytest.mark.parametrize("first", [0, *exhaustive(*range(TOGETHER, GRAPHS, TOGETHER))])
-def test_paths_sums_and_flows_are_those_of_networkx(device, first):
+def test_paths_sums_and_flows_are_those_of_networkx(device, monkeypatch, first):
+    monkeypatch.setattr(routes, "WIDE", 1)  # tables are joined as such
+    monkeypatch.setattr(routes, "HIGH", 1)
     for seed in range(first, first + TOGETHER):
         roads, edges, random, exact = random_roads(seed, device)
         sources, targets = (random.integers(0, roads.n, count) for count in (5, 8))

@@ -43,14 +43,18 @@ def cases(draw):
     return graph, random.permutation(n), pairs, random
 
 
-@pytest.fixture(params=["one block", "blocks", "climbs alone"])
+@pytest.fixture(params=["one block", "blocks", "climbs alone", "tables"])
 def way(request, monkeypatch):
-    """How climbs are made and kept; few pairs are joined at a time."""
-    monkeypatch.setattr(routes, "BATCH", 13)
+    """How climbs are made and kept, and whether tables are joined as such; few pairs are joined at a time."""
+    monkeypatch.setattr(routes, "BATCH", 1000 if request.param == "tables" else 13)
     if request.param == "blocks":
         monkeypatch.setattr(routes, "CLIMBS", 2000)
     if request.param == "climbs alone":
         monkeypatch.setattr(kernels, "STACK", 0)
+    if request.param == "tables":
+        monkeypatch.setattr(routes, "WIDE", 1)
+        monkeypatch.setattr(routes, "HIGH", 1)
+        monkeypatch.setattr(kernels, "TABLE", 0)
 
 
 def listed(found):
@@ -150,6 +154,22 @@ def test_sums_of_other_weights_are_those_along_the_paths(device, way, case):
     for i, row in enumerate(devices.to_host(table.along[0])):
         each = roads.pairs(np.full(len(targets), sources[i]), targets, along=[whole])
         assert np.array_equal(row, devices.to_host(each.along[0]))
+
+
+@given(case=cases())
+def test_tables_have_the_bits_of_pairs(case):
+    graph, order, (sources, targets), random = case
+    roads = mgraph.Hierarchy(graph, order, device="cpu")
+    rows, columns = random.permutation(np.repeat(sources, 17)), random.permutation(np.repeat(targets, 33))
+    asked = routes.Pairs(
+        roads._on, roads._lengths, *(roads._structure.rank[each] for each in (rows, columns)), table=True, entries=True
+    )
+    for block in asked.blocks():
+        for batch in block.batches():
+            assert batch.width >= routes.WIDE and len(batch.sources) >= routes.HIGH * batch.width
+            found = routes.met(asked, block, batch)
+            for one, other in zip(found, routes.met(asked, block, batch._replace(width=0)), strict=True):
+                assert np.array_equal(one, other)
 
 
 @given(case=cases())

@@ -107,6 +107,7 @@ for dtype in types:
         hierarchy = mgraph.Hierarchy(g, **on)
         hierarchy.distance(0, 9), hierarchy.path(0, 9)
         hierarchy.pairs([0], [9]), hierarchy.pairs(range(40), range(40), paths=True, along=[range(g.m)])
+        hierarchy.distances(range(40), range(40), along=[range(g.m)])
         hierarchy.flows(([0], [9], [1.5])).verify()
 for n in (50, 3000):
     for dtype in types[1:]:

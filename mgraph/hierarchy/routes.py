@@ -29,6 +29,9 @@ _FEW = 1 << 20
 #: Vertices of the graph for each one that is asked for, from which on pairs are few.
 FEW = 128
 
+#: Columns and rows of a table from which on it is joined as one on a CPU, not pair by pair.
+WIDE, HIGH = 32, 16
+
 #: Pairs that are joined at a time, between which progress is reported.
 BATCH = 1 << 20
 
@@ -74,11 +77,15 @@ class Routes(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Some pairs of a block: their places among all, and the numbers of their climbs."""
+    """Some pairs of a block: their places among all, and the numbers of their climbs.
+
+    If they are a table, row by row, `width` is the number of its columns, and otherwise 0.
+    """
 
     places: slice | Array
     sources: Array
     targets: Array
+    width: int = 0
 
 
 class Block(NamedTuple):
@@ -241,7 +248,7 @@ class Pairs:
                     else:
                         begins = begin + len(self._ends) * xp.arange(len(some)) + column + left
                         places = (begins[:, None] + number[: len(part)]).ravel()
-                    yield Batch(places, xp.repeat(some, len(part)), xp.tile(part, len(some)))
+                    yield Batch(places, xp.repeat(some, len(part)), xp.tile(part, len(some)), len(part))
 
         return Block(there, back, batches)
 
@@ -458,9 +465,15 @@ def routes(
 
 def met(pairs: Pairs, block: Block, batch: Batch) -> tuple[Array, Array]:
     """Return the distances of a batch, in the type that is computed in, and the depths where paths turn."""
-    xp, count = pairs.on.device.xp, len(batch.sources)
-    found, turn = xp.empty(count, pairs.lengths.up.dtype), xp.empty(count, np.int32)
-    route_kernels.on(pairs.on.device).meet(batch.sources, batch.targets, block.there, block.back, found, turn)
+    device, count, width = pairs.on.device, len(batch.sources), batch.width
+    found, turn = device.xp.empty(count, pairs.lengths.up.dtype), device.xp.empty(count, np.int32)
+    kernels, climbs = route_kernels.on(device), (block.there, block.back)
+    if device.kind == "cpu" and width >= WIDE and count >= HIGH * width:
+        table = (count // width, width)
+        rows, columns = batch.sources[::width], batch.targets[:width]
+        kernels.meet_table(rows, columns, *climbs, found.reshape(table), turn.reshape(table))
+    else:
+        kernels.meet(batch.sources, batch.targets, *climbs, found, turn)
     return found, turn
 
 

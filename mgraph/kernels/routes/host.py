@@ -4,7 +4,10 @@
   as labels of hubs are computed [1]_: the row of a vertex is the least of its upper neighbours' rows, each with the
   length of its entry added. The rows of the ancestors at hand are a stack by depth, which fits a core's cache, and the
   loop over a row is vectorised: New York's roads take 740 additions a vertex, in vectors of 8, and a climb 6,300.
-- `meet` finds the number of common ancestors by bisection, then the least sum of two rows.
+- `meet` finds the number of common ancestors by bisection, then the least sum of two rows. `meet_table` sorts the
+  columns: neighbours in a postorder have the same number in common with a row, but for few. Their labels lie side by
+  side, depth by depth, so the loop over columns is vectorised. Of the 32 common ancestors that random pairs of New York
+  have, a loop over one pair's ancestors is mostly its beginning and its end.
 - `push` and `spread` assign flows from top to bottom [2]_: those of all paths that share an entry are one number when
   it is divided, so the work is that of all climbs and all entries, not of all paths.
 
@@ -27,6 +30,9 @@ from ...dtypes import kernel_infinity
 #: The most bytes of a core's stack of rows, and the vertices of the graph for each one that climbs from which on each
 #: climbs alone.
 STACK, FEW = 1 << 25, 128
+
+#: The most bytes of a core's labels of a table's columns, which fit its cache, and the columns at least.
+TABLE, _LANES = 1 << 20, 16
 
 #: Calls for each core among which work is dealt, and the climbs or paths, and the pairs or entries, of a call at least.
 _PARTS, _FEW_CLIMBS, _FEW_PAIRS = 4, 16, 1 << 10
@@ -156,13 +162,8 @@ def _meet(sources, targets, start, stop, there, back, infinity, D, turn):
     number = D.dtype.type
     for i in range(start, stop):
         own, other = there.first[sources[i]], back.first[targets[i]]
-        low, high = 0, min(there.first[sources[i] + 1] - own, back.first[targets[i] + 1] - other)
-        while low < high:  # how many ancestors they have in common
-            middle = (low + high) // 2
-            if there.vertex[own + middle] == back.vertex[other + middle]:
-                low = middle + 1
-            else:
-                high = middle
+        ends = there.first[sources[i] + 1], back.first[targets[i] + 1]
+        low = _common(there.vertex[own : ends[0]], back.vertex[other : ends[1]])
         one, two = there.label[own : own + low], back.label[other : other + low]
         best = infinity
         for d in range(low):
@@ -176,6 +177,106 @@ def _meet(sources, targets, start, stop, there, back, infinity, D, turn):
                 while number(one[d] + two[d]) != best:
                     d -= 1
             turn[i] = d
+
+
+@njit(nogil=True, cache=True)
+def _common(line, other):
+    """Return how many ancestors two climbs have in common."""
+    low, high = 0, min(len(line), len(other))
+    while low < high:
+        middle = (low + high) // 2
+        if line[middle] == other[middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def meet_table(rows, columns, there, back, D, turn):
+    """D[i, j] and turn[i, j] = what `meet` writes of the pair of rows[i] and columns[j]."""
+    infinity, order = _infinity(D.dtype), np.argsort(columns)
+    columns = columns[order]
+    shared, own = np.zeros(len(columns) + 1, np.int64), np.empty(len(columns), np.int32)
+    _share(columns, back.first, back.vertex, shared, own)
+    height = int((back.first[columns + 1] - back.first[columns]).max())
+    width = max(_LANES, min(len(columns), TABLE // (height * D.itemsize)))
+
+    def work(part):
+        labels, best, deepest = np.empty((height, width), D.dtype), np.empty(width, D.dtype), np.empty(width, np.int32)
+        some = slice(part.start, part.stop)
+        for left in range(0, len(columns), width):
+            right = min(left + width, len(columns))
+            tile = columns[left:right], own[left:right], shared[left : right + 1], order[left:right]
+            _meet_tile(rows[some], *tile, there, back, infinity, labels, best, deepest, D[some], turn[some])
+
+    on_all_cores(work, _dealt(len(rows), 1, _FEW_CLIMBS))
+
+
+@njit(nogil=True, cache=True)
+def _share(columns, firsts, vertex, shared, own):
+    """Write how many ancestors each column has in common with the one before it, and its own vertex."""
+    for j in range(len(columns)):
+        first, last = firsts[columns[j]], firsts[columns[j] + 1]
+        own[j] = vertex[last - 1]
+        if j:
+            before = columns[j - 1]
+            shared[j] = _common(vertex[firsts[before] : firsts[before + 1]], vertex[first:last])
+
+
+@njit(nogil=True, cache=True)
+def _meet_tile(rows, columns, own, shared, order, there, back, infinity, labels, best, deepest, D, turn):
+    """Write the meetings of rows with some columns. ``labels[d]`` has the labels of these at depth d.
+
+    Columns ascend in a postorder. So each has no more ancestors in common with a row than one between them has.
+    """
+    count = len(columns)
+    for j in range(count):
+        first = back.first[columns[j]]
+        for d in range(back.first[columns[j] + 1] - first):
+            labels[d, j] = back.label[first + d]
+    for i in range(len(rows)):
+        first, last = there.first[rows[i]], there.first[rows[i] + 1]
+        line, label = there.vertex[first:last], there.label[first:last]
+        for j in range(count):
+            best[j], deepest[j] = infinity, -1
+        right = np.searchsorted(own, line[len(line) - 1])
+        if right < count:
+            low, start = _common(line, _line(back, columns[right])), right
+            while start < count and low:
+                stop = start + 1
+                while stop < count and shared[stop] >= low:
+                    stop += 1
+                _meet_lanes(label[:low], labels, start, best[start:stop], deepest[start:stop])
+                start, low = stop, min(low, shared[stop])
+        if right:
+            low, stop = _common(line, _line(back, columns[right - 1])), right
+            while stop and low:
+                start = stop - 1
+                while start and shared[start] >= low:
+                    start -= 1
+                _meet_lanes(label[:low], labels, start, best[start:stop], deepest[start:stop])
+                stop, low = start, min(low, shared[start])
+        for j in range(count):
+            D[i, order[j]] = best[j]
+            turn[i, order[j]] = deepest[j] if best[j] < infinity else -1
+
+
+@njit(nogil=True, cache=True)
+def _line(climbs, number):
+    return climbs.vertex[climbs.first[number] : climbs.first[number + 1]]
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def _meet_lanes(label, labels, start, best, deepest):
+    """Meet columns that have as many ancestors in common with a row as there are labels."""
+    number = best.dtype.type
+    for d in range(len(label)):
+        own, others, depth = label[d], labels[d, start : start + len(best)], deepest.dtype.type(d)
+        for j in range(len(best)):
+            through, known, turn = number(own + others[j]), best[j], deepest[j]
+            nearer = through <= known
+            best[j] = through if nearer else known
+            deepest[j] = depth if nearer else turn
 
 
 def between(source, target, there, back):

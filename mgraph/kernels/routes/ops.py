@@ -17,7 +17,7 @@ from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"between", "divide", "add_up", "write_paths", "spread"})
+HOST_ONLY = frozenset({"meet_table", "between", "divide", "add_up", "write_paths", "spread"})
 
 
 class Climbs(NamedTuple):
@@ -74,6 +74,10 @@ class Operations(Protocol):
         There is one pair or more, and the numbers are int32. The length is `kernel_infinity` if there is no path.
         ``turn[i]`` is the depth at which the path turns, or -1; if `turn` has no elements, it is not written.
         """
+        ...
+
+    def meet_table(self, rows: Array, columns: Array, there: Climbs, back: Climbs, D: Array, turn: Array) -> None:
+        """D[i, j] and turn[i, j] = what `meet` writes of the pair of rows[i] and columns[j]; there are some of each."""
         ...
 
     def between(self, source: int, target: int, there: Climbs, back: Climbs) -> float:
