@@ -450,6 +450,16 @@ def test_a_graph_without_edges(device, graph):
     assert flows.loads.tolist() == [] and flows.unserved == 4
 
 
+def test_weights_of_a_graph_with_other_ids_are_refused():
+    src, dst, weights = [0, 1], [1, 0], [3, 4]
+    roads = mgraph.Hierarchy(mgraph.Graph.from_edges(src, dst, weights, ids=["Rome", "Pisa"]), [0, 1], device="cpu")
+    same, other = (mgraph.Graph.from_edges(src, dst, [7, 9], ids=ids) for ids in (["Rome", "Pisa"], ["Pisa", "Rome"]))
+    assert roads.customize(same).distance("Rome", "Pisa") == 7
+    for call in (roads.customize, lambda graph: roads.pairs([0], [1], along=[graph])):
+        with pytest.raises(mgraph.InputError, match="must have the ids of the hierarchy's graph, in the same order"):
+            call(other)
+
+
 @pytest.fixture
 def prepared(tmp_path, monkeypatch):
     """A folder with a prepared graph, lists of vertices and a demand."""
@@ -474,6 +484,29 @@ def test_pairs_on_the_command_line(prepared):
     assert "a .npy file holds the distances only" in misused(invoke(*call, "--paths", "--out", "new.npy"))
     assert "distances.npy exists" in failed(invoke(*call, "--out", "distances.npy"), 2)
     assert ok(*call, "--quiet") == ""
+
+
+def test_sums_along_paths_on_the_command_line(prepared):
+    Path("roads.txt").write_text("0 1 3\n1 2 4\n2 0 5\n2 3 1\n2 1 9\n")
+    Path("miles.txt").write_text("0 1 10\n1 2 20\n2 0 30\n2 3 40\n2 1 50\n")
+    Path("tolls.txt").write_text("0 1 0.5\n1 2 0\n2 0 1\n2 3 2\n2 1 7\n")
+    mgraph.Hierarchy(mgraph.read("roads.txt"), range(4), device="cpu").save("plain.npz")
+    call = "pairs", "plain.npz", "--source", "0", "--target", "3", "--source", "3", "--target", "0", "--device", "cpu"
+    along = "--along", "miles.txt", "--along", "tolls.txt"
+    ok(*call, *along, "--out", "sums.npz")
+    with np.load("sums.npz") as saved:
+        assert saved.files == ["distances", "along_0", "along_1"]
+        assert saved["distances"].tolist()[0] == 8
+        assert saved["along_0"].tolist() == [70, infinity(saved["along_0"].dtype)]
+        assert saved["along_1"].tolist() == [2.5, np.inf]
+    ok(*call, *along, "--paths", "--out", "all.npz")
+    with np.load("all.npz") as saved:
+        assert saved["vertices"].tolist() == [0, 1, 2, 3] and saved["along_1"].tolist() == [2.5, np.inf]
+    for out in ((), ("--out", "new.npy")):
+        assert "with --along, give --out a .npz file" in misused(invoke(*call, *along, *out))
+    Path("fewer.txt").write_text("0 1 10\n1 2 20\n")
+    assert "must have the same 5 edges" in failed(invoke(*call, "--along", "fewer.txt", "--out", "new.npz"), 2)
+    assert not Path("new.npz").exists()
 
 
 def test_labels_on_the_command_line(prepared):

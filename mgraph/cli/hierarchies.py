@@ -16,6 +16,7 @@ from ..dtypes import infinity
 from ..errors import printable
 from ..hierarchy import Hierarchy, Routes
 from ..io import check_output, read_vertices, save
+from ..reading import read
 from ..runtime.progress import shown_on
 from .commands import main
 from .interrupts import closed, stoppable
@@ -111,6 +112,12 @@ def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
 )
 @click.option("--target", "ends", multiple=True, metavar="V", help="The other end, as many times as --source.")
 @click.option("--paths", is_flag=True, help="Find the paths, too.")
+@click.option(
+    "--along",
+    multiple=True,
+    metavar="FILE",
+    help="A graph of the same edges, whose weights to add up along the paths; repeatable.",
+)
 @click.option("--ids/--no-ids", default=None, help="Whether integers are ids of the graph, not numbers of vertices.")
 @_device
 @click.option("--out", type=click.Path(path_type=Path), help="Save the distances (.npy), or all arrays (.npz).")
@@ -124,6 +131,7 @@ def pairs(
     starts: tuple[str, ...],
     ends: tuple[str, ...],
     paths: bool,
+    along: tuple[str, ...],
     ids: bool | None,
     device: str | None,
     out: Path | None,
@@ -136,16 +144,20 @@ def pairs(
         check_output(out, overwrite)
         if paths and out.suffix == ".npy":
             raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
+    if along and (out is None or out.suffix == ".npy"):
+        raise click.UsageError("sums along paths are saved: with --along, give --out a .npz file")
     sides = _side("source", sources, starts), _side("target", targets, ends)
     made = Hierarchy.load(prepared, device=device)
     pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
+    others = [read(file, directed=made.graph.directed) for file in along]
     started = time.perf_counter()
     with _shown("pairs", quiet) as progress:
-        found = made.pairs(*pair, paths=paths, ids=ids, progress=progress)
+        found = made.pairs(*pair, along=others or None, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started
-    if not paths:
+    if not (paths or along):
         found = Routes(found)
-    arrays = {name: each for name, each in found._asdict().items() if each is not None}
+    arrays = {name: each for name, each in found._asdict().items() if each is not None and name != "along"}
+    arrays |= {f"along_{i}": total for i, total in enumerate(found.along or ())}
     distances = devices.to_host(found.distances)
     reached = distances != infinity(distances.dtype)
     facts = {

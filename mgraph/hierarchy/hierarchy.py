@@ -212,6 +212,9 @@ class Hierarchy:
                     f"the graph must have the same {self.m} edges as the hierarchy's, got {other!r}: for other edges, "
                     "make a hierarchy of that graph"
                 )
+            if self._graph.ids is not None and other.ids is not None:
+                if not np.array_equal(self._graph.ids, other.ids):
+                    raise InputError("the graph must have the ids of the hierarchy's graph, in the same order")
             return _weights(other)
         given = as_array(devices.to_host(weights) if devices.of(weights).kind == "cuda" else weights, name)
         if given.dtype.kind == "b":
