@@ -9,7 +9,8 @@ Dijkstra before they are timed. Rows stay on the device; measures are brought to
 brings rows to new memory of the host, too, and to page-locked memory.
 
 Pairs in arrays are the first some of more: 1,000, a hundred thousand, a million. Where the package routingkit-cch is
-installed, RoutingKit answers some pairs, too, one after the other by the same order, and its distances are compared.
+installed, RoutingKit answers some pairs, too, one after the other by the same order, and its distances are compared; it
+is also customized, which takes its weights from a list.
 
 With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
 those of the call's solve, and eccentricities and one row of distances are compared with those of one device.
@@ -232,7 +233,7 @@ def in_bulk(roads: mgraph.Hierarchy, device: devices.Device, table: np.ndarray) 
 
 
 def by_routingkit(roads: mgraph.Hierarchy, graph: mgraph.Graph, pairs: list[list[int]]) -> Iterator[dict[str, Any]]:
-    """Yield a row of RoutingKit's time for a pair, by the same order, if its package is installed.
+    """Yield rows of RoutingKit's times for weights and for a pair, by the same order, if its package is installed.
 
     Raises
     ------
@@ -243,11 +244,15 @@ def by_routingkit(roads: mgraph.Hierarchy, graph: mgraph.Graph, pairs: list[list
         return
     kit = importlib.import_module("routingkit_cch")
     src, dst, weights = (devices.to_host(part).tolist() for part in graph.coo())
-    query = kit.CCHQuery(kit.CCHMetric(kit.CCH(roads.order.tolist(), src, dst, False), weights))
+    prepared = kit.CCH(roads.order.tolist(), src, dst, False)
+    query = kit.CCHQuery(kit.CCHMetric(prepared, weights))
     found = [query.run(source, target).distance for source, target in pairs]
     known = devices.to_host(roads.pairs(*np.array(pairs).T)).tolist()
     if found != [None if length == np.iinfo(np.int32).max else length for length in known]:
         raise WrongResultError("RoutingKit's distances differ")
+
+    seconds = seconds_of(partial(kit.CCHMetric, prepared, weights), devices.find("cpu"))
+    yield {"step": "customize, RoutingKit", "seconds": seconds}
 
     def asked(source: int, target: int) -> Any:
         return query.run(source, target).distance
