@@ -1,6 +1,7 @@
 """Networks of streets: files of OpenStreetMap, tables beside NetworkX, routes, isochrones, frames and the commands."""
 
 import gzip
+import itertools
 import json
 
 import networkx
@@ -243,6 +244,128 @@ def test_the_route_has_the_sums_of_the_table_and_its_geometry(network):
     assert (network.head[found.links[:-1]] == network.tail[found.links[1:]]).all()
     assert found.points[[0, -1]].tolist() == [list(ends[0]), list(ends[1])]
     assert json.dumps(found.to_geojson())
+
+
+def point_at(shape, share):
+    """Return the point at a share of a line, or the points at several."""
+    steps = np.append(0, np.cumsum(np.hypot(*(np.diff(shape, axis=0) * [np.cos(np.radians(shape[0, 1])), 1]).T)))
+    return np.stack([np.interp(share * steps[-1], steps, column) for column in shape.T], axis=-1)
+
+
+def point_of(network, places, row):
+    return point_at(network.shape(int(places.links[row])), places.shares[row])
+
+
+def random_places(network, count, seed):
+    """Return positions on few links, so that some share a street, and on the ends of links."""
+    rng = np.random.default_rng(seed)
+    links, shares = rng.choice(len(network.tail), count), rng.random(count)
+    links[: count // 2] = links[0]
+    shares[-4:] = [0, 1, 0, 1]
+    return roads.Places(network.tail[links], np.zeros(count), np.arange(count), links, shares)
+
+
+def split(network, places):
+    """Return a graph of NetworkX whose links are cut at places, and the vertex of each place."""
+
+    def street(link):
+        shape = network.shape(link).tolist()
+        return str(min(shape, shape[::-1]))
+
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(network.graph.n))
+    names, cuts = [], {}
+    for place, (link, share) in enumerate(zip(places.links.tolist(), places.shares.tolist(), strict=True)):
+        ends = {0: int(network.tail[link]), 1: int(network.head[link])}
+        names.append(ends.get(share, ("place", place)))
+        if share not in ends:
+            cuts.setdefault(street(link), []).append((network.shape(link)[0].tolist(), share, names[-1]))
+    for link, (tail, head) in enumerate(zip(network.tail.tolist(), network.head.tolist(), strict=True)):
+        begin = network.shape(link)[0].tolist()
+        own = [(share if first == begin else 1 - share, name) for first, share, name in cuts.get(street(link), ())]
+        stops = [(0, tail), *sorted(own), (1, head)]
+        for (share, name), (next_share, next_name) in itertools.pairwise(stops):
+            seconds = network.links["seconds"][link] * (next_share - share)
+            known = graph.get_edge_data(name, next_name, {"weight": np.inf})
+            graph.add_edge(name, next_name, weight=min(seconds, known["weight"]))
+    return graph, names
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_routes_between_positions_are_those_of_split_links(files, mode):
+    network = roads.read_osm(files / "town.osm.pbf", mode)
+    places = random_places(network, 24, len(mode))
+    graph, names = split(network, places)
+    lengths = dict(networkx.all_pairs_dijkstra_path_length(graph))
+    expected = np.array([[lengths[start].get(end, np.nan) for end in names] for start in names])
+    found = network.table(places)
+    assert np.isnan(expected).any() == (mode != "walk")
+    np.testing.assert_allclose(found.seconds, expected, rtol=1e-9, atol=1e-9)
+    for start in range(0, 24, 3):
+        for end in range(24):
+            route = network.route(places.row(start), places.row(end))
+            np.testing.assert_allclose(route.totals["seconds"], expected[start, end], rtol=1e-9, atol=1e-9)
+            if np.isfinite(expected[start, end]):
+                np.testing.assert_allclose(route.totals["metres"], found.metres[start, end], rtol=1e-9, atol=1e-9)
+                assert (network.head[route.links[:-1]] == network.tail[route.links[1:]]).all()
+                ends = [point_of(network, places, each) for each in (start, end)]
+                if len(route.points) > 1:
+                    np.testing.assert_allclose(route.points[[0, -1]], ends, atol=1e-9)
+    near = network.nearest_of(places, places.row(5), k=1)
+    np.testing.assert_allclose(near.weights[:, 0], expected[:, 5], rtol=1e-9, atol=1e-9)
+
+
+def test_isochrones_from_positions_reach_what_split_links_say(files):
+    network = roads.read_osm(files / "town.osm.pbf", "bike")
+    places = random_places(network, 6, 1)
+    graph, names = split(network, places)
+    for row, (reached,) in enumerate(network.isochrones(places, [75]).reached):
+        seconds = networkx.single_source_dijkstra_path_length(graph, names[row])
+        starts = np.array([seconds.get(each, np.inf) for each in network.tail.tolist()])
+        from_tail = reached.begins == 0
+        shares = np.clip((75 - starts) / network.links["seconds"], 0, 1)
+        assert reached.links[from_tail].tolist() == np.flatnonzero(shares).tolist()
+        np.testing.assert_allclose(reached.shares[from_tail], shares[shares > 0], rtol=1e-9)
+        if 0 < places.shares[row] < 1:
+            assert (places.links[row], places.shares[row]) in zip(reached.links, reached.begins, strict=True)
+
+
+def test_the_nearest_positions_are_those_of_a_search_of_all(files):
+    town = roads.read_osm(files / "town.osm.pbf", "bike")
+    rng = np.random.default_rng(4)
+    bent = [np.array([town.shape(link)[0], *rng.uniform([24.9, 60], [24.912, 60.006], (3, 2))]) for link in range(9)]
+    begins = np.arange(0, 37, 4)
+    crooked = roads.Network(
+        town.tail[:9], town.head[:9], {"metres": np.ones(9)}, town.coordinates, shapes=(np.concatenate(bent), begins)
+    )
+    points = rng.uniform([24.897, 59.998], [24.915, 60.008], (60, 2))
+    scale = 6_371_008.8 * np.radians(1) * np.array([np.cos(np.radians(60.003)), 1])
+    for network in (town, crooked):
+        found = network.nearest(points, on="edges")
+        dense = np.concatenate(
+            [point_at(network.shape(link), np.linspace(0, 1, 1001)) for link in range(len(network.tail))]
+        )
+        away = np.stack([np.hypot(*((dense - point) * scale).T) for point in points])
+        np.testing.assert_allclose(found.metres, away.min(axis=1), rtol=2e-3, atol=0.3)
+        at = [point_of(network, found, row) for row in range(len(points))]
+        np.testing.assert_allclose(np.linalg.norm((at - points) * scale, axis=1), found.metres, rtol=2e-3, atol=0.3)
+        ends = np.where(found.shares <= 0.5, network.tail[found.links], network.head[found.links])
+        assert found.vertices.tolist() == ends.tolist()
+
+
+def test_positions_are_checked(network):
+    nothing = roads.Network([], [], {"metres": []}, [[24.9, 60.0]])
+    with pytest.raises(mgraph.InputError, match="on must be 'vertices' of a network without links"):
+        nothing.nearest([[24.9, 60.0]], on="edges")
+    with pytest.raises(mgraph.InputError, match="on must be"):
+        network.nearest([[24.9, 60.0]], on="streets")
+    with pytest.raises(mgraph.InputError, match=r"row 0\) of points is .* away .* limit=5"):
+        network.nearest([[24.85, 60.0]], on="edges", limit=5)
+    places = network.nearest([[24.9, 60.0]], on="edges")
+    for wrong in (places._replace(links=np.array([10**6])), places._replace(shares=np.array([np.nan]))):
+        with pytest.raises(mgraph.InputError, match="origins must be places of this network"):
+            network.table(wrong)
+    assert len(network.nearest(np.empty((0, 2)), on="edges").links) == 0
 
 
 def test_the_nearest_facilities_are_those_of_the_table(network):

@@ -12,6 +12,7 @@ import numpy as np
 from .. import lazy
 from ..io import check_output, path_of, replacing
 from .places import Places
+from .search import Spots
 from .sphere import flat, unflat
 
 #: Cells of a buffer's width, and the most cells of a grid.
@@ -26,9 +27,12 @@ class Reached(NamedTuple):
     Attributes
     ----------
     links : array of int64, shape (k,)
-        The links of the network that are reached at least in part.
+        The links of the network that are reached at least in part. One may occur twice: from the place that lies on
+        it, and from its tail.
     shares : array of float64, shape (k,)
-        The share of each link that is reached, from its tail.
+        Up to which share each link is reached, from its tail.
+    begins : array of float64, shape (k,)
+        From which share on: 0 but where the place lies on the link.
 
     Examples
     --------
@@ -41,6 +45,7 @@ class Reached(NamedTuple):
 
     links: np.ndarray
     shares: np.ndarray
+    begins: np.ndarray
 
 
 class Isochrones:
@@ -179,26 +184,28 @@ class Isochrones:
         return axes
 
 
-def reached_links(tail: np.ndarray, weights: np.ndarray, distances: np.ndarray, limit: float) -> Reached:
-    """Return the links that are reached within a limit if vertices lie at these distances."""
-    left = limit - distances[tail]
-    links = np.flatnonzero((left >= 0) & np.isfinite(weights))
+def reached_links(weights: np.ndarray, starts: np.ndarray, spots: Spots, limit: float) -> Reached:
+    """Return the links that are reached within a limit if they are entered at these distances, and those of a place."""
+    links = np.concatenate([np.arange(len(weights)), spots.links])
+    begins = np.concatenate([np.zeros(len(weights)), spots.shares])
+    left, whole = limit - np.concatenate([starts, np.zeros(len(spots.links))]), weights[links]
+    there = (left >= 0) & np.isfinite(whole)
+    links, begins, left, whole = (each[there] for each in (links, begins, left, whole))
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(weights[links] <= left[links], 1.0, left[links] / weights[links])
-    kept = shares > 0
-    return Reached(links[kept], shares[kept])
+        shares = np.where(whole * (1 - begins) <= left, 1.0, begins + left / whole)
+    kept = shares > begins
+    return Reached(links[kept], shares[kept], begins[kept])
 
 
-def pieces(shape: np.ndarray, share: float) -> np.ndarray:
-    """Return the first share of a line, by the lengths of its parts in degrees at their latitude."""
-    if share >= 1:
+def piece(shape: np.ndarray, begin: float, end: float) -> np.ndarray:
+    """Return a line between two shares of it, by the lengths of its parts in degrees at their latitude."""
+    if begin <= 0 and end >= 1:
         return shape
     steps = np.hypot(*(np.diff(shape, axis=0) * [np.cos(np.radians(shape[0, 1])), 1]).T)
     along = np.concatenate([[0], np.cumsum(steps)])
-    end = share * along[-1]
-    whole = shape[along < end]
-    last = [np.interp(end, along, column) for column in shape.T]
-    return np.concatenate([whole, [last]])
+    first, last = begin * along[-1], end * along[-1]
+    ends = [[np.interp(each, along, column) for column in shape.T] for each in (first, last)]
+    return np.concatenate([ends[:1], shape[(along > first) & (along < last)], ends[1:]])
 
 
 def area_around(lines: Rings, buffer: float) -> list[Rings]:

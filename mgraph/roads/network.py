@@ -13,11 +13,13 @@ from ..errors import InputError
 from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
 from ..hierarchy import Hierarchy
-from .isochrones import Isochrones, area_around, pieces, reached_links
-from .places import FAR, Places, nearest_vertices
-from .route import Route
-from .sphere import vectors
-from .table import NearestOf, Table, nearest_of, table
+from .isochrones import Isochrones, area_around, piece, reached_links
+from .places import FAR, Places, check_near, checked_points
+from .route import Route, shortest_steps
+from .search import Search, Spots, part_of, search_of
+from .sphere import metres_of_chords, vectors
+from .streets import Pieces
+from .table import Column, Ends, NearestOf, Table, nearest_of, table
 
 
 class Network:
@@ -118,8 +120,19 @@ class Network:
         return lazy.spatial().cKDTree(vectors(self.coordinates))
 
     @cached_property
+    def _pieces(self) -> Pieces:
+        if self._shapes is not None:
+            return Pieces(*self._shapes)
+        ends = np.stack([self.tail, self.head], axis=1).ravel()
+        return Pieces(self.coordinates[ends], np.arange(0, len(ends) + 1, 2))
+
+    @cached_property
+    def _search(self) -> Search:
+        return search_of(self.tail, self.head, self.graph, self.link_of_edge)
+
+    @cached_property
     def _prepared(self) -> Hierarchy:
-        return Hierarchy(self.graph)
+        return Hierarchy(self._search.graph)
 
     def hierarchy(self, weight: str = "seconds") -> Hierarchy:
         """Return the hierarchy of the network with a column as weights; it is prepared once, and kept.
@@ -141,37 +154,47 @@ class Network:
         """
         column = self._column("weight", weight)
         if weight not in self._customized:
-            self._customized[weight] = self._prepared.customize(column[self.link_of_edge])
+            self._customized[weight] = self._prepared.customize(self._search.weights(column))
         return self._customized[weight]
 
-    def nearest(self, points: Any, *, limit: float = FAR) -> Places:
-        """Return the vertices nearest to points, as straight lines go.
+    def nearest(self, points: Any, *, on: str = "vertices", limit: float = FAR) -> Places:
+        """Return the vertices, or the positions on links, that are nearest to points, as straight lines go.
 
         Parameters
         ----------
         points : array_like of shape (k, 2), GeoSeries or GeoDataFrame
             Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids.
+        on : {"vertices", "edges"}
+            Whether a place is a vertex, or any position on a link. Routes from a position go along the link, and back
+            along it if the street is two-way: if another link leads back with the same geometry.
         limit : float
-            How many metres a point may lie away from its vertex.
+            How many metres a point may lie away from its place.
 
         Returns
         -------
         Places
+            In the place of points, all calls take them.
 
         Raises
         ------
         InputError
-            For points of another shape, or not in degrees, and for one that lies farther away than `limit`.
+            For points of another shape, or not in degrees, for one that lies farther away than `limit`, and for
+            positions on a network without links.
 
         Examples
         --------
         >>> from mgraph.roads import Network
-        >>> network = Network([0, 1], [1, 0], {"metres": [70, 70]}, [[24.94, 60.17], [24.95, 60.17]])
+        >>> where = [[24.94, 60.17], [24.95, 60.17]]
+        >>> network = Network([0, 1], [1, 0], {"seconds": [60, 60], "metres": [550, 550]}, where)
         >>> places = network.nearest([[24.9402, 60.17], [24.951, 60.17]])
         >>> places.vertices.tolist(), places.metres.round().tolist()
         ([0, 1], [11.0, 55.0])
+        >>> places = network.nearest([[24.9425, 60.17], [24.9475, 60.17]], on="edges")
+        >>> network.table(places).seconds.round(3).tolist()
+        [[0.0, 30.0], [30.0, 0.0]]
         """
-        return self._places(points, "points", limit)
+        checked_choice("on", on, ("vertices", "edges"))
+        return self._places(points, "points", checked_number("limit", limit, 0), on == "edges")
 
     def table(
         self, origins: Any, destinations: Any = None, weight: str = "seconds", along: Sequence[str] = ("metres",)
@@ -211,9 +234,9 @@ class Network:
         """
         starts = self._places(origins, "origins")
         ends = starts if destinations is None else self._places(destinations, "destinations")
-        names = self._along(weight, along)
-        columns = {name: self.links[name][self.link_of_edge] for name in names}
-        return table(self.hierarchy(weight), starts, ends, weight, columns)
+        columns = {name: self._searched(name) for name in (weight, *self._along(weight, along))}
+        matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns)
+        return Table(starts, ends, matrices)
 
     def nearest_of(self, origins: Any, facilities: Any, k: int = 3, weight: str = "seconds") -> NearestOf:
         """Return the k facilities that are nearest to each origin by a column of `links`.
@@ -246,7 +269,8 @@ class Network:
         [[7.0, 15.0]]
         """
         starts, ends = self._places(origins, "origins"), self._places(facilities, "facilities")
-        return nearest_of(self.hierarchy(weight), starts, ends, checked_integer("k", k, 1))
+        hierarchy, most = self.hierarchy(weight), checked_integer("k", k, 1)
+        return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most)
 
     def isochrones(
         self, points: Any, limits: Sequence[float], weight: str = "seconds", *, buffer: float = 50
@@ -289,10 +313,15 @@ class Network:
         column, width = self._column("weight", weight), checked_number("buffer", buffer, 1)
         steps = sorted(checked_number("limits", each, 0) for each in np.atleast_1d(np.asarray(limits, object)).tolist())
         reached, polygons = [], []
-        for vertex in places.vertices.tolist():
-            distances = devices.to_host(self.hierarchy(weight).distances([vertex], ids=False))[0]
-            found = [reached_links(self.tail, column, distances, limit) for limit in steps]
-            lines = [[pieces(self.shape(link), share) for link, share in zip(*each, strict=True)] for each in found]
+        for row in range(len(places.ids)):
+            spots, ways = self._from(places.row(row))
+            distances = devices.to_host(self.hierarchy(weight).distances(ways.vertices[0], ids=False))
+            first = part_of(column, ways.links, ways.shares)[0]
+            starts = (first[:, None] + distances[:, self._search.entered]).min(axis=0)
+            found = [reached_links(column, starts, spots, limit) for limit in steps]
+            lines = [
+                [piece(self.shape(link), begin, end) for link, end, begin in zip(*each, strict=True)] for each in found
+            ]
             reached.append(found)
             polygons.append([area_around(each, width) for each in lines])
         return Isochrones(places, steps, reached, polygons)
@@ -325,31 +354,26 @@ class Network:
         >>> found.ids.tolist(), found.totals
         ([31, 32, 33], {'seconds': 15.0, 'metres': 160.0})
         """
-        ends = []
+        places = []
         for name, given in (("origin", origin), ("destination", destination)):
-            places = self._places(given, name)
-            if len(places.ids) != 1:
-                raise InputError(argument=name, value=f"{len(places.ids)} points", expected="one point")
-            ends.append(places.vertices[0])
-        column = self._column("weight", weight)
-        found = self.hierarchy(weight).pairs(ends[:1], ends[1:], paths=True, ids=False)
-        vertices = devices.to_host(found.vertices).astype(np.int64)
-        links = self._links_between(vertices[:-1], vertices[1:], column)
-        there = len(vertices) > 0
-        totals = {name: float(each[links].sum()) if there else float("nan") for name, each in self.links.items()}
-        parts = [self.shape(link)[1 if place else 0 :] for place, link in enumerate(links.tolist())]
-        points = np.concatenate(parts) if parts else self.coordinates[vertices]
-        return Route(links, self.ids[vertices], totals, points)
-
-    def _links_between(self, tails: np.ndarray, heads: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """Return the link from each tail to its head; of parallel ones, the first of the least weight."""
-        begins = devices.to_host(self.graph.csr().indptr)
-        chosen = []
-        for tail, head in zip(tails.tolist(), heads.tolist(), strict=True):
-            links = self.link_of_edge[begins[tail] : begins[tail + 1]]
-            links = links[self.head[links] == head]
-            chosen.append(links[np.argmin(column[links])])
-        return np.array(chosen, np.int64)
+            place = self._places(given, name)
+            if len(place.ids) != 1:
+                raise InputError(argument=name, value=f"{len(place.ids)} points", expected="one point")
+            places.append(place)
+        column, hierarchy = self._column("weight", weight), self.hierarchy(weight)
+        steps = shortest_steps(hierarchy, self._search, self._from(places[0]), self._to(places[1]), column)
+        if steps is None:
+            totals = dict.fromkeys(self.links, float("nan"))
+            return Route(np.empty(0, np.int64), self.ids[:0], totals, np.empty((0, 2)))
+        start, links, begins, ends = steps
+        totals = {name: float(part_of(each, links, ends - begins).sum()) for name, each in self.links.items()}
+        passed = np.append(self.tail[links[begins == 0]], self.head[links[-1:]][ends[-1:] == 1])
+        vertices = passed if len(links) else np.array([start])
+        parts = [
+            piece(self.shape(link), begin, end)[1 if place else 0 :]
+            for place, (link, begin, end) in enumerate(zip(links.tolist(), begins, ends, strict=True))
+        ]
+        return Route(links, self.ids[vertices], totals, np.concatenate(parts) if parts else self.coordinates[vertices])
 
     def largest_component(self, connection: str = "weak") -> "Network":
         """Return the network of the largest component alone, as of `Graph.largest_component`.
@@ -395,15 +419,81 @@ class Network:
         points, begins = self._shapes
         return points[begins[link] : begins[link + 1]]
 
-    def _places(self, points: Any, name: str, limit: float = FAR) -> Places:
+    def _places(self, points: Any, name: str, limit: float = FAR, on_links: bool = False) -> Places:
         """Return points as places on this network."""
-        if not isinstance(points, Places):
-            return nearest_vertices(self._tree, points, name, limit)
-        outside = (points.vertices < 0) | (points.vertices >= self.graph.n)
-        if outside.any():
-            wanted = f"places of this network, which has {self.graph.n:,} vertices"
-            raise InputError(argument=name, value=int(points.vertices[outside.argmax()]), expected=wanted)
-        return points
+        if isinstance(points, Places):
+            return self._checked_places(points, name)
+        where, ids = checked_points(points, name)
+        if on_links and not len(self.tail):
+            raise InputError(argument="on", value="edges", expected="'vertices' of a network without links")
+        if not len(where):
+            none = np.empty(0, np.int64)
+            return Places(none, np.empty(0), ids, *((none, np.empty(0)) if on_links else ()))
+        if on_links:
+            links, shares, metres = self._pieces.nearest(where)
+            vertices = np.where(shares <= 0.5, self.tail[links], self.head[links])
+            places = Places(vertices, metres, ids, links, shares)
+        else:
+            chords, vertices = self._tree.query(vectors(where))
+            places = Places(vertices.astype(np.int64), metres_of_chords(chords), ids)
+        check_near(places.metres, where, name, limit)
+        return places
+
+    def _checked_places(self, places: Places, name: str) -> Places:
+        """Return places, or raise InputError if they are not of this network."""
+        numbers, most, what = places.vertices, self.graph.n, "vertices"
+        if places.links is not None:
+            numbers, most, what = places.links, len(self.tail), "links"
+        wrong = (numbers < 0) | (numbers >= most)
+        if places.shares is not None:
+            wrong |= ~((places.shares >= 0) & (places.shares <= 1))
+        if wrong.any():
+            wanted = f"places of this network, which has {most:,} {what}"
+            raise InputError(argument=name, value=int(numbers[wrong.argmax()]), expected=wanted)
+        return places
+
+    def _searched(self, name: str) -> Column:
+        column = self._column("weight", name)
+        return Column(column, self._search.weights(column))
+
+    def _from(self, places: Places) -> Ends:
+        spots = self._spots(places)
+        return Ends(spots, self._search.ways_from(spots))
+
+    def _to(self, places: Places) -> Ends:
+        spots = self._spots(places)
+        return Ends(spots, self._search.ways_to(spots))
+
+    def _spots(self, places: Places) -> Spots:
+        """Return where places lie; a position at an end of a link is that vertex."""
+        none = np.empty(0, np.int64)
+        if places.links is None or places.shares is None:
+            return Spots(places.vertices, none, none, np.empty(0))
+        links, shares = places.links, places.shares
+        vertices = np.where(shares <= 0, self.tail[links], np.where(shares >= 1, self.head[links], -1))
+        rows = np.flatnonzero(vertices < 0)
+        links, shares = links[rows], shares[rows]
+        back = self._backward(links)
+        two = back >= 0
+        return Spots(
+            vertices,
+            np.append(rows, rows[two]),
+            np.append(links, back[two]),
+            np.append(shares, 1 - shares[two]),
+        )
+
+    def _backward(self, links: np.ndarray) -> np.ndarray:
+        """Return the link of the other direction of each link's street: the first with its geometry; -1 if one-way."""
+        begins = devices.to_host(self.graph.csr().indptr)
+        found = np.full(len(links), -1)
+        for place, link in enumerate(links.tolist()):
+            head, shape = self.head[link], self.shape(link)[::-1]
+            for other in self.link_of_edge[begins[head] : begins[head + 1]].tolist():
+                alike = other != link and self.head[other] == self.tail[link]
+                if alike and np.array_equal(self.shape(other), shape):
+                    found[place] = other
+                    break
+        return found
 
     def _column(self, name: str, value: Any) -> np.ndarray:
         return self.links[checked_choice(name, value, list(self.links))]

@@ -1,14 +1,13 @@
-"""Places: points that callers give, moved to the nearest vertex of a network."""
+"""Places: points that callers give, moved to the nearest vertex of a network, or position on its streets."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arguments import as_array, checked_number
+from ..arguments import as_array
 from ..errors import Argument, ArgumentValue, InputError
-from .sphere import metres_of_chords, vectors
 
-#: How far from the nearest vertex a point may lie by default, in metres.
+#: How far from the nearest road a point may lie by default, in metres.
 FAR = 5000.0
 
 
@@ -18,11 +17,15 @@ class Places(NamedTuple):
     Attributes
     ----------
     vertices : array of int, shape (k,)
-        The nearest vertex of each point.
+        The nearest vertex of each point; of a position on a link, the nearer end of the link.
     metres : array of float64, shape (k,)
-        How far it is away from the point.
+        How far the vertex, or the position, is away from the point.
     ids : array, shape (k,)
         The index of the caller's dataframe or series; 0 to k - 1 for other points.
+    links : array of int64, shape (k,), optional
+        The link on which each position lies: of a two-way street, one of the two directions. None for vertices.
+    shares : array of float64, shape (k,), optional
+        Which share of the link lies before the position, from its tail.
 
     Examples
     --------
@@ -31,11 +34,30 @@ class Places(NamedTuple):
     >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
     >>> network.nearest([where[1]]).vertices.tolist()
     [1]
+    >>> places = network.nearest([[24.9425, 60.1701]], on="edges")
+    >>> places.links.tolist(), places.shares.round(3).tolist(), places.metres.round().tolist()
+    ([0], [0.25], [11.0])
     """
 
     vertices: np.ndarray
     metres: np.ndarray
     ids: np.ndarray
+    links: np.ndarray | None = None
+    shares: np.ndarray | None = None
+
+    def row(self, row: int) -> "Places":
+        """Return a single place.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mgraph.roads import Places
+        >>> Places(np.array([4, 7]), np.zeros(2), np.array(["home", "work"])).row(1).ids.tolist()
+        ['work']
+        """
+        kept = slice(row, row + 1)
+        links, shares = (None if each is None else each[kept] for each in (self.links, self.shares))
+        return Places(self.vertices[kept], self.metres[kept], self.ids[kept], links, shares)
 
 
 def checked_points(points: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -65,17 +87,10 @@ def checked_points(points: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     return found, np.arange(len(found)) if own else np.asarray(ids)
 
 
-def nearest_vertices(tree: Any, points: Any, name: str, limit: Any) -> Places:
-    """Return the nearest vertices of points by a k-d tree of the vertices' unit vectors."""
-    most = checked_number("limit", limit, 0)
-    where, ids = checked_points(points, name)
-    if not len(where):
-        return Places(np.empty(0, np.int64), np.empty(0), ids)
-    chords, vertices = tree.query(vectors(where))
-    metres = metres_of_chords(chords)
-    far = int(np.argmax(metres))
-    if metres[far] > most:
+def check_near(metres: np.ndarray, points: np.ndarray, name: str, limit: float) -> None:
+    """Raise InputError for the point that lies farthest from the roads, if it is farther than a limit."""
+    far = int(np.argmax(metres)) if len(metres) else 0
+    if len(metres) and metres[far] > limit:
         advice = f" is {metres[far]:,.0f} m away from the nearest road: leave it out, or raise "
-        row = f" {tuple(where[far].tolist())} (row {far})"
-        raise InputError("the point", row, " of ", Argument(name), advice, ArgumentValue("limit", most))
-    return Places(vertices.astype(np.int64), metres, ids)
+        row = f" {tuple(points[far].tolist())} (row {far})"
+        raise InputError("the point", row, " of ", Argument(name), advice, ArgumentValue("limit", limit))

@@ -4,6 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import device as devices
+from ..hierarchy import Hierarchy
+from .search import Search, meetings, part_of
+from .table import Ends
+
 
 class Route(NamedTuple):
     """What `Network.route` finds.
@@ -11,9 +16,10 @@ class Route(NamedTuple):
     Attributes
     ----------
     links : array of int64, shape (k,)
-        The links of the route in order; none if there is no route, or if both ends are one vertex.
-    ids : array, shape (k + 1,)
-        The ids of the vertices that it passes; none if there is no route.
+        The links of the route in order; none if there is no route, or if both ends are one vertex. Of a link on which
+        an end lies, the route takes a part.
+    ids : array
+        The ids of the vertices that it passes, its ends among them if they are vertices; none if there is no route.
     totals : dict of str to float
         The sum of each column of the network; NaN if there is no route.
     points : array of float64, shape (points, 2)
@@ -47,3 +53,48 @@ class Route(NamedTuple):
         sums = {name: None if np.isnan(value) else value for name, value in self.totals.items()}
         shape = {"type": "LineString", "coordinates": self.points.tolist()} if len(self.points) > 1 else None
         return {"type": "Feature", "properties": sums, "geometry": shape}
+
+
+class Steps(NamedTuple):
+    """The links of a route, and between which shares each is passed; `start` is the vertex it begins at, or -1."""
+
+    start: int
+    links: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+def shortest_steps(
+    hierarchy: Hierarchy, search: Search, origin: Ends, destination: Ends, column: np.ndarray
+) -> Steps | None:
+    """Return the shortest route between two places by a column of links; None if there is none."""
+    starts, stops = origin.ways, destination.ways
+    shape = starts.vertices.shape[1], stops.vertices.shape[1]
+    pairs = np.repeat(starts.vertices[0], shape[1]), np.tile(stops.vertices[0], shape[0])
+    found = hierarchy.pairs(*pairs, paths=True, ids=False)
+    between = devices.to_host(found.distances).reshape(shape)
+    sums = (
+        part_of(column, starts.links, starts.shares)[0][:, None]
+        + between
+        + part_of(column, stops.links, stops.shares)[0]
+    )
+    way, other = np.unravel_index(np.argmin(sums), shape)
+    met = meetings(origin.spots, destination.spots)
+    direct = part_of(column, met.links, met.shares)
+    if len(direct) and direct.min() <= sums[way, other] and np.isfinite(direct.min()):
+        best = int(np.argmin(direct))
+        links = met.links[[best]]
+        begins = origin.spots.shares[origin.spots.links == links]
+        return Steps(-1, links, begins, begins + met.shares[best])
+    if np.isinf(sums[way, other]):
+        return None
+    pair, offsets = int(way) * shape[1] + int(other), devices.to_host(found.offsets)
+    links = search.links(devices.to_host(found.vertices)[offsets[pair] : offsets[pair + 1]], column)
+    begins, ends = np.zeros(len(links)), np.ones(len(links))
+    if starts.links[0, way] >= 0:
+        links, begins = np.append(starts.links[0, way], links), np.append(1 - starts.shares[0, way], begins)
+        ends = np.append(1.0, ends)
+    if stops.links[0, other] >= 0:
+        links, begins = np.append(links, stops.links[0, other]), np.append(begins, 0.0)
+        ends = np.append(ends, stops.shares[0, other])
+    return Steps(int(origin.spots.vertices[0]), links, begins, ends)

@@ -13,6 +13,11 @@ def vectors(points: np.ndarray) -> np.ndarray:
     return np.stack([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)], axis=1)
 
 
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors scaled to length 1."""
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
 def metres_between(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return the length of the great circle from each point to the other one, by the haversine formula."""
     (west, south), (east, north) = np.radians(starts).T, np.radians(ends).T

@@ -1,6 +1,7 @@
 """Tables between places of a network, and the nearest facilities."""
 
 import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,9 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..io import TABLES, check_output, path_of, save, save_table, suffix_of
 from .places import Places
+from .search import Spots, Ways, meetings, part_of
 
-#: Entries of a table that are compared at a time to find the nearest facilities.
+#: Distances that are kept at a time.
 _AT_A_TIME = 1 << 22
 
 
@@ -129,42 +131,97 @@ class NearestOf(NamedTuple):
     weights: np.ndarray
 
 
-def table(hierarchy: Hierarchy, starts: Places, ends: Places, weight: str, along: dict[str, np.ndarray]) -> Table:
-    """Return the table of a hierarchy's weights, and of other weights along the routes."""
-    for name in (weight, *along):
+class Column(NamedTuple):
+    """A column of links, and the same numbers as weights of the arcs that are searched."""
+
+    links: np.ndarray
+    arcs: np.ndarray
+
+
+class Ends(NamedTuple):
+    """The places of one side of a table: where they lie, and the ways by which they are left or reached."""
+
+    spots: Spots
+    ways: Ways
+
+
+def table(hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: dict[str, Column]) -> dict[str, np.ndarray]:
+    """Return the least sums of a hierarchy's weights, the first column, and those of the others along the routes."""
+    for name in columns:
         if hasattr(Table, name) or name in ("origins", "destinations", "matrices"):
             raise InputError(f"a column of a table cannot be named {name!r}: rename it")
-    entries = len(starts.vertices) * len(ends.vertices)
-    devices.check_free_memory(f"{1 + len(along)} tables of {entries:,} entries", 17 * entries, devices.find("cpu"))
-    rows, row = np.unique(starts.vertices, return_inverse=True)  # points share vertices: each is searched once
-    columns, column = np.unique(ends.vertices, return_inverse=True)
-    if along:
-        found = hierarchy.distances(rows, columns, along=list(along.values()), ids=False)
-        matrices = dict(zip((weight, *along), (found.distances, *found.along), strict=True))
-    else:
-        matrices = {weight: hierarchy.distances(rows, columns, ids=False)}
-    return Table(starts, ends, {name: _with_nan(matrix)[np.ix_(row, column)] for name, matrix in matrices.items()})
+    shape = len(starts.ways.vertices), len(ends.ways.vertices)
+    need = (8 * shape[0] * shape[1] + 24 * _AT_A_TIME) * len(columns)
+    devices.check_free_memory(f"{len(columns)} tables of {shape[0] * shape[1]:,} entries", need, devices.find("cpu"))
+    found = {name: np.empty(shape) for name in columns}
+    for part, sums in _rows(hierarchy, starts, ends, list(columns.values())):
+        for matrix, block in zip(found.values(), sums, strict=True):
+            matrix[part] = _with_nan(block)
+    return found
 
 
-def nearest_of(hierarchy: Hierarchy, starts: Places, ends: Places, k: int) -> NearestOf:
+def nearest_of(hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k: int) -> NearestOf:
     """Return the k nearest ends of each start; of equally near ones, the first."""
-    k, rows = min(k, len(ends.vertices)), len(starts.vertices)
+    rows, count = len(starts.ways.vertices), len(ends.ways.vertices)
+    k = min(k, count)
     facilities, weights = np.empty((rows, k), np.int64), np.empty((rows, k))
-    if not k:
-        return NearestOf(facilities, weights)
-    step = max(1, _AT_A_TIME // len(ends.vertices))
-    for first in range(0, rows, step):
-        part = slice(first, first + step)
-        distances = devices.to_host(hierarchy.distances(starts.vertices[part], ends.vertices, ids=False))
-        chosen = np.argsort(distances, axis=1, kind="stable")[:, :k]
-        facilities[part], weights[part] = chosen, np.take_along_axis(distances, chosen, 1)
+    for part, (sums,) in _rows(hierarchy, starts, ends, [column]):
+        chosen = np.argsort(sums, axis=1, kind="stable")[:, :k]
+        facilities[part], weights[part] = chosen, np.take_along_axis(sums, chosen, 1)
     weights = _with_nan(weights)
     facilities[np.isnan(weights)] = -1
     return NearestOf(facilities, weights)
 
 
-def _with_nan(distances: Any) -> np.ndarray:
-    """Return distances on the host with NaN for infinity."""
-    found = np.asarray(devices.to_host(distances), np.float64)
-    found[np.isinf(found)] = np.nan
-    return found
+def _rows(
+    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: list[Column]
+) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    """Yield some rows at a time, and for each column the sums along the best ways; ``inf`` where there is no route."""
+    count, wide = ends.ways.vertices.shape
+    rows, ways = starts.ways.vertices.shape
+    targets, column_of = np.unique(ends.ways.vertices, return_inverse=True)  # places share vertices
+    last = [part_of(each.links, ends.ways.links, ends.ways.shares) for each in columns]
+    met = meetings(starts.spots, ends.spots)
+    direct = [part_of(each.links, met.links, met.shares) for each in columns]
+    step = max(1, _AT_A_TIME // max(1, count * wide * ways))
+    for begin in range(0, rows if count else 0, step):
+        part = slice(begin, min(begin + step, rows))
+        sources, row_of = np.unique(starts.ways.vertices[part], return_inverse=True)
+        between = _distances(hierarchy, sources, targets, columns)
+        first = [part_of(each.links, starts.ways.links[part], starts.ways.shares[part]) for each in columns]
+        best = [np.full((part.stop - begin, count), np.inf) for _ in columns]
+        for way in range(ways):
+            for other in range(wide):
+                cells = np.ix_(row_of.reshape(-1, ways)[:, way], column_of.reshape(-1, wide)[:, other])
+                sums = [
+                    ahead[:, way, None] + matrix[cells] + behind[:, other]
+                    for ahead, matrix, behind in zip(first, between, last, strict=True)
+                ]
+                _keep_less(best, slice(None), sums)
+        here = np.flatnonzero((met.rows >= begin) & (met.rows < part.stop))
+        here = here[np.argsort(-direct[0][here], kind="stable")]  # of two on a pair of places, the lesser comes last
+        _keep_less(best, (met.rows[here] - begin, met.columns[here]), [each[here] for each in direct])
+        yield part, best
+
+
+def _distances(
+    hierarchy: Hierarchy, sources: np.ndarray, targets: np.ndarray, columns: list[Column]
+) -> list[np.ndarray]:
+    """Return the distances between vertices, and the sums of further columns along the paths."""
+    others = [each.arcs for each in columns[1:]]
+    if not others:
+        return [np.asarray(devices.to_host(hierarchy.distances(sources, targets, ids=False)), np.float64)]
+    found = hierarchy.distances(sources, targets, along=others, ids=False)
+    return [np.asarray(devices.to_host(each), np.float64) for each in (found.distances, *found.along)]
+
+
+def _keep_less(best: list[np.ndarray], where: Any, sums: list[np.ndarray]) -> None:
+    """Put sums where the first one is less than the best so far."""
+    less = sums[0] < best[0][where]
+    for kept, each in zip(best, sums, strict=True):
+        kept[where] = np.where(less, each, kept[where])
+
+
+def _with_nan(sums: np.ndarray) -> np.ndarray:
+    """Return sums with NaN for infinity."""
+    return np.where(np.isinf(sums), np.nan, sums)

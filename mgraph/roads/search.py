@@ -1,0 +1,158 @@
+"""The graph that searches of a network go through, and the ways by which places are left and reached.
+
+A search begins and ends at vertices. A place within a street is left by the vertices that follow its link and reached
+by the one before, and the part of the link to there costs its share of each column. Both directions of a two-way street
+are such ways, and so is the part between two places on one street. The least sum counts.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import device as devices
+from ..graph import Graph
+
+
+class Search(NamedTuple):
+    """A graph that is searched: the links that its arcs pass, and where links and vertices begin and end.
+
+    Attributes
+    ----------
+    graph : Graph
+        A directed graph without weights.
+    link_of_arc : array of int64, shape (arcs,)
+        The link that each arc passes, in the order of `coo`.
+    leaves, reaches : array of int64, shape (n,)
+        The vertices of the graph by which each vertex of the network is left and reached.
+    entered : array of int64, shape (links,)
+        The vertex of the graph at which each link is entered.
+    followers, begins : array of int64
+        The vertices of the graph that links lead to, and where those of each link begin, shape (links + 1,).
+    """
+
+    graph: Graph
+    link_of_arc: np.ndarray
+    leaves: np.ndarray
+    reaches: np.ndarray
+    entered: np.ndarray
+    followers: np.ndarray
+    begins: np.ndarray
+
+    def weights(self, column: np.ndarray) -> np.ndarray:
+        """Return a column of links as weights of arcs."""
+        return column[self.link_of_arc]
+
+    def links(self, vertices: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """Return the links of a path; of parallel ones, the first of the least weight."""
+        begins, targets = (devices.to_host(part) for part in self.graph.csr()[:2])
+        chosen = []
+        for tail, head in zip(vertices[:-1].tolist(), vertices[1:].tolist(), strict=True):
+            arcs = slice(begins[tail], begins[tail + 1])
+            links = self.link_of_arc[arcs][targets[arcs] == head]
+            chosen.append(links[np.argmin(column[links])])
+        return np.array(chosen, np.int64)
+
+    def ways_from(self, spots: "Spots") -> "Ways":
+        """Return the ways by which places are left."""
+        at = np.flatnonzero(spots.vertices >= 0)
+        counts = np.diff(self.begins)[spots.links]
+        step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        followers = self.followers[np.repeat(self.begins[:-1][spots.links], counts) + step]
+        within = (np.repeat(each, counts) for each in (spots.rows, spots.links, 1 - spots.shares))
+        return _ways(len(spots.vertices), at, self.leaves[spots.vertices[at]], followers, *within)
+
+    def ways_to(self, spots: "Spots") -> "Ways":
+        """Return the ways by which places are reached."""
+        at = np.flatnonzero(spots.vertices >= 0)
+        before = self.entered[spots.links]
+        vertices = self.reaches[spots.vertices[at]]
+        return _ways(len(spots.vertices), at, vertices, before, spots.rows, spots.links, spots.shares)
+
+
+class Spots(NamedTuple):
+    """Where places lie: at a vertex, or within links, in both directions of a two-way street.
+
+    Attributes
+    ----------
+    vertices : array of int64, shape (k,)
+        The vertex of each place, -1 for one within a street.
+    rows, links, shares : array, shape (p,)
+        The places within streets, their links, and which share of each lies before the place.
+    """
+
+    vertices: np.ndarray
+    rows: np.ndarray
+    links: np.ndarray
+    shares: np.ndarray
+
+
+class Ways(NamedTuple):
+    """The ways by which each of k places is left or reached.
+
+    Attributes
+    ----------
+    vertices, links : array of int64, shape (k, ways)
+        The vertex of the graph to or from which a way leads, and the link that it passes in part, -1 for none.
+    shares : array of float64, shape (k, ways)
+        Which share of the link it passes; ``inf`` where a place has fewer ways.
+    """
+
+    vertices: np.ndarray
+    links: np.ndarray
+    shares: np.ndarray
+
+
+class Meetings(NamedTuple):
+    """Pairs of places of which the second lies further along the same link, and the share of it between them."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    links: np.ndarray
+    shares: np.ndarray
+
+
+def meetings(starts: Spots, ends: Spots) -> Meetings:
+    """Return the pairs of places that a part of a single link connects."""
+    order = np.argsort(ends.links, kind="stable")
+    first, last = (np.searchsorted(ends.links[order], starts.links, side) for side in ("left", "right"))
+    counts = last - first
+    step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    start, end = np.repeat(np.arange(len(counts)), counts), order[np.repeat(first, counts) + step]
+    shares = ends.shares[end] - starts.shares[start]
+    start, end, shares = (each[shares >= 0] for each in (start, end, shares))
+    return Meetings(starts.rows[start], ends.rows[end], starts.links[start], shares)
+
+
+def part_of(column: np.ndarray, links: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return shares of a column of links: of no link, and where nothing of it is passed, 0 or the ``inf`` of `Ways`."""
+    values = np.where(links < 0, 1.0, column[links]) if len(column) else np.ones(links.shape)
+    passed = shares > 0
+    return np.multiply(values, shares, out=np.zeros(shares.shape), where=passed)
+
+
+def _ways(
+    count: int,
+    at: np.ndarray,
+    vertices: np.ndarray,
+    within: np.ndarray,
+    rows: np.ndarray,
+    links: np.ndarray,
+    shares: np.ndarray,
+) -> Ways:
+    """Return the ways of places at vertices, and of those within links, side by side for each place."""
+    rows = np.concatenate([at, rows])
+    order = np.argsort(rows, kind="stable")
+    rows = rows[order]
+    slot = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    shape = count, int(slot.max(initial=0)) + 1
+    found = Ways(np.zeros(shape, np.int64), np.full(shape, -1), np.full(shape, np.inf))
+    none = np.full(len(at), -1), np.zeros(len(at))
+    for matrix, own, others in zip(found, (vertices, *none), (within, links, shares), strict=True):
+        matrix[rows, slot] = np.concatenate([own, others])[order]
+    return found
+
+
+def search_of(tail: np.ndarray, head: np.ndarray, graph: Graph, link_of_arc: np.ndarray) -> Search:
+    """Return the search of a network without rules of turns: its own graph."""
+    every = np.arange(graph.n)
+    return Search(graph, link_of_arc, every, every, tail, head, np.arange(len(head) + 1))
