@@ -33,6 +33,9 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
             help="Keep the largest component, so that points do not lie at streets without a way out.",
         ),
         click.option(
+            "--turns", is_flag=True, help="Honour restrictions of turns, and turn back only where it must be."
+        ),
+        click.option(
             "--limit", type=float, default=_FAR, show_default=True, help="How many metres a point may lie from a road."
         ),
     )
@@ -41,10 +44,10 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _network(file: Path, mode: str, extract: str | None, component: str) -> networks.Network:
+def _network(file: Path, mode: str, extract: str | None, component: str, turns: bool) -> networks.Network:
     """Return the network that the options name."""
     box = None if extract is None else _numbers("extract", extract)
-    return networks.read_osm(file, mode, box, None if component == "all" else component)
+    return networks.read_osm(file, mode, box, None if component == "all" else component, turns=turns)
 
 
 def _numbers(name: str, text: str) -> list[float]:
@@ -91,6 +94,7 @@ def table(
     mode: str,
     extract: str | None,
     component: str,
+    turns: bool,
     limit: float,
     origins: Path,
     destinations: Path | None,
@@ -103,7 +107,7 @@ def table(
     """Find the times and lengths of the routes between points, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".npz", *TABLES))
     started = time.perf_counter()
-    network = _network(file, mode, extract, component)
+    network = _network(file, mode, extract, component, turns)
     starts = _places(network, origins, limit)
     ends = starts if destinations is None else _places(network, destinations, limit)
     found = network.table(starts, ends, weight)
@@ -136,6 +140,7 @@ def isochrones(
     mode: str,
     extract: str | None,
     component: str,
+    turns: bool,
     limit: float,
     points: Path,
     limits: str,
@@ -148,7 +153,7 @@ def isochrones(
     """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".geojson", ".parquet"))
     started, steps = time.perf_counter(), _numbers("limits", limits)
-    network = _network(file, mode, extract, component)
+    network = _network(file, mode, extract, component, turns)
     found = network.isochrones(_places(network, points, limit), steps, weight)
     found.save(out, overwrite=overwrite)
     facts = {"points": len(found.places.ids), "limits": found.limits, "seconds": time.perf_counter() - started}

@@ -1,7 +1,7 @@
 """Which streets of OpenStreetMap a mode may use, in which directions, and how fast.
 
-The rules are those of OpenStreetMap's wiki, pages "Key:highway", "Key:access", "Key:oneway" and "Key:maxspeed", without
-those that differ by country. A tag that names the mode more closely wins.
+The rules are those of OpenStreetMap's wiki, pages "Key:highway", "Key:access", "Key:oneway", "Key:maxspeed" and
+"Relation:restriction", without those that differ by country. A tag that names the mode more closely wins.
 """
 
 import re
@@ -100,6 +100,20 @@ def blocks(tags: Mapping[str, str], mode: Mode) -> bool:
     """Return whether a node, such as a bollard, stops a mode."""
     passes = access(tags, mode)
     return tags.get("barrier") in mode.barriers if passes is None else not passes
+
+
+def turn_rule(tags: Mapping[str, str], mode: Mode) -> str | None:
+    """Return whether a relation bars turns for a mode (``"no"``), or allows its own alone (``"only"``); else None.
+
+    Those that hold at some hours alone are left out. A restriction without a mode is for vehicles.
+    """
+    if tags.get("type") != "restriction":
+        return None
+    value = next((tags[key] for each in mode.access if (key := f"restriction:{each}") in tags), None)
+    if value is None and "vehicle" in mode.access and not set(tags.get("except", "").split(";")) & set(mode.access):
+        value = tags.get("restriction")
+    kind = (value or "").partition("_")[0]
+    return kind if kind in ("no", "only") else None
 
 
 def _directions(tags: Mapping[str, str], mode: Mode) -> tuple[bool, bool]:

@@ -16,10 +16,11 @@ from ..hierarchy import Hierarchy
 from .isochrones import Isochrones, area_around, piece, reached_links
 from .places import FAR, Places, check_near, checked_points
 from .route import Route, shortest_steps
-from .search import Search, Spots, part_of, search_of
+from .search import Search, Spots, numbered, part_of, search_of
 from .sphere import metres_of_chords, vectors
 from .streets import Pieces
 from .table import Column, Ends, NearestOf, Table, nearest_of, table
+from .turns import search_with_turns
 
 
 class Network:
@@ -41,6 +42,9 @@ class Network:
     shapes : tuple of two arrays, optional
         The points of the links' geometry, shape (points, 2), and where those of each link begin, shape (links + 1,).
         By default a link is a straight line.
+    barred : array_like of int, shape (k, 2), optional
+        Turns that no route takes: pairs of links, the second of which must not follow the first. Routes are then
+        searched in a graph with a vertex for each link, which is made once.
 
     Attributes
     ----------
@@ -69,19 +73,19 @@ class Network:
         coordinates: Any,
         ids: Any = None,
         shapes: tuple[np.ndarray, np.ndarray] | None = None,
+        barred: Any = None,
     ) -> None:
         n = len(coordinates)
         columns = {str(name): _checked_column(name, values, len(tail)) for name, values in links.items()}
         if not columns:
             raise InputError(argument="links", value={}, expected="columns of numbers, such as 'metres' and 'seconds'")
-        numbered = Graph.from_edges(tail, head, np.arange(len(tail), dtype=np.float64), n, ids=ids)
-        numbers = numbered.listed().weights
-        self.link_of_edge = np.empty(0, np.int64) if numbers is None else devices.to_host(numbers).astype(np.int64)
+        graph, self.link_of_edge = numbered(tail, head, n, ids)
         self.edge_of_link = np.argsort(self.link_of_edge)
-        self.graph = numbered.unweighted().with_coordinates(checked_coordinates(coordinates, n, None))
+        self.graph = graph.with_coordinates(checked_coordinates(coordinates, n, None))
         self.tail, self.head = (np.asarray(each, np.int64) for each in (tail, head))
         self.links = columns
         self._shapes = shapes
+        self._barred = None if barred is None else _checked_turns(barred, len(self.tail))
         self._customized: dict[str, Hierarchy] = {}
 
     def __repr__(self) -> str:
@@ -128,6 +132,8 @@ class Network:
 
     @cached_property
     def _search(self) -> Search:
+        if self._barred is not None:
+            return search_with_turns(self.tail, self.head, self.graph.n, self._barred)
         return search_of(self.tail, self.head, self.graph, self.link_of_edge)
 
     @cached_property
@@ -136,6 +142,9 @@ class Network:
 
     def hierarchy(self, weight: str = "seconds") -> Hierarchy:
         """Return the hierarchy of the network with a column as weights; it is prepared once, and kept.
+
+        With barred turns its vertices are those of the graph that is searched: at first the links, each where it is
+        entered, then the vertices as places that routes begin at, then the vertices as places that they end at.
 
         Raises
         ------
@@ -376,7 +385,7 @@ class Network:
         return Route(links, self.ids[vertices], totals, np.concatenate(parts) if parts else self.coordinates[vertices])
 
     def largest_component(self, connection: str = "weak") -> "Network":
-        """Return the network of the largest component alone, as of `Graph.largest_component`.
+        """Return the network of the largest component alone, as of `Graph.largest_component`, barred turns aside.
 
         Examples
         --------
@@ -401,7 +410,13 @@ class Network:
             shapes = points[np.repeat(begins[chosen], sizes) + steps], first
         columns = {name: column[chosen] for name, column in self.links.items()}
         ids = None if self.graph.ids is None else self.graph.ids[kept]
-        return Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes)
+        barred = None
+        if self._barred is not None:
+            link = np.full(len(self.tail), -1)
+            link[chosen] = np.arange(len(chosen))
+            barred = link[self._barred]
+            barred = barred[(barred >= 0).all(axis=1)]
+        return Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes, barred)
 
     def shape(self, link: int) -> np.ndarray:
         """Return the points of a link's geometry, from its tail to its head, shape (points, 2).
@@ -518,3 +533,17 @@ def _checked_column(name: str, values: Any, count: int) -> np.ndarray:
     if wrong.any():
         raise InputError(argument=str(name), value=float(found[wrong.argmax()]), expected="numbers of 0 or more")
     return found
+
+
+def _checked_turns(values: Any, count: int) -> np.ndarray:
+    """Return pairs of links as int64, or raise InputError."""
+    found = as_array(values, "barred")
+    if not found.size:
+        return np.empty((0, 2), np.int64)
+    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
+        wanted = "integers of shape (k, 2), two links for each turn"
+        raise InputError(argument="barred", value=f"{found.dtype} of shape {found.shape}", expected=wanted)
+    wrong = (found < 0) | (found >= count)
+    if wrong.any():
+        raise InputError(argument="barred", value=int(found[wrong][0]), expected=f"links in [0, {count})")
+    return found.astype(np.int64)

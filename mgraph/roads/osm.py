@@ -1,4 +1,4 @@
-"""Networks from files of OpenStreetMap, read by pyosmium in two passes: the ways, then their nodes."""
+"""Networks from files of OpenStreetMap, read by pyosmium in passes: ways, their nodes, restrictions."""
 
 import os
 from pathlib import Path
@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import lazy
-from ..arguments import checked_choice
+from ..arguments import checked_choice, checked_flag
 from ..errors import FormatError, InputError, MissingFileError
 from .area import Area
-from .modes import MODES, Mode, blocks, speeds
+from .modes import MODES, Mode, blocks, speeds, turn_rule
 from .network import Network
 from .sphere import metres_between
+from .turns import Restriction, Rules, barred_turns
 
 #: The files that are read, by suffix.
 SUFFIXES = (".osm.pbf", ".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.xml.gz", ".osm.bz2", ".osm.xml.bz2")
@@ -22,11 +23,12 @@ _PER_HOUR = 1 / 3.6
 
 
 class _Ways(NamedTuple):
-    """The ways that a mode may use: the nodes of all of them, how many each has, speeds along and against."""
+    """The ways that a mode may use: the nodes of all of them, how many each has, speeds along and against, ids."""
 
     nodes: np.ndarray
     counts: np.ndarray
     speeds: np.ndarray
+    ids: np.ndarray
 
 
 class _Nodes(NamedTuple):
@@ -37,13 +39,18 @@ class _Nodes(NamedTuple):
 
 
 def read_osm(
-    path: str | os.PathLike[str], mode: str = "drive", extract: Any = None, component: str | None = None
+    path: str | os.PathLike[str],
+    mode: str = "drive",
+    extract: Any = None,
+    component: str | None = None,
+    *,
+    turns: bool = False,
 ) -> Network:
     """Return the streets of a file of OpenStreetMap that a mode of travel may use.
 
     Its columns are ``"metres"``, on the sphere, and ``"seconds"``. Cars go by ``maxspeed``, or else by the class of the
     street, without delays at crossings; bicycles go at 15 km/h and pedestrians at 5 km/h. One-way streets and access
-    are honoured. A bollard, and where the file or the extract ends, cuts a street. Restrictions of turns are not read.
+    are honoured. A bollard, and where the file or the extract ends, cuts a street.
 
     Parameters
     ----------
@@ -54,7 +61,12 @@ def read_osm(
     extract : tuple of four numbers, array_like of shape (k, 2), or polygon, optional
         Keep what lies within (west, south, east, north), or within a polygon: of Shapely, or points of its outline.
     component : {"weak", "strong"}, optional
-        Keep the largest component alone, as `Graph.largest_component` does.
+        Keep the largest component alone, as `Graph.largest_component` does. It does not heed `turns`.
+    turns : bool
+        Honour the restrictions of turns at nodes, such as ``no_left_turn`` and ``only_straight_on``, and turn back only
+        where no other turn is left, as at the end of a street. Routes are then searched in a graph with a vertex for
+        each link, which takes several times the memory. Restrictions whose ``via`` is a way are left out, as are those
+        that hold at some hours alone. Pedestrians heed none but ``restriction:foot``, and turn back anywhere.
 
     Returns
     -------
@@ -76,7 +88,7 @@ def read_osm(
     Notes
     -----
     What a mode may use follows the tags ``highway``, ``access`` and those of the mode, ``oneway``, ``junction``,
-    ``maxspeed`` and ``barrier``, by the same rules in all countries.
+    ``maxspeed``, ``barrier`` and ``restriction``, by the same rules in all countries.
 
     Examples
     --------
@@ -94,7 +106,7 @@ def read_osm(
     rules = MODES[checked_choice("mode", mode, list(MODES))]
     if component is not None:
         checked_choice("component", component, ("weak", "strong"))
-    file, area = Path(path), Area(extract)
+    file, area, wanted = Path(path), Area(extract), checked_flag("turns", turns)
     if not str(file).endswith(SUFFIXES):
         raise InputError(argument="path", value=str(path), expected=f"a file that ends with {', '.join(SUFFIXES)}")
     if not file.is_file():
@@ -103,10 +115,11 @@ def read_osm(
     try:
         ways = _ways(osmium, str(file), rules)
         nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules)
+        heeded = _rules(osmium, str(file), rules) if wanted else None
     except RuntimeError as error:
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
     inside = area.has(nodes.places)
-    found = _network(ways, _Nodes(nodes.ids[inside], nodes.places[inside]))
+    found = _network(ways, _Nodes(nodes.ids[inside], nodes.places[inside]), heeded)
     if found is None:
         where = "" if extract is None else " within the extract"
         raise InputError(f"{path} has no street{where} for mode={mode!r}: give another mode or area")
@@ -118,6 +131,7 @@ def _ways(osmium: Any, path: str, mode: Mode) -> _Ways:
     refs: list[int] = []
     counts: list[int] = []
     both: list[tuple[float, float]] = []
+    ids: list[int] = []
     file = osmium.FileProcessor(path, osmium.osm.WAY).with_filter(osmium.filter.KeyFilter("highway"))
     for way in file:
         rates = speeds(dict(way.tags), mode)
@@ -126,7 +140,9 @@ def _ways(osmium: Any, path: str, mode: Mode) -> _Ways:
             refs += nodes
             counts.append(len(nodes))
             both.append(rates)
-    return _Ways(np.array(refs, np.int64), np.array(counts, np.int64), np.array(both, np.float64).reshape(-1, 2))
+            ids.append(way.id)
+    rates_of = np.array(both, np.float64).reshape(-1, 2)
+    return _Ways(np.array(refs, np.int64), np.array(counts, np.int64), rates_of, np.array(ids, np.int64))
 
 
 def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode) -> _Nodes:
@@ -145,7 +161,23 @@ def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode) -> _Nodes:
     return _Nodes(found, np.array(places, np.float64).reshape(-1, 2)[first])
 
 
-def _network(ways: _Ways, nodes: _Nodes) -> Network | None:
+def _rules(osmium: Any, path: str, mode: Mode) -> Rules:
+    """Return the rules of turns that a mode heeds."""
+    found = []
+    only = osmium.filter.TagFilter(("type", "restriction"))
+    for relation in osmium.FileProcessor(path, osmium.osm.RELATION).with_filter(only):
+        rule = turn_rule(dict(relation.tags), mode)
+        members = [(member.role, member.type, member.ref) for member in relation.members]
+        via = [ref for role, kind, ref in members if role == "via" and kind == "n"]
+        if rule is not None and len(via) == sum(role == "via" for role, _, _ in members) == 1:
+            sources, targets = (
+                frozenset(ref for role, kind, ref in members if role == side and kind == "w") for side in ("from", "to")
+            )
+            found.append(Restriction(sources, via[0], targets, rule == "only"))
+    return Rules(found, back="vehicle" not in mode.access)
+
+
+def _network(ways: _Ways, nodes: _Nodes, turns: Rules | None) -> Network | None:
     """Return the network of ways, cut where a node is not known; None if nothing is left."""
     way = np.repeat(np.arange(len(ways.counts)), ways.counts)
     place = np.searchsorted(nodes.ids, ways.nodes)
@@ -165,32 +197,47 @@ def _network(ways: _Ways, nodes: _Nodes) -> Network | None:
     lengths[moved + 1] = metres_between(nodes.places[place[moved]], nodes.places[place[moved + 1]])
     # Sums of each link alone: a difference of sums over all streets would round more.
     slots = np.add.reduceat(np.append(lengths, 0), np.stack([starts + 1, stops + 1], axis=1).ravel())[::2]
-    return _links(ways.speeds[way[starts]], place, starts, stops, slots, nodes)
+    return _links(ways, way[starts], place, starts, stops, slots, nodes, turns)
 
 
 def _links(
-    rates: np.ndarray, place: np.ndarray, starts: np.ndarray, stops: np.ndarray, metres: np.ndarray, nodes: _Nodes
+    ways: _Ways,
+    way: np.ndarray,
+    place: np.ndarray,
+    starts: np.ndarray,
+    stops: np.ndarray,
+    metres: np.ndarray,
+    nodes: _Nodes,
+    turns: Rules | None,
 ) -> Network:
     """Return the network of streets between positions, with a link for each direction that can be gone."""
+    rates = ways.speeds[way]
     along, against = (np.flatnonzero(rates[:, side] > 0) for side in (0, 1))
     streets = np.concatenate([along, against])
-    ways = np.repeat([0, 1], [len(along), len(against)])
-    order = np.lexsort([ways, streets])
-    streets, ways = streets[order], ways[order]
+    sides = np.repeat([0, 1], [len(along), len(against)])
+    order = np.lexsort([sides, streets])
+    streets, sides = streets[order], sides[order]
     first, last = starts[streets], stops[streets]
     sizes = last - first + 1
     begins = np.concatenate([[0], np.cumsum(sizes)])
     steps = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
-    back = np.repeat(ways == 1, sizes)
+    back = np.repeat(sides == 1, sizes)
     points = np.where(back, np.repeat(last, sizes) - steps, np.repeat(first, sizes) + steps)
-    tail, head = (place[np.where(ways == side, first, last)] for side in (0, 1))
+    tail, head = (place[np.where(sides == side, first, last)] for side in (0, 1))
     vertices, numbers = np.unique(np.concatenate([tail, head]), return_inverse=True)
     long = metres[streets]
+    tail, head = numbers[: len(tail)], numbers[len(tail) :]
+    barred = None
+    if turns is not None:
+        two = np.append(streets[1:] == streets[:-1], False)  # the two directions of a street are neighbours
+        backward = np.where(two, np.arange(len(tail)) + 1, np.where(np.roll(two, 1), np.arange(len(tail)) - 1, -1))
+        barred = barred_turns(tail, head, nodes.ids[vertices], ways.ids[way[streets]], backward, turns)
     return Network(
-        numbers[: len(tail)],
-        numbers[len(tail) :],
-        {"metres": long, "seconds": long / (rates[streets, ways] * _PER_HOUR)},
+        tail,
+        head,
+        {"metres": long, "seconds": long / (rates[streets, sides] * _PER_HOUR)},
         nodes.places[vertices],
         nodes.ids[vertices],
         (nodes.places[place[points]], begins),
+        barred,
     )

@@ -5,7 +5,7 @@ by the one before, and the part of the link to there costs its share of each col
 are such ways, and so is the part between two places on one street. The least sum counts.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Search(NamedTuple):
     graph : Graph
         A directed graph without weights.
     link_of_arc : array of int64, shape (arcs,)
-        The link that each arc passes, in the order of `coo`.
+        The link that each arc passes, in the order of `coo`; -1 for one that passes none.
     leaves, reaches : array of int64, shape (n,)
         The vertices of the graph by which each vertex of the network is left and reached.
     entered : array of int64, shape (links,)
@@ -40,17 +40,18 @@ class Search(NamedTuple):
 
     def weights(self, column: np.ndarray) -> np.ndarray:
         """Return a column of links as weights of arcs."""
-        return column[self.link_of_arc]
+        return np.append(column, 0.0)[self.link_of_arc]
 
     def links(self, vertices: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Return the links of a path; of parallel ones, the first of the least weight."""
         begins, targets = (devices.to_host(part) for part in self.graph.csr()[:2])
-        chosen = []
+        costs, chosen = np.append(column, 0.0), []
         for tail, head in zip(vertices[:-1].tolist(), vertices[1:].tolist(), strict=True):
             arcs = slice(begins[tail], begins[tail + 1])
             links = self.link_of_arc[arcs][targets[arcs] == head]
-            chosen.append(links[np.argmin(column[links])])
-        return np.array(chosen, np.int64)
+            chosen.append(links[np.argmin(costs[links])])
+        found = np.array(chosen, np.int64)
+        return found[found >= 0]
 
     def ways_from(self, spots: "Spots") -> "Ways":
         """Return the ways by which places are left."""
@@ -150,6 +151,14 @@ def _ways(
     for matrix, own, others in zip(found, (vertices, *none), (within, links, shares), strict=True):
         matrix[rows, slot] = np.concatenate([own, others])[order]
     return found
+
+
+def numbered(tail: Any, head: Any, n: int, ids: Any = None) -> tuple[Graph, np.ndarray]:
+    """Return a directed graph without weights, and which of the given edges each of its edges is."""
+    graph = Graph.from_edges(tail, head, np.arange(len(tail), dtype=np.float64), n, ids=ids)
+    numbers = graph.listed().weights
+    edges = np.empty(0, np.int64) if numbers is None else devices.to_host(numbers).astype(np.int64)
+    return graph.unweighted(), edges
 
 
 def search_of(tail: np.ndarray, head: np.ndarray, graph: Graph, link_of_arc: np.ndarray) -> Search:
