@@ -5,6 +5,7 @@ comment before a block says how else it is tested:
 
 - ``<!-- gpu -->``: where there is a GPU, as a doctest of its own or, without prompts, as a script.
 - ``<!-- script -->``: as a script on the CPU, with a file ``roads.gr``.
+- ``<!-- osm -->``: with a file ``city.osm.pbf``, where pyosmium is installed.
 - ``<!-- needs PACKAGE -->``: as a doctest like the others; the page is skipped where the package is not installed.
 - ``<!-- not run: why -->``: it is only compiled.
 
@@ -24,6 +25,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mgraph
@@ -44,7 +46,7 @@ PAGES = {
     for path in sorted(ROOT.glob(f"{folder}/*.md"))
 }
 BLOCK = re.compile(
-    r"(?:<!-- (?P<how>gpu|script|needs \w+|not run: .*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
+    r"(?:<!-- (?P<how>gpu|script|osm|needs \w+|not run: .*?) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 PYTHON = [
@@ -102,6 +104,30 @@ def test_scripts_run(page, line, code, tmp_path, monkeypatch):
     roads = "".join(f"a {v} {v + 1} {v}\n" for v in range(1, 100))
     (tmp_path / "roads.gr").write_text(f"p sp 100 99\n{roads}")
     run_script(code, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:osmium")
+@marked("osm")
+def test_examples_with_a_file_of_openstreetmap_run(page, line, code, tmp_path, monkeypatch):
+    osmium = pytest.importorskip("osmium")
+    for package in ("contourpy", "matplotlib", "pandas", "pymetis"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    side, names = 8, {}
+    nodes = [(24.938 + 0.002 * column, 60.159 + 0.001 * row) for row in range(side) for column in range(side)]
+    grid = np.arange(side * side).reshape(side, side)
+    with osmium.SimpleWriter("city.osm.pbf") as writer:
+        for number, place in enumerate(nodes, 1):
+            writer.add_node(osmium.osm.mutable.Node(id=number, version=1, location=place))
+        for number, refs in enumerate([*grid, *grid.T], 1):
+            street = {"highway": "residential"}
+            writer.add_way(osmium.osm.mutable.Way(id=number, version=1, nodes=(refs + 1).tolist(), tags=street))
+    import_module("matplotlib").use("Agg")
+    exec(compile(code, f"{page}, line {line}", "exec"), names)
+    assert names["network"].graph.n == side * side
+    assert np.isfinite(names["found"].seconds).all() and (names["found"].metres > 0).all()
+    assert len(json.loads((tmp_path / "areas.geojson").read_text())["features"]) == 3
+    assert (tmp_path / "areas.png").read_bytes().startswith(b"\x89PNG")
 
 
 def run_script(code, folder):
