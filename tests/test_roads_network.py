@@ -13,6 +13,9 @@ from click.testing import CliRunner
 import mgraph
 from mgraph import roads
 from mgraph.cli import main
+from mgraph.roads import osm
+from mgraph.roads.turns import Rules
+from tests.support.memory import measured
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning:osmium")]
 SIDE, STEP = 7, 0.002
@@ -208,6 +211,38 @@ def test_a_file_cut_short_is_refused(files, tmp_path, name):
     (tmp_path / name).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(mgraph.FormatError, match="not a complete file"):
         roads.read_osm(tmp_path / name)
+
+
+@pytest.mark.parametrize("turns", [False, True])
+@pytest.mark.parametrize("length", [2, 10])
+def test_a_network_takes_no_more_memory_than_is_checked_before(length, turns):
+    side = 64
+    grid = np.arange(1, side * side + 1).reshape(side, side)
+    rows = [
+        row[start : start + length] for way in (grid, grid.T) for row in way for start in range(0, side, length - 1)
+    ]
+    rows = [row for row in rows if len(row) > 1]
+    refs, counts = np.concatenate(rows), np.array([len(row) for row in rows])
+    ways = osm._Ways(refs, counts, np.full((len(rows), 2), 30.0), np.arange(len(rows)))
+    nodes = osm._Nodes(grid.ravel(), np.random.default_rng(1).uniform(20, 21, (side * side, 2)))
+    rules = Rules([], back=False) if turns else None
+    made = osm._network(ways, nodes, rules)  # once before, to have all modules
+    _, peak = measured(lambda: osm._network(ways, nodes, rules))
+    assert len(made.tail) == 4 * side * (side - 1)
+    most = osm.bytes_of_network(len(refs), len(refs), turns)
+    assert 0.4 * most < peak < most
+
+
+def test_a_file_whose_streets_do_not_fit_the_memory_is_refused(files, monkeypatch):
+    nodes = osm.bytes_of_nodes(np.array([1, 1 << 30, 1 << 34]))
+    assert nodes == 3 * (64 + (1 << 22))
+    for name in ("bytes_of_nodes", "bytes_of_network"):
+        with monkeypatch.context() as patch:
+            patch.setattr(osm, name, lambda *_: 1 << 60)
+            with pytest.raises(
+                mgraph.MemoryLimitError, match=r"reading .* streets from .*town\.osm needs .* an extract"
+            ):
+                roads.read_osm(files / "town.osm")
 
 
 def test_files_that_are_not_there_or_have_another_suffix(tmp_path):

@@ -1,11 +1,13 @@
 """Networks from files of OpenStreetMap, read by pyosmium in passes: ways, their nodes, restrictions."""
 
 import os
+from array import array
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import device as devices
 from .. import lazy
 from ..arguments import checked_choice, checked_flag
 from ..errors import FormatError, InputError, MissingFileError
@@ -17,6 +19,9 @@ from .turns import Restriction, Rules, barred_turns
 
 #: The files that are read, by suffix.
 SUFFIXES = (".osm.pbf", ".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.xml.gz", ".osm.bz2", ".osm.xml.bz2")
+
+#: Osmium's set of ids takes a part of so many bytes for each range of 2 ** _IDS ids that has one.
+_PART, _IDS = 1 << 22, 25
 
 #: Kilometres an hour in metres a second.
 _PER_HOUR = 1 / 3.6
@@ -82,6 +87,10 @@ def read_osm(
         If the file is cut short, or is not one of OpenStreetMap.
     InputError
         For another suffix, mode or extract, and if there is no street for the mode.
+    MemoryLimitError
+        If the nodes of the streets, or the network, do not fit the free memory. The nodes take up to 1.6 GB by the
+        ids that OpenStreetMap has given, and 64 bytes for each node of a street; the network takes up to 700 bytes for
+        each.
     MissingPackageError
         If pyosmium is not installed: ``pip install 'dask-mgraph[osm]'``.
 
@@ -114,51 +123,65 @@ def read_osm(
     osmium = lazy.optional("osmium", "read_osm()")
     try:
         ways = _ways(osmium, str(file), rules)
+        _check_memory(str(path), "the nodes of its streets", bytes_of_nodes(ways.nodes))
         nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules)
         heeded = _rules(osmium, str(file), rules) if wanted else None
     except RuntimeError as error:
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
     inside = area.has(nodes.places)
-    found = _network(ways, _Nodes(nodes.ids[inside], nodes.places[inside]), heeded)
+    nodes = _Nodes(nodes.ids[inside], nodes.places[inside])
+    kept = int(np.isin(ways.nodes, nodes.ids).sum())
+    _check_memory(str(path), "its streets", bytes_of_network(len(ways.nodes), kept, wanted))
+    found = _network(ways, nodes, heeded)
     if found is None:
         where = "" if extract is None else " within the extract"
         raise InputError(f"{path} has no street{where} for mode={mode!r}: give another mode or area")
     return found if component is None else found.largest_component(component)
 
 
+def bytes_of_nodes(refs: np.ndarray) -> int:
+    """Return how many bytes it takes to find the nodes of ways in a file."""
+    return 64 * len(refs) + _PART * len(np.unique(refs >> _IDS))
+
+
+def bytes_of_network(refs: int, kept: int, turns: bool) -> int:
+    """Return how many bytes it takes at most to make a network of ways with so many nodes, so many of them kept."""
+    return 64 * refs + (700 if turns else 550) * kept
+
+
+def _check_memory(path: str, what: str, need: int) -> None:
+    advice = "give an extract, or cut the file to the area that you need"
+    devices.check_free_memory(f"reading {what} from {path}", need, devices.find("cpu"), advice)
+
+
 def _ways(osmium: Any, path: str, mode: Mode) -> _Ways:
     """Return the ways that a mode may use."""
-    refs: list[int] = []
-    counts: list[int] = []
-    both: list[tuple[float, float]] = []
-    ids: list[int] = []
+    refs, counts, ids = array("q"), array("q"), array("q")
+    both = array("d")
     file = osmium.FileProcessor(path, osmium.osm.WAY).with_filter(osmium.filter.KeyFilter("highway"))
     for way in file:
         rates = speeds(dict(way.tags), mode)
         if rates[0] or rates[1]:
             nodes = [node.ref for node in way.nodes]
-            refs += nodes
+            refs.extend(nodes)
             counts.append(len(nodes))
-            both.append(rates)
+            both.extend(rates)
             ids.append(way.id)
-    rates_of = np.array(both, np.float64).reshape(-1, 2)
-    return _Ways(np.array(refs, np.int64), np.array(counts, np.int64), rates_of, np.array(ids, np.int64))
+    return _Ways(np.asarray(refs), np.asarray(counts), np.asarray(both).reshape(-1, 2), np.asarray(ids))
 
 
 def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode) -> _Nodes:
     """Return those of some nodes that are in the file, have a place and can be passed."""
-    ids: list[int] = []
-    places: list[tuple[float, float]] = []
+    ids, places = array("q"), array("d")
     if len(wanted):
         only = osmium.filter.IdFilter(wanted.tolist()).enable_for(osmium.osm.NODE)
         for node in osmium.FileProcessor(path, osmium.osm.NODE).with_filter(only):
             location = node.location
             if location.valid() and not (len(node.tags) and blocks(dict(node.tags), mode)):
                 ids.append(node.id)
-                places.append((location.lon, location.lat))
-    found = np.array(ids, np.int64)
-    found, first = np.unique(found, return_index=True)
-    return _Nodes(found, np.array(places, np.float64).reshape(-1, 2)[first])
+                places.extend((location.lon, location.lat))
+    found, first = np.unique(np.asarray(ids), return_index=True)
+    return _Nodes(found, np.asarray(places).reshape(-1, 2)[first])
 
 
 def _rules(osmium: Any, path: str, mode: Mode) -> Rules:
