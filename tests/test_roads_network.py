@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import mgraph
 from mgraph import roads
 from mgraph.cli import main
-from mgraph.roads import osm
+from mgraph.roads import osm, table
 from mgraph.roads.turns import Rules
 from tests.support.memory import measured
 
@@ -348,6 +348,18 @@ def test_routes_between_positions_are_those_of_split_links(files, mode):
                     np.testing.assert_allclose(route.points[[0, -1]], ends, atol=1e-9)
     near = network.nearest_of(places, places.row(5), k=1)
     np.testing.assert_allclose(near.weights[:, 0], expected[:, 5], rtol=1e-9, atol=1e-9)
+
+
+def test_tables_are_the_same_some_rows_at_a_time(files, monkeypatch):
+    network = roads.read_osm(files / "town.osm.pbf", "bike")
+    places = random_places(network, 24, 4)
+    whole, near = network.table(places), network.nearest_of(places, places, k=2)
+    monkeypatch.setattr(table, "_ROWS", 5)
+    monkeypatch.setattr(table, "_AT_A_TIME", 1)
+    found = network.table(places)
+    np.testing.assert_allclose(found.seconds, whole.seconds, rtol=1e-12)
+    np.testing.assert_allclose(found.metres, whole.metres, rtol=1e-12)
+    assert network.nearest_of(places, places, k=2).facilities.tolist() == near.facilities.tolist()
 
 
 def test_isochrones_from_positions_reach_what_split_links_say(files):

@@ -14,8 +14,8 @@ from ..io import TABLES, check_output, path_of, save, save_table, suffix_of
 from .places import Places
 from .search import Spots, Ways, meetings, part_of
 
-#: Distances that are kept at a time.
-_AT_A_TIME = 1 << 22
+#: Distances that are kept at a time, and the rows at least: a search of fewer prepares for its targets too often.
+_AT_A_TIME, _ROWS = 1 << 24, 64
 
 
 class Table:
@@ -151,7 +151,9 @@ def table(hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: dict[str, Col
         if hasattr(Table, name) or name in ("origins", "destinations", "matrices"):
             raise InputError(f"a column of a table cannot be named {name!r}: rename it")
     shape = len(starts.ways.vertices), len(ends.ways.vertices)
-    need = (8 * shape[0] * shape[1] + 24 * _AT_A_TIME) * len(columns)
+    ways = starts.ways.vertices.shape[1] * ends.ways.vertices.shape[1]
+    block = min(shape[0], _rows_at_a_time(starts, ends)) * shape[1] * (ways + 3)
+    need = 8 * (shape[0] * shape[1] + block) * len(columns)
     devices.check_free_memory(f"{len(columns)} tables of {shape[0] * shape[1]:,} entries", need, devices.find("cpu"))
     found = {name: np.empty(shape) for name in columns}
     for part, sums in _rows(hierarchy, starts, ends, list(columns.values())):
@@ -173,6 +175,10 @@ def nearest_of(hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k
     return NearestOf(facilities, weights)
 
 
+def _rows_at_a_time(starts: Ends, ends: Ends) -> int:
+    return max(_ROWS, _AT_A_TIME // max(1, ends.ways.vertices.size * starts.ways.vertices.shape[1]))
+
+
 def _rows(
     hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: list[Column]
 ) -> Iterator[tuple[slice, list[np.ndarray]]]:
@@ -183,7 +189,7 @@ def _rows(
     last = [part_of(each.links, ends.ways.links, ends.ways.shares) for each in columns]
     met = meetings(starts.spots, ends.spots)
     direct = [part_of(each.links, met.links, met.shares) for each in columns]
-    step = max(1, _AT_A_TIME // max(1, count * wide * ways))
+    step = _rows_at_a_time(starts, ends)
     for begin in range(0, rows if count else 0, step):
         part = slice(begin, min(begin + step, rows))
         sources, row_of = np.unique(starts.ways.vertices[part], return_inverse=True)
