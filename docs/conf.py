@@ -41,7 +41,7 @@ myst_enable_extensions = ["colon_fence"]
 
 
 #: Results of calls that are computed from other results.
-PLAIN = ("DistanceHistogram", "PathCounts")
+PLAIN = ("DistanceHistogram",)
 
 
 def page(name: str) -> str:

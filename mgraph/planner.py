@@ -156,8 +156,8 @@ def plan(
         Where each vertex's edges begin, to give shards equal numbers of edges. By default the edges count as evenly
         spread.
     sources : int
-        Number of sources of ``"bfs_many"`` and ``"sssp"``, and of ``"distances"`` and ``"betweenness"``, there by
-        default all vertices.
+        Number of sources of ``"bfs_many"`` and ``"sssp"``, and of ``"distances"``, ``"betweenness"`` and
+        ``"path_counts"``, there by default all vertices.
     targets, nearest : int, optional
         Number of targets of ``"distances"``, by default all vertices, and how many of the nearest it returns.
     reduce : str, pair or sequence of these, optional

@@ -1,5 +1,7 @@
 """Numbers of shortest paths and the paths themselves, against NetworkX and exact integers."""
 
+import dataclasses
+import json
 import math
 from itertools import islice
 
@@ -9,7 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mgraph
-from mgraph import InputError, MemoryLimitError
+from mgraph import InputError, MemoryLimitError, VerificationError
+from mgraph.algorithms.samples import with_weights
+from mgraph.generate import rmat
+from tests.support.commands import ok
+from tests.support.memory import measured
 
 nx = pytest.importorskip("networkx")
 
@@ -68,7 +74,7 @@ def test_more_paths_than_float64_holds(weights):
     exact = math.comb(2 * side - 2, side - 1)
     bits = np.log2(found.counts[0, -1]) + found.exponents[0, -1]
     assert exact > 2**1100 and bits == pytest.approx(math.log2(exact), rel=1e-12)
-    assert np.isfinite(found.counts).all() and repr(found) == "PathCounts(2 x 360,000, scaled)"
+    assert np.isfinite(found.counts).all() and found.plan.detail.wide
 
 
 def test_limit_and_weights():
@@ -134,3 +140,62 @@ def test_the_same_on_every_device(dtype, device):
     expected, found = (mgraph.path_counts(large, [0], device=where) for where in ("cpu", device))
     logs = [np.log2(each.counts) + each.exponents for each in (expected, found)]
     np.testing.assert_allclose(*logs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weight", [False, True])
+def test_predicted_peak_is_the_measured_one(directed, weight):
+    graph, sources = with_weights(rmat(13, 8, directed=directed), "int32", 1), range(64)
+    mgraph.path_counts(graph, sources, weight=weight, device="cpu")
+    graph.release()
+    result, peak = measured(lambda: mgraph.path_counts(graph, sources, weight=weight, device="cpu"))
+    predicted = result.plan.peak_bytes[0] - result.plan.devices[0].held
+    assert 0.9 * predicted < peak < 1.01 * predicted
+
+
+def test_numbers_that_are_rounded_verify():
+    """Beyond 2^53 a number may differ by rounding, and by no more; below, it may not."""
+    side = 60
+    graph = mgraph.generate.grid(side, side, weights=None)
+    found = mgraph.path_counts(graph, [0], device="cpu")
+    right = found.counts.copy()
+    assert right[0, -1] > 2**100
+    for vertex, factor, holds in ((-1, 1 + 1e-12, True), (-1, 1 + 1e-7, False), (side + 1, 1 + 1e-12, False)):
+        found.counts[0, vertex] = right[0, vertex] * factor
+        if holds:
+            found.verify()
+        else:
+            with pytest.raises(VerificationError, match="breaks the rule 'count'"):
+                found.verify()
+        found.counts[:] = right
+
+
+def test_a_file_and_a_table(tmp_path):
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], ids=["a", "b", "c", "d"])
+    found = mgraph.path_counts(graph, ["a"], device="cpu")
+    assert found.to_pandas().values.tolist()[-1] == ["a", "d", 2.0, 2]
+    found.save(tmp_path / "paths.npz")
+    with np.load(tmp_path / "paths.npz") as saved:
+        assert saved["counts"].tolist() == [[1, 1, 1, 2]] and saved["distances"].tolist() == [[0, 1, 1, 2]]
+
+
+def test_the_command(tmp_path):
+    path = tmp_path / "diamond.txt"
+    path.write_text("0 1\n0 2\n1 3\n2 3\n")
+    out = tmp_path / "paths.npz"
+    said = ok("path-counts", path, "--device", "cpu", "--out", out)
+    assert "reached: 4 of 4 pairs; most paths: 2, from 0 to 3" in said
+    with np.load(out) as saved:
+        assert saved["counts"].tolist() == [[1, 1, 1, 2]]
+    told = json.loads(ok("path-counts", path, "--source", 1, "--source", 3, "--device", "cpu", "--json"))
+    assert told["reached_pairs"] == 3 and told["most_paths_log2"] == 0
+
+
+def test_pictures():
+    pytest.importorskip("matplotlib").use("Agg")
+    graph = mgraph.generate.grid(4, 4, weights=None)
+    found = mgraph.path_counts(graph, [0, 5], device="cpu")
+    assert found.plot().has_data() and found.plot("distribution").has_data()
+    large = dataclasses.replace(found, exponents=np.zeros(found.counts.shape, np.int32))
+    with pytest.raises(InputError, match="beyond float64 are not drawn"):
+        large.plot()

@@ -153,6 +153,7 @@ UNEQUAL = {
     "bfs, by level": ("bfs", 10**6, 10**8, {"method": "edge"}),
     "bfs_many": ("bfs_many", 10**6, 10**8, {"sources": 64}),
     "distances": ("distances", 90, 400, {}),
+    "path_counts": ("path_counts", 90, 400, {}),
     "sssp": ("sssp", 10**6, 10**8, {"predecessors": True}),
     "list_rank": ("list_rank", 10**8, None, {"method": "wyllie"}),
 }
@@ -175,7 +176,8 @@ def test_devices_of_unequal_memory(algorithm, n, m, options, workers, devices):
     made = plan(algorithm, n, m, uneven, **options)
     assert all(peak <= USABLE * spec.memory for peak, spec in zip(made.peak_bytes, uneven, strict=True))
     high, wide = getattr(made.detail, "grid", (workers, 1))
-    multiple = getattr(made.detail, "block", 0) or (1 if algorithm in ("apsp", "distances", "list_rank") else 32)
+    by_one = ("apsp", "distances", "list_rank", "path_counts")
+    multiple = getattr(made.detail, "block", 0) or (1 if algorithm in by_one else 32)
     check_cover(made.ranges[::wide], n, high, multiple)
     sizes = [last - first for first, last in made.ranges]
     assert 0 < sizes[1] < max(sizes)

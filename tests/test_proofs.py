@@ -123,6 +123,12 @@ def small(graph):
     return [Graph.from_edges([0, 1], [1, 2], lengths[:2], directed=False), edge]
 
 
+def scaled(result):
+    """Return the same numbers of paths with exponents, as if some exceeded float64."""
+    counts, exponents = np.frexp(result.counts)
+    return dataclasses.replace(result, counts=counts, exponents=exponents)
+
+
 #: A list of as many elements as there are vertices, and an element alone.
 SUCCESSORS = np.array([3, 7, 0, 1, 5, 10, 4, 7, 2, 9, 8])
 
@@ -166,6 +172,10 @@ CASES = {
     "ApspBatchResult": lambda graph, **where: mgraph.apsp_batch(small(graph), predecessors=True, **where),
     "BetweennessResult": lambda graph, **where: mgraph.betweenness(graph, [0, 4, 9], **where),
     "EdgeBetweennessResult": lambda graph, **where: mgraph.betweenness(graph, [8, 4], edges=True, **where),
+    "PathCountsResult": lambda graph, **where: mgraph.path_counts(graph, [4, 0, 9], **where),
+    "PathCountsResult, limit": lambda graph, **where: mgraph.path_counts(graph, [0], limit=3, **where),
+    "PathCountsResult, hops": lambda graph, **where: mgraph.path_counts(graph, [7], weight=False, **where),
+    "PathCountsResult, scaled": lambda graph, **where: scaled(mgraph.path_counts(graph, [0, 8], **where)),
     "ListRankResult": lambda graph, **where: mgraph.list_rank(SUCCESSORS, **where),
 }
 

@@ -252,7 +252,6 @@ BESIDE = {
     "apsp_batch",
     "distance_blocks",
     "distance_histogram",
-    "path_counts",
     "plan",
     "read",
     "resident",

@@ -1,5 +1,6 @@
 """Numbers of shortest paths, and all of them one by one."""
 
-from .call import PathCounts, path_counts
+from . import entry as _entry  # noqa: F401 - declares what the registry knows of it
+from .call import PathCountsResult, path_counts
 
-__all__ = ["PathCounts", "path_counts"]
+__all__ = ["PathCountsResult", "path_counts"]

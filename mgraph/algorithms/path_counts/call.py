@@ -5,28 +5,37 @@ searched, as in Brandes, "A faster algorithm for betweenness centrality", 2001.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from functools import partial
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ... import device as devices
 from ...arguments import checked_bytes, checked_flag, checked_integer
+from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import band, infinity
-from ...errors import ArgumentValue, InputError
+from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Compressed, Graph, PlacedGraph, as_any_graph, in_this_process
-from ...graph.compressed import lightest
 from ...graph.potentials import lengths_of
 from ...graph.question import Question
 from ...kernels import betweenness as kernels_of_paths
 from ...kernels.betweenness.ops import LOST, TOO_MANY, Rows
 from ...planning.devices import spec_of
 from ...planning.plan import Plan
+from ...results import CallInput, MatrixResult, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import Run
+from .. import bellman
+from ..certificates import distances as certificate
+from ..certificates.run import called
 from ..distances.call import distances
+from .detail import PathCountsDetail
+from .plan import with_counting
+from .verify import A_VERTEX, AN_EDGE, edges_of_paths, first_difference
 
 
 @call
@@ -38,7 +47,7 @@ def path_counts(
     limit: float | None = None,
     ids: bool | None = None,
     **run: Unpack[Run],
-) -> "PathCounts":
+) -> "PathCountsResult":
     """Return the number of shortest paths from some vertices to every vertex, and their lengths.
 
     Parameters
@@ -57,7 +66,7 @@ def path_counts(
 
     Returns
     -------
-    PathCounts
+    PathCountsResult
 
     Raises
     ------
@@ -104,19 +113,23 @@ def path_counts(
     device = devices.find("cpu" if elsewhere else found.plan.devices[0].name)
     rows = found.distances if isinstance(found.distances, np.ndarray) else found.distances.to_numpy()
     most = None if run.get("memory_limit") is None else checked_bytes("memory_limit", run["memory_limit"])
-    by_target = _simple(here, "csc", weighted)
-    by_source = _simple(here, "csr", weighted) if here.directed else by_target
-    counts, exponents = _counted((by_source, by_target), rows, starts, device, most)
-    return PathCounts(
+    by_target = edges_of_paths(here, "csc", weighted)
+    by_source = edges_of_paths(here, "csr", weighted) if here.directed else by_target
+    plan_of = partial(with_counting, found.plan, spec_of(device, recent=True), here.directed, most)
+    began, compiled = time.perf_counter(), clock().seconds()
+    counts, exponents, plan = _counted((by_source, by_target), rows, starts, device, plan_of)
+    compiling, timings = clock().seconds() - compiled, found.timings
+    counting = {"compile": compiling, "solve": time.perf_counter() - began - compiling}
+    return PathCountsResult(
         counts=counts,
         exponents=exponents,
         distances=rows,
         sources=question.answer(starts),
-        plan=found.plan,
-        timings=found.timings,
+        plan=plan,
+        timings=timings | {part: timings[part] + seconds for part, seconds in counting.items()},
         _starts=starts,
         _edges=by_target._replace(weights=lengths_of(by_target, computed, host)),
-        _question=question,
+        _solved=CallInput(given, found.solved.limit, by_ids=question.ids),
     )
 
 
@@ -144,26 +157,22 @@ def _fits(graph: Graph | PlacedGraph) -> bool:
     return kind == "i" and graph.extremes()[1] * max(1, graph.n - 1) <= band(np.dtype(np.int32))
 
 
-def _simple(graph: Graph, order: str, weighted: bool) -> Compressed:
-    """Return the edges of a graph on the host, of parallel ones the lightest."""
-    edges = Compressed(*(None if part is None else devices.to_host(part) for part in graph.compressed(order)))
-    return lightest(edges if weighted else edges._replace(weights=None))
-
-
 def _counted(
     edges: tuple[Compressed, Compressed],
     rows: np.ndarray,
     starts: np.ndarray,
     device: devices.Device,
-    memory_limit: int | None,
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the number of paths to each vertex from each source, and the exponents of two if some are too large."""
+    plan_of: Callable[..., Plan[PathCountsDetail]],
+) -> tuple[np.ndarray, np.ndarray | None, Plan[PathCountsDetail]]:
+    """Return the numbers of paths, the exponents of two if some are too large, and the plan by which they are counted.
+
+    `plan_of` plans to count with ``wide=True`` by scaled numbers.
+    """
     (k, n), kernels, itemsize = rows.shape, kernels_of_paths.on(device), rows.dtype.itemsize
     counts = np.empty((k, n))
     for wide in (False, True):
-        each, room = int(kernels.row_bytes(n, itemsize, wide)), device.available_memory() // 2
-        cores = spec_of(device, recent=True).cores
-        batch = max(1, min(k, kernels.SOURCES * cores, min(room, memory_limit or room) // max(1, each)))
+        plan = plan_of(wide=wide)
+        batch, each = plan.detail.counting, int(kernels.row_bytes(n, itemsize, wide))
         exponents = np.empty((k, n), np.int32) if wide else None
         lengths = sum((8 + itemsize) * len(part.indices) + 8 * n for part in edges)
         with device.active(), devices.allocating("numbers of paths", batch * each + lengths + n, device):
@@ -192,12 +201,12 @@ def _counted(
             break
     if exponents is not None:
         exponents[rows == infinity(rows.dtype)] = 0
-    return counts, exponents
+    return counts, exponents, plan
 
 
 @with_common_parts
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PathCounts:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PathCountsResult(MatrixResult):
     """The result of `path_counts`.
 
     Attributes
@@ -210,10 +219,7 @@ class PathCounts:
         The lengths of the paths; ``inf``, for int32 its largest value, where there is none.
     sources : array of int32 or of ids, shape (k,)
         The source of each row, as ids if a vertex was asked for by its id.
-    plan : Plan
-        How the distances were found.
-    timings : dict of str to float
-        The seconds of the parts of that.
+    {common attributes}
 
     Examples
     --------
@@ -223,20 +229,24 @@ class PathCounts:
     [[1.0, 1.0, 1.0, 2.0], [0.0, 0.0, 0.0, 1.0]]
     """
 
+    ARRAYS = ("counts", "exponents", "distances")
+    OPTIONAL = ("exponents",)
+    INDEX = "source"
+    PICTURES = ("matrix", "distribution")
+    PROOFS: ClassVar[Proofs] = {
+        "counts": ("count",),
+        "exponents": ("count",),
+        "distances": certificate.OF_DISTANCES,
+        "sources": ("source",),
+    }
+
     counts: np.ndarray
-    exponents: np.ndarray | None
+    exponents: np.ndarray | None = None
     distances: np.ndarray
     sources: np.ndarray
-    plan: Plan
-    timings: dict[str, float]
     _starts: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     #: The edges by target, each with its length.
     _edges: Compressed = field(default_factory=lambda: Compressed(np.zeros(1, np.int32), np.empty(0, np.int32), None))
-    _question: Any = None
-
-    def __repr__(self) -> str:
-        rows, n = self.counts.shape
-        return f"PathCounts({rows:,} x {n:,}{'' if self.exponents is None else ', scaled'})"
 
     def paths(self, source: Any, vertex: Any, *, most: int | None = None) -> Iterator[list[Any]]:
         """Yield the shortest paths from one of the sources to a vertex, one after the other.
@@ -271,7 +281,7 @@ class PathCounts:
         >>> list(found.paths(0, 5, most=2))
         [[0, 1, 2, 5], [0, 1, 4, 5]]
         """
-        question = self._question
+        question = self._question(None)
         start, end = question.vertex("source", source), question.vertex("vertex", vertex)
         most = None if most is None else checked_integer("most", most, 1)
         rows = np.flatnonzero(self._starts == start)
@@ -279,6 +289,87 @@ class PathCounts:
             raise InputError(ArgumentValue("source", source), f" is not among the {len(self._starts)} sources")
         found = self._backwards(self.distances[rows[0]], start, end)
         return (question.listed(path) for path in itertools.islice(found, most))
+
+    def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
+        """Raise unless the distances from some sources are right, and the numbers of paths that follow from them.
+
+        Distances are proved where the graph is, by the rules of `mgraph.SsspResult.verify`. Then paths are counted by
+        NumPy, on the host.
+
+        Parameters
+        ----------
+        graph : Graph or DistributedGraph, optional
+            The graph that was searched. By default the call's, if it still exists: the result does not keep it.
+        rows : int or None
+            How many sources to check, evenly spaced, the first and the last included; None checks all.
+
+        Raises
+        ------
+        VerificationError
+            If a rule is broken: the error's `rule` names the first one, and `vertex` the first vertex that breaks it.
+        InputError
+            If the graph has gone or has another number of vertices, and for invalid `rows`.
+        MemoryLimitError
+            If what the check needs does not fit.
+
+        Notes
+        -----
+        The rules after those of distances: ``"count"``. Numbers below 2**53 must be exact; greater ones may differ by
+        a relative error of 1e-9.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.generate.grid(3, 3, weights=None)
+        >>> found = mgraph.path_counts(graph, [0], device="cpu")
+        >>> found.verify()
+        >>> found.counts[0, 4] = 3
+        >>> found.verify()
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: from vertex 0: vertex 4 breaks the rule 'count': 3 paths lead there, not 2
+        """
+        known = solved_graph(self, graph)
+        check_named(self, "sources", self._starts, "source")
+        count = len(self._starts) if rows is None else checked_integer("rows", rows, 1)
+        picked = bellman.sampled(len(self._starts), count) if len(self._starts) else []
+        far, unit = infinity(self.distances.dtype), self.plan.method == "bfs" or not known.weighted
+        for i in picked:
+            start = int(self._starts[i])
+            question = certificate.Question((start,), self.solved.limit, -1, unit, far, nonnegative=True, row=start)
+            certificate.verify(known, question, {"distances": self.distances[i]}, self.plan.devices)
+        host = devices.find("cpu")
+        with devices.allocating("verify()", AN_EDGE * known.m + A_VERTEX * known.n, host):
+            edges = edges_of_paths(in_this_process(known), "csc", not unit)
+            edges = edges._replace(weights=lengths_of(edges, self.distances.dtype, host))
+            for i in picked:
+                start, scaled = int(self._starts[i]), None if self.exponents is None else self.exponents[i]
+                broken = first_difference(edges, start, self.distances[i], self.counts[i], scaled)
+                if broken is not None:
+                    vertex, found, expected = broken
+                    raise VerificationError(
+                        f"from vertex {called(known, start)}: vertex {called(known, vertex)} breaks the rule 'count': "
+                        f"{found} paths lead there, not {expected}",
+                        rule="count",
+                        vertex=vertex,
+                    )
+
+    def _row_sources(self) -> np.ndarray:
+        return self._starts
+
+    def _reached(self, values: Any) -> Any:
+        return values > 0
+
+    def _types_of(self, name: str) -> tuple[str, ...]:
+        return {"counts": ("float64",), "exponents": ("int32",)}.get(name) or super()._types_of(name)
+
+    def _names_of_call(self) -> set[str]:
+        return {"counts", "distances"}
+
+    def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
+        if self.exponents is not None:
+            raise InputError("numbers of paths beyond float64 are not drawn: draw numpy.log2(counts) + exponents")
+        return super()._drawing(kind, given)
 
     def _backwards(self, row: np.ndarray, start: int, end: int) -> Iterator[list[int]]:
         """Yield the paths that follow edges on shortest paths back from the end."""
