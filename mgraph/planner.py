@@ -42,7 +42,10 @@ _BY_CALL = {entry.call.__name__: name for name, entry in ALGORITHMS.items()} | {
 #: Calls that have no plan of their own, and what is planned for them.
 _PLANNED_AS = {
     **dict.fromkeys(
-        "average_distance center closeness diameter eccentricity harmonic_closeness measures periphery radius".split(),
+        (
+            "average_distance center closeness diameter distance_histogram eccentricity harmonic_closeness measures "
+            "periphery radius"
+        ).split(),
         "plan 'distances', which measures are made of",
     ),
     "hierarchy": "plan 'distances' by the method 'hierarchy', which counts its preparation",

@@ -42,9 +42,13 @@ MOST_COUNTED = 1 << 22
 PAIRS_AT_A_TIME = 1 << 22
 
 #: Why results that have no value for each vertex are not written as graphs.
-OF_PAIRS, OF_ELEMENTS = (
+OF_PAIRS, OF_ELEMENTS, OF_BINS = (
     dict.fromkeys((".graphml", ".graphml.gz", ".gexf", ".gexf.gz"), f"it has no value for each vertex, but {what}")
-    for what in ("one for each pair; write a table", "one for each element of a list; write a table")
+    for what in (
+        "one for each pair; write a table",
+        "one for each element of a list; write a table",
+        "one for each bin; write a table",
+    )
 )
 
 #: The types of vertices that `verify` reads.

@@ -1,11 +1,15 @@
 """Histograms of distances, from each source and of whole graphs, against NumPy, SciPy and NetworkX."""
 
+import dataclasses
+import json
+
 import numpy as np
 import pytest
 from scipy.sparse import csgraph, csr_array
 
 import mgraph
-from mgraph import InputError
+from mgraph import InputError, VerificationError
+from tests.support.commands import failed, invoke, misused, ok
 
 nx = pytest.importorskip("networkx")
 
@@ -123,7 +127,7 @@ def test_whole_graphs(dtype, directed, device):
         graph, rows = random_graph(seed, dtype, directed)
         pairs, n = pairs_of(rows), graph.n
         found = mgraph.distance_histogram(graph, device=device)
-        assert found.n == n and found.pairs == len(pairs) == found.counts.sum()
+        assert found.plan.n == n and found.pairs == len(pairs) == found.counts.sum()
         assert found.counts.tolist() == np.histogram(pairs, found.edges)[0].tolist()
         if dtype is None:
             assert found.edges.tolist() == [*range(len(found.counts) + 1)]
@@ -135,6 +139,8 @@ def test_whole_graphs(dtype, directed, device):
         assert own.counts.tolist() == np.histogram(pairs, [0, 1, 2, 5, 1e9])[0].tolist()
         assert own.pairs == len(pairs) and own.mean == pytest.approx(found.mean, nan_ok=True)
         assert found.to_pandas()["pairs"].sum() == len(pairs)
+        for each in (found, own, mgraph.distance_histogram(graph, weight=False, device=device)):
+            each.verify()
 
 
 @pytest.mark.parametrize("method", ["bfs", "hierarchy", "blocked"])
@@ -203,3 +209,35 @@ def test_a_plot_draws_shares():
     axes = found.plot()
     assert axes.lines[0].get_ydata()[-1] == 1 and axes.get_xlabel() == "distance in edges"
     assert axes.lines[1].get_xdata()[0] == found.effective_diameter()
+
+
+def test_the_verifier_counts_again():
+    graph, _ = random_graph(3, np.int32, True)
+    found = mgraph.distance_histogram(graph, [0, 2, 4, INF], device="cpu")
+    found.verify()
+    for name, wrong in (("pairs", found.pairs + 1), ("mean", found.mean * 1.001), ("efficiency", 0.0)):
+        with pytest.raises(VerificationError, match=f"{name} breaks the rule '{name}'"):
+            dataclasses.replace(found, **{name: wrong}).verify()
+    found.counts[1] += 1
+    with pytest.raises(VerificationError, match="bin 1 breaks the rule 'counts'"):
+        found.verify()
+
+
+def test_the_command(tmp_path):
+    path, out = tmp_path / "path.txt", tmp_path / "hops.csv"
+    path.write_text("0 1 4\n1 2 4\n")
+    said = ok("distance-histogram", path, "--device", "cpu", "--unweighted", "--out", out)
+    assert "pairs with a path: 3 of 6" in said and "effective diameter: 1.7" in said and "\n2 to 3: 1\n" in said
+    assert out.read_text().splitlines() == ["from,to,pairs", "0.0,1.0,0", "1.0,2.0,2", "2.0,3.0,1"]
+    told = json.loads(ok("distance-histogram", path, "--weighted", "--device", "cpu", "--bins", "0,5,inf", "--json"))
+    assert told["counts"] == [2, 1] and told["connected_pairs"] == 3 and told["mean"] == 16 / 3
+    wrong = failed(invoke("distance-histogram", path, "--bins", "0,x"), 1)
+    assert "bins must be numbers with commas between them, got '0,x'" in wrong
+    assert "it is mgraph distance-histogram" in misused(invoke("hop-plot", path))
+
+
+def test_the_command_of_a_hierarchy(tmp_path):
+    graph = mgraph.generate.grid(6, 5, weights=(1, 9))
+    mgraph.Hierarchy(graph, range(graph.n), device="cpu").save(tmp_path / "grid.npz")
+    told = json.loads(ok("distance-histogram", "--hierarchy", tmp_path / "grid.npz", "--device", "cpu", "--json"))
+    assert told["counts"] == mgraph.distance_histogram(graph, device="cpu").counts.tolist()

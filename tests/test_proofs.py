@@ -176,6 +176,7 @@ CASES = {
     "PathCountsResult, limit": lambda graph, **where: mgraph.path_counts(graph, [0], limit=3, **where),
     "PathCountsResult, hops": lambda graph, **where: mgraph.path_counts(graph, [7], weight=False, **where),
     "PathCountsResult, scaled": lambda graph, **where: scaled(mgraph.path_counts(graph, [0, 8], **where)),
+    "DistanceHistogram": lambda graph, **where: mgraph.distance_histogram(graph, **where),
     "ListRankResult": lambda graph, **where: mgraph.list_rank(SUCCESSORS, **where),
 }
 

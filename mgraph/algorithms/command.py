@@ -97,6 +97,8 @@ class Command(NamedTuple):
         Whether the call takes a `mgraph.Hierarchy` in place of a graph.
     weights : bool
         Whether the call reads weights; if not, a table's column of weights need not be named.
+    call : callable or None
+        The call, if it is not the algorithm's.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Command(NamedTuple):
     not_in: Mapping[str, str] = {}
     prepared: bool = False
     weights: bool = True
+    call: Callable[..., Any] | None = None
 
 
 PREDECESSORS = Option("predecessors", bool, "Find the predecessors too.", array=True)

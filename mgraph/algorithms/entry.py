@@ -80,6 +80,8 @@ class Algorithm:
         Returns the arrays of a result by name, which checks and `work` are given: see `named`.
     command : Command or None
         What the command line offers, if anything.
+    further_commands : tuple of Command
+        Those of other calls of the same methods.
     cpu_only : tuple of str
         Methods that only a CPU has.
     skipping : tuple of str
@@ -108,6 +110,7 @@ class Algorithm:
     arrays: Callable[[Any], dict[str, Any]]
     further: Callable[[], Iterable[Sample]] = tuple
     command: Command | None = None
+    further_commands: tuple[Command, ...] = ()
     cpu_only: tuple[str, ...] = ()
     skipping: tuple[str, ...] = ()
     takes: tuple[str, ...] = ("graph",)

@@ -83,23 +83,23 @@ def _read(read: Callable[[Any], Any], context: click.Context, parameter: click.P
 
 
 def command(entry: Algorithm, offered: Command) -> click.Command:
-    """Return the command of an algorithm."""
-    of_lists = "list" in entry.takes
+    """Return a command of an algorithm."""
+    of_lists, call = "list" in entry.takes, offered.call or entry.call
 
     def run(**given: Any) -> None:
         given = joined(offered, given)
         if of_lists:
             file = given.pop("file")
-            perform(entry, offered, lambda: read_list(opened(file)), described_list, **given)
+            perform(call, offered, lambda: read_list(opened(file)), described_list, **given)
         else:
-            run_on_graph(entry, offered, **given)
+            run_on_graph(call, offered, **given)
 
     decorators = [
         click.argument("file", type=INPUT_FILE) if of_lists else input_options,
         *([hierarchy_option] if offered.prepared else []),
         *options_of(offered),
         *([method_option(*entry.methods)] if entry.methods else []),
-        *([checkpoint_options] if "checkpoint" in inspect.signature(entry.call).parameters else []),
+        *([checkpoint_options] if "checkpoint" in inspect.signature(call).parameters else []),
         run_options,
     ]
     for decorator in reversed(decorators):
@@ -112,5 +112,6 @@ def command(entry: Algorithm, offered: Command) -> click.Command:
 
 
 for _entry in ALGORITHMS.values():
-    if _entry.command is not None:
-        main.add_command(command(_entry, _entry.command))
+    for _offered in (_entry.command, *_entry.further_commands):
+        if _offered is not None:
+            main.add_command(command(_entry, _offered))

@@ -106,6 +106,8 @@ _ELSEWHERE = {
     "harmonic_closeness": "mgraph measures --harmonic",
     "average_distance": "mgraph measures --mean",
     "apsp_batch": "mgraph.apsp_batch, a call of Python",
+    "hop_plot": "mgraph distance-histogram",
+    "effective_diameter": "mgraph distance-histogram",
     **dict.fromkeys(
         ("diameter", "radius", "eccentricity", "center", "periphery"),
         "mgraph measures --eccentricity, whose least and greatest are the radius and the diameter",

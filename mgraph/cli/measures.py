@@ -34,7 +34,7 @@ def _measures(within: tuple[float, ...], **given: Any) -> None:
         wanted.append((WITHIN, [checked_number(WITHIN, radius, 0) for radius in within]))
     if not wanted:
         raise click.UsageError(f"give one or several of {', '.join(map(_spelled, (*MEASURES, WITHIN)))}")
-    run_on_graph(DISTANCES, MEASURED, reduce=wanted, **joined(MEASURED, given))
+    run_on_graph(DISTANCES.call, MEASURED, reduce=wanted, **joined(MEASURED, given))
 
 
 def _command() -> click.Command:

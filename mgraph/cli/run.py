@@ -17,7 +17,6 @@ import mgraph
 
 from .. import generate
 from ..algorithms.command import Command
-from ..algorithms.entry import Algorithm
 from ..device.clock import COMPILING
 from ..errors import Argument, ArgumentValue, InputError, MgraphError, parts_of, printable
 from ..graph import Graph, PlacedGraph
@@ -39,7 +38,7 @@ from .workers import check_workers, client_of
 
 
 def run_on_graph(
-    entry: Algorithm,
+    call: Callable[..., Any],
     offered: Command,
     *,
     files: tuple[str, ...],
@@ -61,12 +60,12 @@ def run_on_graph(
     if hierarchy is not None:
         sent = any(options[name] is not None for name in ("workers", "scheduler", "scheduler_file"))
         prepared = partial(Hierarchy.load, hierarchy, device="cpu" if sent else options["device"])
-        perform(entry, offered, prepared, lambda made: described(made.graph), None, **options)
+        perform(call, offered, prepared, lambda made: described(made.graph), None, **options)
         return
     if not offered.weights and reading["source_column"] is not None and reading["weight_column"] is None:
         reading["weighted"] = reading["weighted"] or False
     given = graph_given(files, scale, directed, **reading)
-    perform(entry, offered, given, described, resident, **options)
+    perform(call, offered, given, described, resident, **options)
 
 
 #: The options that say how to read a file.
@@ -137,7 +136,7 @@ def opened(file: str) -> str | IO[bytes]:
 
 
 def perform(
-    entry: Algorithm,
+    call: Callable[..., Any],
     offered: Command,
     read_input: Callable[[], Any],
     describe: Callable[[Any], tuple[dict[str, Any], str]],
@@ -170,7 +169,7 @@ def perform(
     if out is not None:
         _check_output_of(offered, out, overwrite, added)
     with _checkpoints_of(options) as kept:
-        name, started = entry.call.__name__, time.perf_counter()
+        name, started = call.__name__, time.perf_counter()
         given = read_input() if resident is None else None
         seconds = {"read": time.perf_counter() - started}
         with client_of(workers, scheduler, scheduler_file, tls, device, worker_timeout, wait_for_workers) as client:
@@ -196,7 +195,7 @@ def perform(
                     show(done, total)
                     look()
 
-                result = entry.call(given, **where, progress=progress, **options | kept)
+                result = call(given, **where, progress=progress, **options | kept)
                 look()
             seconds |= {part: result.timings[part] for part in PARTS}
             if out is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import mgraph
 from mgraph.algorithms.command import Command
-from mgraph.algorithms.distances.entry import MEASURED
+from mgraph.algorithms.distances.entry import HISTOGRAM_OF_ALL, MEASURED
 from mgraph.algorithms.entry import Algorithm
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.results import OF_PAIRS
@@ -36,6 +36,7 @@ def rows() -> Iterator[tuple[str, type[mgraph.Result], Command | None]]:
             yield "`apsp_batch`", mgraph.ApspBatchResult, None
         if name == "distances":
             yield "`distances(reduce=…)`", result_of(entry), MEASURED
+            yield "`distance_histogram`", mgraph.DistanceHistogram, HISTOGRAM_OF_ALL
 
 
 def cells(result: type[mgraph.Result], command: Command | None) -> Iterator[str]:

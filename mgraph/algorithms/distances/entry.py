@@ -7,15 +7,17 @@ from ...arguments import HISTOGRAM, MEASURES, WITHIN
 from ...generate import grid
 from ...io import read_vertices
 from ...planning.plan import Plan
-from ...results import OF_PAIRS
+from ...results import OF_BINS, OF_PAIRS
 from ..command import IDS, LIMIT, PREDECESSORS, Command, Option
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import WEIGHTS, falling, graphs, with_weights
 from ..work import Work
 from . import verify
 from .call import distances
+from .histogram import distance_histogram
 from .plan import METHODS, TYPES, planned
 from .summary import summary
+from .summary_of_histogram import edges_of_bins, summary_of_histogram
 
 SOURCES = (
     "A file with the vertices to start from: a number or an id a line, or .npy; a line that begins with # is a comment "
@@ -62,6 +64,27 @@ def further() -> Iterator[Sample]:
         yield Sample(graph, some | {"reduce": "mean"})
 
 
+#: The histogram of a whole graph.
+HISTOGRAM_OF_ALL = Command(
+    name="distance-histogram",
+    call=distance_histogram,
+    help="Count the pairs of FILE's vertices at each distance: the hop plot, the effective diameter, mean, efficiency.",
+    example="mgraph distance-histogram roads.gr --unweighted --out hops.csv",
+    summary=summary_of_histogram,
+    not_in=OF_BINS,
+    prepared=True,
+    options=(
+        Option(
+            "bins",
+            str,
+            "The edges of the bins in ascending order, such as 0,10,20,inf. By default a bin for each number of edges, "
+            "or up to 128 of an equal width.",
+            metavar="LIST",
+            read=edges_of_bins,
+        ),
+    ),
+)
+
 DISTANCES = Algorithm(
     name="distances",
     call=distances,
@@ -101,6 +124,7 @@ DISTANCES = Algorithm(
             PREDECESSORS,
         ),
     ),
+    further_commands=(HISTOGRAM_OF_ALL,),
 )
 
 declare(DISTANCES)

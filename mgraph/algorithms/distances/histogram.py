@@ -4,17 +4,21 @@ Rows of counts are added up, a block of sources after the other, so that memory 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from functools import partial
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ... import lazy, plotting
 from ...arguments import checked_bins, checked_flag, checked_number
-from ...dtypes import bin_limits
-from ...errors import ArgumentValue, InputError
-from .call import given_graph, once_read
+from ...docstrings import with_common_parts
+from ...dtypes import as_floats, bin_limits
+from ...errors import ArgumentValue, InputError, VerificationError
+from ...graph import Graph
+from ...results import OF_BINS, CallInput, Proofs, Result, on_host, solved_graph
+from .call import distances, given_graph, once_read
 from .measures import FIRST, Where, measure, measured
 
 #: The most counts of a block of sources.
@@ -23,9 +27,13 @@ CELLS = 1 << 24
 #: The most bins that are chosen for lengths: half of them are left where the last ones are merged.
 BINS = 128
 
+#: Sources from which `verify` searches at a time, and how much sums of floats may differ, of themselves.
+ROWS, ROUNDING = 64, 1e-9
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class DistanceHistogram:
+
+@with_common_parts
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DistanceHistogram(Result):
     """How many pairs of vertices are at which distance, as `mgraph.distance_histogram` returns it.
 
     Pairs are ordered, and of different vertices: an undirected graph has each twice.
@@ -36,8 +44,6 @@ class DistanceHistogram:
         The number of pairs in each bin.
     edges : array of float64, shape (bins + 1,)
         The edges of the bins: a bin has its lower one, and the last bin both.
-    n : int
-        The number of vertices.
     pairs : int
         The number of pairs with a path.
     mean : float
@@ -45,27 +51,43 @@ class DistanceHistogram:
     efficiency : float
         The global efficiency: the mean of 1 / distance over all n (n - 1) pairs. One without a path, or at distance 0,
         adds 0. NaN for fewer than two vertices.
+    {common attributes}
+
+    Notes
+    -----
+    `plan` is that of the first sources, and `timings` are those of all.
 
     Examples
     --------
     >>> import mgraph
-    >>> mgraph.distance_histogram(mgraph.generate.grid(1, 4, weights=None), device="cpu")
-    DistanceHistogram(n=4, pairs=12, bins=4, mean=1.66667, efficiency=0.722222)
+    >>> found = mgraph.distance_histogram(mgraph.generate.grid(1, 4, weights=None), device="cpu")
+    >>> found.counts.tolist(), found.pairs, round(found.mean, 3), round(found.efficiency, 3)
+    ([0, 6, 4, 2], 12, 1.667, 0.722)
     """
+
+    ARRAYS = ("counts", "edges")
+    FACTS = ("pairs", "mean", "efficiency")
+    INDEX = "bin"
+    VERTICES: ClassVar[tuple[str, ...]] = ()
+    PICTURES = ("hops",)
+    NOT_IN = OF_BINS
+    PROOFS: ClassVar[Proofs] = {
+        "counts": ("counts",),
+        "edges": ("edges",),
+        "pairs": ("pairs",),
+        "mean": ("mean",),
+        "efficiency": ("efficiency",),
+    }
 
     counts: np.ndarray
     edges: np.ndarray
-    n: int
     pairs: int
     mean: float
     efficiency: float
-    #: The greatest distance that is counted up to each edge, and what distances are.
+    #: The edges of the bins, and the greatest distance that is counted up to each.
+    _bins: tuple[float, ...] = (0.0, 1.0)
     _places: np.ndarray = field(default_factory=lambda: np.empty(0))
-    _unit: str = "distance"
-
-    def __repr__(self) -> str:
-        sizes = f"n={self.n:,}, pairs={self.pairs:,}, bins={len(self.counts):,}"
-        return f"DistanceHistogram({sizes}, mean={self.mean:g}, efficiency={self.efficiency:g})"
+    _weighs: bool = False
 
     def hop_plot(self) -> tuple[np.ndarray, np.ndarray]:
         """Return distances, and the number of pairs at each of them or less.
@@ -152,45 +174,97 @@ class DistanceHistogram:
         pandas = lazy.optional("pandas", "to_pandas()")
         return pandas.DataFrame({"from": self.edges[:-1], "to": self.edges[1:], "pairs": self.counts})
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the hop plot with Matplotlib: the share of all pairs within each distance, and the effective diameter.
+    def verify(self, graph: Any = None) -> None:
+        """Raise unless all pairs were counted in their bins, and the mean and the efficiency are theirs.
+
+        Searches from all vertices are made again by the same method, a block after the other, and each is proved by the
+        rules of `mgraph.SsspResult.verify`. Then NumPy counts the distances. That takes much longer than the call.
 
         Parameters
         ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default axes of a new figure.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
+        graph : Graph or DistributedGraph, optional
+            The graph that was measured. By default the call's, if it still exists: the result does not keep it.
 
         Raises
         ------
+        VerificationError
+            If a rule is broken. The error's `rule` is the name of what differs, or a rule of distances; its `vertex` is
+            the bin, or the vertex.
         InputError
-            For what is no axes.
-        MissingPackageError
-            If Matplotlib is not installed.
+            If the graph has gone or has another number of vertices.
 
         Examples
         --------
         >>> import mgraph
-        >>> found = mgraph.distance_histogram(mgraph.generate.grid(3, 4, weights=None), device="cpu")
-        >>> found.plot().get_ylabel()
-        'share of pairs within'
+        >>> graph = mgraph.generate.grid(1, 4, weights=None)
+        >>> found = mgraph.distance_histogram(graph, device="cpu")
+        >>> found.verify()
+        >>> found.counts[1] = 5
+        >>> found.verify()
+        Traceback (most recent call last):
+            ...
+        mgraph.errors.VerificationError: bin 1 breaks the rule 'counts': it is 5, and 6 was expected
         """
-        axes = plotting.axes_of(ax)
+        known, n = solved_graph(self, graph), self.plan.n
+        known = known.unweighted() if isinstance(known, Graph) and not self._weighs else known
+        counts, pairs, totals, inverses = np.zeros(len(self._bins) - 1, np.int64), 0, [], []
+        for first in range(0, n, ROWS):
+            sources = np.arange(first, min(n, first + ROWS), dtype=np.int32)
+            options: dict[str, Any] = {"method": self.plan.method, "dtype": self.plan.dtype, "ids": False}
+            found = distances(known, sources, **options)
+            found.verify(known, rows=None)
+            rows = as_floats(on_host(found.distances))
+            rows[np.arange(len(sources)), sources] = np.inf  # a vertex and itself
+            there = rows[np.isfinite(rows)]
+            counts += np.histogram(there, self._bins)[0]
+            pairs += len(there)
+            totals.append(math.fsum(there))
+            inverses.append(math.fsum(1 / there[there != 0]))
+        self._check("edges", self.edges, np.array(self._bins))
+        self._check("counts", self.counts, counts)
+        self._check("pairs", self.pairs, pairs)
+        self._check("mean", self.mean, math.fsum(totals) / pairs if pairs else math.nan)
+        self._check("efficiency", self.efficiency, math.fsum(inverses) / (n * (n - 1)) if n > 1 else math.nan)
+
+    def _check(self, name: str, found: Any, expected: Any) -> None:
+        """Raise VerificationError unless an array or a fact is as expected, a sum of floats but for rounding."""
+        rounding = ROUNDING if name in ("mean", "efficiency") else 0.0
+        right = np.isclose(found, expected, rtol=rounding, atol=0.0, equal_nan=True)
+        if right.all():
+            return
+        place = int(right.argmin()) if np.ndim(expected) else None
+        what = name if place is None else f"{self.INDEX} {place}"
+        one, other = (np.ravel(value)[place or 0] for value in (found, expected))
+        raise VerificationError(
+            f"{what} breaks the rule {name!r}: it is {one}, and {other} was expected", rule=name, vertex=place
+        )
+
+    def _types_of(self, name: str) -> tuple[str, ...]:
+        return ("int64",) if name == "counts" else ("float64",)
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
+        return (len(self._bins) - (name == "counts"),)
+
+    def _names_of_call(self) -> set[str]:
+        return set(self.ARRAYS)
+
+    def _drawing(self, kind: str, given: Any) -> Callable[[Any], None]:
         places, within = self.hop_plot()
-        complete = 0 < self.pairs == within[-1]
-        most = self.effective_diameter() if complete else None
-        shares = within / max(1, self.n * (self.n - 1))
-        plotting.draw_shares(axes, places, shares, most, self._unit, steps=False)  # as the diameter is interpolated
-        return axes
+        complete, n = 0 < self.pairs == within[-1], self.plan.n
+        return partial(
+            plotting.draw_shares,
+            places=places,
+            shares=within / max(1, n * (n - 1)),
+            most=self.effective_diameter() if complete else None,
+            across="distance" if self._weighs else "distance in edges",
+            steps=False,  # as the diameter is interpolated
+        )
 
 
 @measure
 def distance_histogram(
     graph: Any, bins: Sequence[float] | np.ndarray | None = None, *, weight: bool = True, **where: Unpack[Where]
-) -> DistanceHistogram:
+) -> "DistanceHistogram":
     """Return how many pairs of vertices are at which distance, exactly, by searches from all vertices.
 
     Memory is that of the searches and of the counts of a block of sources, which are run one after the other.
@@ -253,22 +327,26 @@ class _Counting:
 
     def __init__(self, graph: Any, n: int, weight: bool, weighs: bool, where: Where) -> None:
         self.graph, self.n, self.weight, self.weighs, self.where = graph, n, weight, weighs, where
+        self.timings: dict[str, float] = {}
 
-    def rows(self, sources: np.ndarray, edges: Sequence[float], *further: str) -> Any:
+    def rows(self, sources: np.ndarray | None, edges: Sequence[float], *further: str) -> Any:
         """Return the counts of some sources, and further measures."""
         wanted = [("histogram", edges), *further]
-        return measured(self.graph, wanted, "sources", sources, self.weight, False, self.where)
+        found = measured(self.graph, wanted, "sources", sources, self.weight, False, self.where)
+        for part, seconds in found.timings.items():
+            self.timings[part] = self.timings.get(part, 0.0) + seconds
+        return found
 
     def all(self, edges: tuple[float, ...] | None) -> DistanceHistogram:
         """Return the histogram; without edges, they grow with the distances that are found."""
         n, chosen = self.n, edges is None
         edges = self._expected() if edges is None else edges
         counts, pairs, totals, inverses = np.zeros(len(edges) - 1, np.int64), 0, [], []
-        whole, first = not self.weighs, 0
-        while first < n:
+        first, plan = 0, None
+        while first < n or plan is None:
             block = np.arange(first, min(n, first + max(FIRST, CELLS // len(edges))), dtype=np.int32)
-            found = self.rows(block, edges, "reached", "mean", "out_harmonic")
-            whole = not self.weighs or np.dtype(found.plan.dtype).kind == "i"
+            found = self.rows(block if n else None, edges, "reached", "mean", "out_harmonic")
+            plan = plan or found.plan
             reached = found.reached - 1
             if chosen and (found.histogram[:, :-1].sum(axis=1) <= reached).any():  # the last bin stays empty
                 edges, counts = self._further(edges, counts)
@@ -289,15 +367,19 @@ class _Counting:
             hops = range(len(counts))
             total = float(sum(hop * count for hop, count in zip(hops, counts.tolist(), strict=True)))
             inverse = math.fsum(count / hop for hop, count in zip(hops, counts.tolist(), strict=True) if hop)
+        whole = not self.weighs or np.dtype(plan.dtype).kind == "i"
         return DistanceHistogram(
             counts=counts,
             edges=np.array(edges, np.float64),
-            n=n,
             pairs=pairs,
             mean=total / pairs if pairs else math.nan,
             efficiency=inverse / (n * (n - 1)) if n > 1 else math.nan,
+            plan=plan,
+            timings=self.timings,
+            _bins=edges,
             _places=_places(edges, chosen) if whole else np.array(edges, np.float64),
-            _unit="distance" if self.weighs else "distance in edges",
+            _weighs=self.weighs,
+            _solved=CallInput(given_graph(self.graph)),
         )
 
     def _expected(self) -> tuple[float, ...]:
