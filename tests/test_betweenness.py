@@ -191,6 +191,35 @@ def test_grids_with_more_paths_than_floats_count(device, side, dtype):
         assert np.allclose(entering[1:], (2 * expected + 0.5)[1:], rtol=1e-11)
 
 
+@pytest.mark.parametrize("dtype", [None, "int32", "float64"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_grids_of_many_paths_beside_networkx(device, directed, dtype):
+    """From corner to corner there are more than 10^30 paths; some sources lie within, and parallel edges count once."""
+    rows, columns = 52, 54
+    made = nx.grid_2d_graph(rows, columns, create_using=nx.DiGraph if directed else nx.Graph)
+    network = nx.convert_node_labels_to_integers(made, ordering="sorted")
+    if directed:
+        network.remove_edges_from([(u, v) for u, v in network.edges if u > v])
+    src, dst = np.array(network.edges).T
+    length = 1 if dtype is None else 0.5 if dtype == "float64" else 3
+    nx.set_edge_attributes(network, length, "weight")
+    weights = None if dtype is None else np.full(2 * len(src), length, dtype)
+    graph = mgraph.Graph.from_edges(np.tile(src, 2), np.tile(dst, 2), weights, n=rows * columns, directed=directed)
+    sources, targets = [0, 7 * columns + 3, rows * columns // 2], range(2, rows * columns, 3)
+    assert mgraph.path_counts(graph, [0], device=device).counts[0, -1] > 1e30
+    for normalized in (True, False):
+        options = {"normalized": normalized, "weight": None if dtype is None else "weight"}
+        found = mgraph.betweenness(graph, sources, targets, normalized=normalized, device=device)
+        expected = nx.betweenness_centrality_subset(network, sources, targets, **options)
+        assert values(found) == pytest.approx([expected[v] for v in range(graph.n)], rel=1e-9, abs=1e-15)
+    found = mgraph.betweenness(graph, sources, edges=True, normalized=False, device=device)
+    # Of what passes a vertex that is no target, NetworkX gives each edge the same share.
+    expected = nx.edge_betweenness_centrality_subset(network, sources, network, **options)
+    for (u, v), group in by_ends(found).items():  # parallel edges share the value
+        value = expected[u, v] if (u, v) in expected else expected[v, u]
+        assert group == pytest.approx([value / 2] * 2, rel=1e-9, abs=1e-15)
+
+
 def test_samples_of_the_registry_verify(device):
     for graph in graphs():
         for weights in (None, "int32", "float64"):

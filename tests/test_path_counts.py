@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from fractions import Fraction
 from itertools import islice
 
 import numpy as np
@@ -16,6 +17,7 @@ from mgraph.algorithms.samples import with_weights
 from mgraph.generate import rmat
 from tests.support.commands import ok
 from tests.support.memory import measured
+from tests.support.parameters import exhaustive
 
 nx = pytest.importorskip("networkx")
 
@@ -66,15 +68,40 @@ def test_more_paths_than_int64_holds():
     assert found.counts.reshape(side, side)[:25, :25].tolist() == small  # exact, as they are less than 2**53
 
 
+@pytest.mark.parametrize("side", [600, *exhaustive(1100)])
 @pytest.mark.parametrize("weights", [None, (1, 1)])
-def test_more_paths_than_float64_holds(weights):
-    side = 600
+def test_more_paths_than_float64_holds(weights, side):
     graph = mgraph.generate.grid(side, side, weights=weights)
     found = mgraph.path_counts(graph, [0, side * side - 1], device="cpu")
     exact = math.comb(2 * side - 2, side - 1)
     bits = np.log2(found.counts[0, -1]) + found.exponents[0, -1]
     assert exact > 2**1100 and bits == pytest.approx(math.log2(exact), rel=1e-12)
+    found.verify()
     assert np.isfinite(found.counts).all() and found.plan.detail.wide
+
+
+@pytest.mark.parametrize("seeds", [range(12), *exhaustive(range(12, 300))], ids=str)
+@pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
+def test_layers_beside_exact_integers(device, dtype, seeds):
+    """Random edges from layer to layer, up to 10^300 paths and beyond, counted by Python's integers."""
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        wide, deep = int(random.integers(2, 9)), int(random.integers(2, 600))
+        ends = random.integers(0, wide, (2, deep, 3 * wide))
+        first = wide * np.arange(deep)[:, None]
+        src, dst = (ends[0] + first).ravel(), (ends[1] + first + wide).ravel()
+        weights = None if dtype is None else np.repeat(random.integers(1, 4, deep), 3 * wide).astype(dtype)
+        graph = mgraph.Graph.from_edges(src, dst, weights, n=wide * (deep + 1))
+        exact = [0] * graph.n
+        exact[0] = 1
+        for u, v in sorted(set(zip(src.tolist(), dst.tolist(), strict=True))):
+            exact[v] += exact[u]
+        found = mgraph.path_counts(graph, [0], device=device)
+        powers = np.zeros(graph.n, int) if found.exponents is None else found.exponents[0]
+        for count, power, number in zip(found.counts[0].tolist(), powers.tolist(), exact, strict=True):
+            value = Fraction(count) * Fraction(2) ** power
+            assert value == number if number < 2**53 else abs(value - number) <= number / 10**12
+        found.verify()
 
 
 def test_limit_and_weights():
