@@ -108,7 +108,7 @@ def betweenness(
     floats the sums of float64 along a path, compared for equality. Numbers of paths are float64, exact up to 2**53;
     beyond 2**1000 the call begins again with scaled ones, so that they are never infinite.
 
-    Memory is that of a batch of sources, 40 bytes a vertex for each, whatever their number; on a GPU without weights 14
+    Memory is that of a batch of sources, 48 bytes a vertex for each, whatever their number; on a GPU without weights 14
     at most.
 
     References

@@ -2,6 +2,9 @@
 
 That file's opening explains the algorithm. Here a core takes a source. What the sources of a batch contribute is added
 vertex by vertex, in their order. So the results have the same bits for any number of cores.
+
+By weights, few edges of a graph of many are on shortest paths from a source. They are listed in one pass over the
+edges, the predecessors of Brandes' algorithm the other way round, and then followed forward and backward.
 """
 
 import math
@@ -19,6 +22,8 @@ SOURCES = 8
 _LARGE, _TOO_MANY, _LOST = LARGE, TOO_MANY, LOST
 _FAR = np.iinfo(np.int32).max
 _GATHERED = 4  # edges that are gathered from in the time in which one is followed
+_DENSE = 6  # edges for each vertex from which on those on shortest paths are listed
+_LISTED = 2  # edges on shortest paths for each vertex for which there is room in a row's list
 _CHUNK = 1024  # vertices of which a core adds up the dependencies at a time
 
 
@@ -27,7 +32,7 @@ def rows(xp, k, n, dtype, wide):
     return Rows(
         distances=np.empty((k, n), dtype),
         order=np.empty((k, n), np.int32),
-        work=np.empty((k, n), np.int32),
+        work=np.empty((k, 1 + (1 + _LISTED) * n), np.int32),
         counts=np.empty((k, n)),
         exponents=np.empty((k, n if wide else 0), np.int32),
         dependencies=np.empty((k, n)),
@@ -37,7 +42,7 @@ def rows(xp, k, n, dtype, wide):
 
 def row_bytes(n, itemsize, wide):
     """Return the bytes of a row of `rows`."""
-    return n * (itemsize + 32 + 4 * wide)
+    return n * (itemsize + 32 + 4 * _LISTED + 4 * wide) + 4
 
 
 @njit(parallel=True, nogil=True, cache=True)
@@ -191,25 +196,104 @@ def _tight(by_source, by_target, sources, targets, far, whole, rows, trouble):
     exponents = rows.exponents
     dependencies = rows.dependencies
     shares = rows.shares
+    n = distances.shape[1]
+    listed = len(indices) >= _DENSE * n and not exponents.shape[1]
     for i in prange(len(sources)):
         edges, incoming = (indptr, indices, lengths, 1), (in_indptr, in_indices, in_lengths, 1)
         row = distances[i], order[i], work[i], counts[i], exponents[i], dependencies[i], shares[i]
-        reached = _ordered(edges, sources[i], far, whole, row)
-        if reached < 0 or not _count(incoming, sources[i], far, reached, row):
+        starts, ends = work[i, : n + 1], work[i, n + 1 :]
+        if listed and _list(edges, far, distances[i], starts, ends):
+            reached = _ordered((starts, ends, lengths, 0), sources[i], far, whole, (0,), row)
+            lost = reached < 0 or not _count_listed(starts, ends, sources[i], reached, row)
+            large = not lost and _depend_listed(starts, ends, sources[i], targets, reached, row)
+        else:
+            reached = _ordered(edges, sources[i], far, whole, (), row)
+            lost = reached < 0 or not _count(incoming, sources[i], far, reached, row)
+            large = not lost and _depend(edges, sources[i], targets, far, reached, row)
+        if lost:
             trouble[_LOST] = 1
-        elif _depend(edges, sources[i], targets, far, reached, row):
+        if large:
             trouble[_TOO_MANY] = 1
 
 
 @njit(nogil=True, cache=True)
-def _ordered(edges, source, far, whole, row):
+def _list(edges, far, distances, starts, ends):
+    """List the edges on shortest paths by their sources, if they are few; return whether they are.
+
+    They are unless many paths are equally long, which shows after a part of the vertices.
+    """
+    indptr, indices, lengths, _ = edges
+    n, count = len(distances), 0
+    for u in range(np.uint64(n)):
+        starts[u] = count
+        away, room = distances[u], min(len(ends), _LISTED * u + n // 8 + 8)
+        if away < far:
+            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
+                v, there = np.uint64(indices[e]), away + lengths[e]
+                if distances[v] == there and away < there < far:
+                    if count >= room:
+                        return False
+                    ends[np.uint64(count)] = v
+                    count += 1
+    starts[n] = count
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _count_listed(starts, ends, source, reached, row):
+    """Count the shortest paths along listed edges, as `_count` does."""
+    _, order, _, counts, _, _, _ = row
+    counts[:] = 0.0
+    counts[source] = 1.0
+    for place in range(reached):
+        u = np.uint64(order[place])
+        paths = counts[u]
+        if paths == 0.0:
+            return False
+        for e in range(np.uint64(starts[u]), np.uint64(starts[u + np.uint64(1)])):
+            counts[np.uint64(ends[e])] += paths
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _depend_listed(starts, ends, source, targets, reached, row):
+    """Gather the dependencies along listed edges, as `_depend` does."""
+    _, order, _, counts, _, dependencies, shares = row
+    large = False
+    dependencies[:] = 0.0
+    for place in range(reached - 1, -1, -1):
+        u = np.uint64(order[place])
+        behind, paths = 0.0, counts[u]
+        large |= not paths <= _LARGE
+        for e in range(np.uint64(starts[u]), np.uint64(starts[u + np.uint64(1)])):
+            behind += shares[np.uint64(ends[e])]
+        dependencies[u] = paths * behind
+        shares[u] = (dependencies[u] + (targets[u] and u != source)) / paths
+    return large
+
+
+@njit(nogil=True, cache=True)
+def _fits(edges, e, away, distances, far, listed):
+    """Return whether an edge from a vertex that is `away` is on shortest paths; one that is listed is."""
+    if len(listed):
+        return True
+    _, indices, lengths, step = edges
+    there = away + lengths[e * np.uint64(step)]
+    return (distances[np.uint64(indices[e])] == there) & (away < there < far)
+
+
+@njit(nogil=True, cache=True)
+def _ordered(edges, source, far, whole, listed, row):
     """Order the vertices within reach; return how many there are, or -1 if one waits for ever.
 
-    By their distances, if these are whole numbers of few digits, else by Kahn's algorithm.
+    By their distances, if these are whole numbers of few digits, else by Kahn's algorithm. The compiler knows by the
+    length of `listed` whether all edges are on shortest paths.
     """
-    indptr, indices, lengths, step = edges
-    distances, order, waits, _, _, dependencies, _ = row
+    indptr, indices, _, _ = edges
+    distances, order, _, _, _, dependencies, _ = row
     n, farthest, reached = np.uint64(len(distances)), distances[source], 0
+    other = dependencies.view(np.int32)
+    places = other[len(distances) :]
     for v in range(n):
         if distances[v] < far:
             farthest = max(farthest, distances[v])
@@ -219,17 +303,16 @@ def _ordered(edges, source, far, whole, row):
     while np.uint64(2) << np.uint64(bits) <= n:
         bits += 1
     if whole and np.int64(farthest) < np.int64(1) << 2 * bits:
-        other = dependencies.view(np.int32)
-        _sort_by_digit(distances, order, other, reached, 0, bits, waits)
-        _sort_by_digit(distances, other, order, reached, bits, bits, waits)
+        _sort_by_digit(distances, order, other, reached, 0, bits, places)
+        _sort_by_digit(distances, other, order, reached, bits, bits, places)
         return reached
+    waits = places
     waits[:] = 0
     for u in range(n):
         away = distances[u]
         if away < far:
             for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
-                v, there = np.uint64(indices[e]), away + lengths[e * np.uint64(step)]
-                waits[v] += distances[v] == there and away < there < far
+                waits[np.uint64(indices[e])] += _fits(edges, e, away, distances, far, listed)
     order[0] = source
     head, tail = 0, 1
     while head < tail:
@@ -237,8 +320,8 @@ def _ordered(edges, source, far, whole, row):
         head += 1
         away = distances[u]
         for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
-            v, there = np.uint64(indices[e]), away + lengths[e * np.uint64(step)]
-            if distances[v] == there and away < there < far:
+            if _fits(edges, e, away, distances, far, listed):
+                v = np.uint64(indices[e])
                 waits[v] -= 1
                 if not waits[v]:
                     order[tail] = v
