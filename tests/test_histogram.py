@@ -114,6 +114,22 @@ def test_many_distances(dtype, edges, device):
     assert found.tolist() == in_bins(rows, edges)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+@pytest.mark.parametrize("limit", [None, 60])
+def test_many_bins_of_a_hierarchy(dtype, limit, device):
+    """Of many even bins or radii a CPU computes a distance's place; radii may come in any order."""
+    graph = mgraph.generate.grid(9, 8, weights=(1, 30))
+    rows = mgraph.distances(graph, dtype="float64", device="cpu").distances
+    rows[rows > (limit or INF)] = INF
+    prepared = mgraph.Hierarchy(graph, range(graph.n), dtype=dtype, device=device)
+    uneven = np.unique(np.random.default_rng(1).uniform(-5, 300, 99))
+    for edges in (np.linspace(0, 200, 101), np.linspace(-9.5, 75.25, 80), uneven):
+        radii = edges[edges >= 0][::-1]
+        found = prepared.distances(reduce=[("histogram", edges), ("within", radii)], limit=limit)
+        assert found.histogram.tolist() == in_bins(rows, edges)
+        assert found.within.tolist() == [[int((row <= radius).sum()) for radius in radii] for row in rows]
+
+
 def pairs_of(rows):
     """The distances of pairs of different vertices with a path."""
     found = rows[~np.eye(len(rows), dtype=bool)]

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...device.numba import numba, prange
+from ...device.numba.bins import place_of, places_in_one
 from ...device.numba.caching import njit
 from ...device.numba.least import opaque_zero
 from ...device.numba.sharing import on_all_cores
@@ -53,6 +54,10 @@ _PARTS = 4
 
 #: Vertices whose rows a core measures at a time, while they are in its cache.
 _TILE = 64
+
+#: Radii, about equally far apart, from which on it takes less time to find the least one around each distance than to
+#: compare it with all, which is vectorised.
+_MANY_RADII = 64
 
 #: Columns of the result that a core writes at a time: what it reads of them fits the second level of its cache.
 _COLUMNS = 256
@@ -660,6 +665,8 @@ def measure(tree, entries, up, down, sources, schedule, times, limit, radii, mea
     vertices = schedule.vertices
     infinity, limit = _infinity(up.dtype), up.dtype.type(limit)
     bound, prunes = _bound(limit, up, down)
+    by_size = np.argsort(radii, kind="stable")
+    ascending = radii[by_size]
 
     def work(slices, units, climbs, stack, rows):
         pruning = _pruning(bound, prunes, stack, _TILE)
@@ -668,7 +675,7 @@ def measure(tree, entries, up, down, sources, schedule, times, limit, radii, mea
             _climb_all(lanes, tree, entries, up, climbs, bound, infinity)
             pruning.below[0] = len(tree.depth)
             swept = tree, entries, down, lanes, climbs, vertices, pruning, infinity, units, stack, rows
-            _measure(*swept, times, limit, radii, order, measures)
+            _measure(*swept, times, limit, ascending, by_size, order, measures)
 
     _in_slices(work, sources, tree, vertices, up.dtype, _TILE, measured=True)
 
@@ -877,14 +884,19 @@ def _measure(
     times,
     limit,
     radii,
+    columns,
     order,
     own,
 ):
-    """Sweep a tile of vertices at a time, and measure it while it is in the core's cache."""
+    """Sweep a tile of vertices at a time, and measure it while it is in the core's cache.
+
+    Radii are ascending, and what is within each is written to its column.
+    """
     lanes, number = _LANES * len(units), rows.dtype.type
     greatest, count = np.full(lanes, -infinity, rows.dtype), np.zeros(lanes, np.int32)
     total, inverse, within = np.zeros(lanes), np.zeros(lanes), np.zeros((len(radii), lanes), np.int32)
-    all_within = True
+    all_within, in_one = True, places_in_one(radii) if len(radii) >= _MANY_RADII else 0.0
+    searches = in_one > 0.0
     first = -_TILE
     while first + _TILE < len(schedule):
         first += _TILE
@@ -913,10 +925,18 @@ def _measure(
                 for lane in range(lanes):
                     d = row[lane]
                     inverse[lane] += some / np.float64(d) if d <= limit and d != number(0) else 0.0
+            if searches:
+                for lane in range(lanes):
+                    if row[lane] <= radii[-1]:
+                        within[place_of(row[lane], radii, in_one), lane] += some
+                continue
             for r in range(len(radii)):
                 inside, radius = within[r], radii[r]
                 for lane in range(lanes):
                     inside[lane] += some if row[lane] <= radius else np.int32(0)
+    if searches:
+        for r in range(1, len(radii)):
+            within[r] += within[r - 1]
     for lane in range(len(order)):
         if len(own.greatest):
             own.greatest[order[lane]] = greatest[lane] if all_within and greatest[lane] < infinity else np.inf
@@ -927,7 +947,7 @@ def _measure(
         if len(own.inverse):
             own.inverse[order[lane]] = inverse[lane]
         for r in range(len(radii)):
-            own.within[order[lane], r] = within[r, lane]
+            own.within[order[lane], columns[r]] = within[r, lane]
 
 
 def _infinity(dtype):
