@@ -44,6 +44,8 @@ from .planning.plan import Plan
 from .reading import read
 from .results import Result
 from .version import __version__ as __version__
+from .vocabulary import CALLS as _calls_elsewhere
+from .vocabulary import advice as _advice
 
 __all__ = [
     "AmbiguousZerosError",
@@ -101,7 +103,7 @@ else:
             return importlib.import_module(f".{name}", __name__)
         if name in ("DistributedGraph", "resident"):  # which import Dask, too
             return getattr(importlib.import_module(".cluster", __name__), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_advice(_calls_elsewhere, name)}")
 
     def __dir__() -> list[str]:
         """Return what the reference describes."""

@@ -196,6 +196,11 @@ def exact_types(
     return [*(dtype for dtype in integers if greatest <= band(dtype)), np.dtype(np.float64)]
 
 
+def advice_on_weights(dtype: np.dtype) -> str:
+    """Return what an error says of weights in a type that a graph does not keep."""
+    return ": divided by numpy.timedelta64(1, 's') they are seconds" if dtype.kind == "m" else ""
+
+
 def weight_dtype(dtype: np.dtype) -> np.dtype | None:
     """Return the type in which a graph keeps weights given as `dtype`; None for bool: no weights.
 
@@ -210,7 +215,8 @@ def weight_dtype(dtype: np.dtype) -> np.dtype | None:
         return np.dtype(np.float64) if dtype.itemsize == 8 else np.dtype(np.float32)
     if dtype.kind in "iu":
         return np.dtype(np.int32) if np.can_cast(dtype, np.int32) else np.dtype(np.int64)
-    raise InputError(argument="weights", value=dtype.name, expected="floats of up to 64 bits, or integers")
+    expected = "floats of up to 64 bits, or integers"
+    raise InputError(advice_on_weights(dtype), argument="weights", value=dtype.name, expected=expected)
 
 
 def out_of_range(dtype: np.dtype, nonnegative: bool) -> DistanceOverflowError:

@@ -383,10 +383,31 @@ def test_mistakes_of_newcomers_are_named():
         mgraph.Graph.from_pandas(frame, "from", "to", frame["km"])
     with pytest.raises(InputError, match="from_pandas"):
         mgraph.sssp(frame, 0)
+    frame["time"] = pandas.to_timedelta([90, 60], unit="min")
+    with pytest.raises(InputError, match=r"in the column 'time': divided by numpy\.timedelta64\(1, 's'\) they are"):
+        mgraph.Graph.from_pandas(frame, "from", "to", "time")
+    frame["time"] /= np.timedelta64(1, "s")
+    assert mgraph.Graph.from_pandas(frame, "from", "to", "time").total() == 9000
     graph = mgraph.generate.grid(2, 2)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'sources': name vertices by 'u'"):
+    with pytest.raises(TypeError, match=r"^closeness\(\) got an unexpected keyword argument 'sources': it is u="):
         mgraph.closeness(graph, sources=[0])
+    with pytest.raises(InputError, match="not both: a vertex to find the way to is target="):
+        mgraph.sssp(graph, 0, 3)
+    with pytest.raises(InputError, match=r"got list: mgraph\.apsp_batch takes several"):
+        mgraph.apsp([graph, graph])
+    edges = [(0, 1, 5), (1, 2, 6), (2, 3, 7), (3, 0, 8)]
+    with pytest.raises(InputError, match=r"must be square.*from_edges\(\*zip\(\*edges\)\)"):
+        mgraph.apsp(edges)
+    assert mgraph.Graph.from_edges(*zip(*edges, strict=True)).total() == 26
     tuples = np.empty(2, dtype=object)
     tuples[:] = [(0, 0), (0, 1)]
     with pytest.raises(InputError, match="the graph's ids go with ids=True"):
         mgraph.sssp(mgraph.Graph.from_edges([0], [1], ids=tuples), (0, 0))
+
+
+def test_an_id_that_is_nearly_one_is_answered_by_it():
+    graph = mgraph.Graph.from_edges([0, 1], [1, 2], ids=["Rome", "Pisa", "Genoa"])
+    with pytest.raises(InputError, match="got 'Roma': 'Rome' is one"):
+        mgraph.sssp(graph, "Roma")
+    with pytest.raises(InputError, match=r"got 'Berlin'$"):
+        mgraph.sssp(graph, "Berlin")

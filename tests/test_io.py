@@ -108,7 +108,13 @@ def test_columns_beyond_the_second_are_ignored_on_request(write):
     [
         ("0 1\n1 two\n", 2, "'two'", {}),
         ("# c\n\nFromNodeId ToNodeId\n0 1\n", 3, "put a '#' before it, or name its columns by source=", {}),
-        ("from,to\nUlm,Bonn\n", 1, "got 'from' in 'from,to'; ids of any kind are read by source= and target=", {}),
+        (
+            "from,to\nUlm,Bonn\n",
+            1,
+            "got 'from' in 'from,to'; ids of any kind are read by source='from' and target='to'",
+            {},
+        ),
+        ("From,To,km\nUlm,Bonn,3\n", 1, "are read by source='From', target='To' and weight='km', columns by", {}),
         ("#from,to\nUlm,Bonn\n", 2, "got 'Ulm' in 'Ulm,Bonn'; ids of any kind are read by source=", {}),
         ("source,target,weight\n0,1,2\n", 1, "'source'", {}),
         ("0 1\n1\n", 2, "1 columns of numbers, not 2", {}),

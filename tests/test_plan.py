@@ -830,7 +830,7 @@ def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, tar
         (
             ("apsp", 10),
             {"devices": "h100"},
-            "as in '4xcuda', got 'h100': a GPU that is not in this machine is 'cuda' with ",
+            "as in '4xcuda', got 'h100': a GPU that is not in this machine is 'cuda' with memory='80GB', or",
         ),
         (("apsp", mgraph.generate.grid(2, 2)), {}, ": give its numbers, graph.n and graph.m"),
         (("apsp", 10), {"devices": []}, "devices must be a number, names or DeviceSpecs, got []"),

@@ -261,6 +261,23 @@ def test_points_are_checked(network):
         network.table([network.coordinates[0]], weight="miles")
 
 
+def test_text_is_the_id_of_a_vertex():
+    where = pandas.DataFrame({"lon": [24.94, 24.95, 24.96], "lat": [60.17] * 3}, index=["Rome", "Pisa", "Genoa"])
+    streets = pandas.DataFrame({"from": ["Rome", "Pisa"], "to": ["Pisa", "Genoa"], "seconds": [7.0, 8.0]})
+    named = roads.from_frames(where, streets)
+    table = named.table(["Rome", "Pisa"], pandas.Index(["Genoa"]))
+    assert table.to_pandas().to_numpy().tolist() == [["Rome", "Genoa", 15.0], ["Pisa", "Genoa", 8.0]]
+    assert named.route("Rome", "Genoa").ids.tolist() == ["Rome", "Pisa", "Genoa"]
+    assert named.nearest_of("Rome", ["Genoa", "Pisa"], k=1).weights.tolist() == [[7.0]]
+    places = named.nearest(["Pisa"])
+    assert (places.vertices.tolist(), places.metres.tolist(), places.ids.tolist()) == ([1], [0.0], ["Pisa"])
+    with pytest.raises(mgraph.InputError, match="origins must be an id of the graph, got 'Roma': 'Rome' is one"):
+        named.table(["Roma"])
+    unnamed = roads.Network([0], [1], {"seconds": [7]}, [[24.94, 60.17], [24.95, 60.17]])
+    with pytest.raises(mgraph.InputError, match=r"origin must be an integer in .*: the graph has no ids"):
+        unnamed.route("Rome", "Pisa")
+
+
 def test_nearest_vertices_are_those_of_a_search_of_all(network):
     points = np.random.default_rng(2).uniform([24.9, 60], [24.912, 60.006], (50, 2))
     across = np.radians(network.coordinates - points[:, None]) * [np.cos(np.radians(60.003)), 1]

@@ -18,6 +18,8 @@ def check_square(shape: tuple[int, ...]) -> None:
     """Raise InputError for a matrix that is not square or has too many vertices."""
     if len(shape) != 2 or shape[0] != shape[1]:
         several = "; mgraph.apsp_batch takes a list of graphs" if len(shape) == 1 else ""
+        if shape[1:] in ((2,), (3,)):
+            several = "; mgraph.Graph.from_edges(*zip(*edges)) takes the ends of edges, and their weights"
         words = f"the matrix has shape {tuple(shape)}: it must be square, a row and column per vertex"
         raise InputError(words, several)
     if shape[0] > MAX_VERTICES:

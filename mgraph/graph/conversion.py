@@ -12,7 +12,7 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import as_array
 from ..arrays import Array
-from ..dtypes import weight_dtype
+from ..dtypes import advice_on_weights, weight_dtype
 from ..errors import InputError, shown, type_name
 from .compressed import Edges
 from .ids import as_ids, is_missing, numbered, numbers_of
@@ -191,7 +191,7 @@ def column_edges(columns: Columns, source: str, target: str, weight: str | None)
         try:
             weight_dtype(np.dtype(weights.dtype))
         except InputError as error:
-            where, expected = f" in the column {shown(weight)}", error.expected
+            where, expected = f" in the column {shown(weight)}{advice_on_weights(weights.dtype)}", error.expected
             raise InputError(where, argument="weights", value=error.value, expected=expected) from None
     src, dst, ids = numbered(columns.read(source), columns.read(target))
     return Edges(src, dst, weights), ids

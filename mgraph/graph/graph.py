@@ -7,7 +7,7 @@ beside it.
 import logging
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..arrays import Array, chunk_rows
 from ..docstrings import with_common_parts
 from ..dtypes import weight_dtype
 from ..errors import AmbiguousZerosError, InputError, type_name
+from ..vocabulary import ATTRIBUTES
 from .checks import (
     check_both_directions,
     check_memory,
@@ -1453,6 +1454,26 @@ class Graph(ArrayCache):
         self._views.setdefault((f"{order}.indptr", place), made.indptr)
         self._views.setdefault((f"{order}.indices", place), made.indices)
         self._weight_views.setdefault((f"{order}.weights", place), made.weights)
+
+    def __len__(self) -> int:
+        """Return the number of vertices, `n`.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> len(mgraph.generate.grid(2, 3))
+        6
+        """
+        return self.n
+
+    def __bool__(self) -> bool:
+        return True  # also without vertices
+
+    if not TYPE_CHECKING:  # or mypy would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            words = f": {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
+            raise AttributeError(f"'Graph' object has no attribute {name!r}{words}")
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -4,6 +4,7 @@ Ids that are all integers, or all strings, are numbered ascending; ids of severa
 met. An array of ids is of int64 if all are integers, else of Python's objects.
 """
 
+import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
@@ -21,6 +22,9 @@ from .views import handed_out
 
 #: Ids are marked, rather than sorted, if their range is at most this many times the number of edges.
 _SPARSE = 4
+
+#: Ids up to which an error of a text compares it with each of them, and how alike two must be, at most 1.
+_MOST_COMPARED, _NEAR = 10_000, 0.7
 
 #: What an id must be, for messages.
 _HASHABLE = "numbers, strings or other values that can be hashed"
@@ -302,11 +306,15 @@ def places_among(known: np.ndarray, index: Index, ids: Any, name: str) -> np.nda
 
 
 def _alike(known: np.ndarray, value: Any) -> str | None:
-    """Return the first id that differs from a text only in case or in spaces around it, if there is one."""
+    """Return an id that differs from a text only in case or in spaces around it, or else one of few that is near it."""
     if not isinstance(value, str):
         return None
     word = value.strip().casefold()
-    return next((each for each in known if isinstance(each, str) and each.strip().casefold() == word), None)
+    texts = [each for each in known if isinstance(each, str)]
+    same = next((each for each in texts if each.strip().casefold() == word), None)
+    if same is not None or len(texts) > _MOST_COMPARED:
+        return same
+    return next(iter(difflib.get_close_matches(value, texts, 1, _NEAR)), None)
 
 
 def _as_integers(ids: Any, name: str) -> np.ndarray:

@@ -52,13 +52,22 @@ def as_graph(value: Any, *, copy: bool = False) -> Graph:
         advice = ": mgraph.Graph.from_igraph(graph) makes one of igraph's"
     elif hasattr(value, "iloc") and value.shape[0] != value.shape[-1]:
         advice = ": mgraph.Graph.from_pandas(frame, source, target, weight) makes one of a table of edges"
+    elif isinstance(value, Sequence) and len(value) and _is_graph(value[0]):
+        advice = ": mgraph.apsp_batch takes several, the other calls one of them"
     elif hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, Sequence):
         return Graph.from_dense(value, copy=False)
     raise InputError(f"expected a mgraph.Graph, a sparse or dense matrix, got {type_name(value)}{advice}")
 
 
+def _is_graph(value: Any) -> bool:
+    """Return whether a value is a graph of mgraph, SciPy, NetworkX or igraph."""
+    return isinstance(value, Graph) or any(hasattr(value, name) for name in ("tocoo", "adjacency", "get_edgelist"))
+
+
 def as_any_graph(value: Any) -> Graph | PlacedGraph:
     """Return `value` as `as_graph` does; of a `mgraph.DistributedGraph` its placement."""
+    if isinstance(value, Graph):
+        return value
     placed: PlacedGraph | None = value if isinstance(value, PlacedGraph) else getattr(value, "placement", None)
     return as_graph(value) if placed is None else placed
 

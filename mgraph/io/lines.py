@@ -39,6 +39,9 @@ _ATTRIBUTES = re.compile(rb"^([^#%{\n]*[ \t,])(\{[^\r\n]*\})(?=[ \t\r]*(?:$|[#%]
 #: A dictionary without attributes, or with a weight alone.
 _WEIGHT_ALONE = re.compile(rb"\{(?:['\"]weight['\"]: *([^\s,:#%'\"(){}\[\]]+))?\}")
 
+#: What the columns of an edge's ends are often called.
+_ENDS = (("from", "to"), ("source", "target"), ("src", "dst"), ("origin", "destination"), ("start", "end"), ("u", "v"))
+
 #: The most characters of any other dictionary.
 _LONGEST = 1 << 12
 
@@ -328,7 +331,8 @@ class Lines:
         for field, limit in zip(fields[: self.ids], self.limits, strict=False):
             value = _value(field)
             if value is None:
-                return f"expected an integer {self.noun}, got {_shortened(field)} in {shown}", *self._advice(header)
+                advice = self._advice(header, fields)
+                return f"expected an integer {self.noun}, got {_shortened(field)} in {shown}", *advice
             if value < self.base:
                 return (f"the {self.noun} {field[:60]} in {shown} is below {self.base}, the first of this format",)
             if value - self.base >= limit:
@@ -341,13 +345,13 @@ class Lines:
                 return (f"expected an integer weight, got {_shortened(weight)} in {shown}",)
             if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
                 return (f"the weight {weight[:60]} in {shown} is beyond float64",)
-            advice = () if weight else ("; ", ArgumentValue("weighted", False), " ignores the column")
-            return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}", *advice
+            ignored = () if weight else ("; ", ArgumentValue("weighted", False), " ignores the column")
+            return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}", *ignored
         return (f"{shown} cannot be read: {self.wanted}",)
 
-    def _advice(self, header: bool) -> Words:
+    def _advice(self, header: bool, fields: list[str]) -> Words:
         """Return what to do about a line whose ids are no integers."""
-        columns = ArgumentValue("source"), " and ", ArgumentValue("target")
+        columns = _columns_of(fields)
         if header:
             if b"#" not in self._comments:
                 return ()
@@ -389,6 +393,19 @@ def _weight_in(attributes: bytes) -> bytes | None:
     if weight is None:
         return b"inf"
     return repr(weight).encode() if type(weight) in (int, float) else None
+
+
+def _columns_of(fields: list[str]) -> Words:
+    """Return the arguments that name the columns of edges, with the names of a header that has usual ones."""
+    names = {field.lower(): field for field in fields}
+    source, target = next((pair for pair in _ENDS if set(pair) <= set(names)), (None, None))
+    if source is None or target is None:
+        return ArgumentValue("source"), " and ", ArgumentValue("target")
+    ends = ArgumentValue("source", names.pop(source)), ArgumentValue("target", names.pop(target))
+    if not names:
+        return ends[0], " and ", ends[1]
+    weight = ArgumentValue("weight", *names.values()) if len(names) == 1 else ArgumentValue("weight")
+    return ends[0], ", ", ends[1], " and ", weight
 
 
 def _shortened(text: str) -> str:

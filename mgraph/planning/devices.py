@@ -135,7 +135,8 @@ def _described(wanted: Any, memory: int | None) -> tuple[DeviceSpec, ...]:
         return (_checked(wanted if memory is None else replace(wanted, memory=memory)),)
     words = _WORDS.fullmatch(wanted) if isinstance(wanted, str) else None
     if words is None and wanted is not None:
-        advice = ": a GPU that is not in this machine is 'cuda' with ", ArgumentValue("memory")
+        absent = ": a GPU that is not in this machine is 'cuda' with ", ArgumentValue("memory", "80GB")
+        advice = *absent, ", or what it has; times are then those of an H200"
         expected = "'cpu', 'cuda' or 'cuda:N', also several, as in '4xcuda'"
         raise InputError(*advice, argument="devices", value=wanted, expected=expected)
     count, name = (1, wanted) if words is None else (int(words[1] or words[2] or 1), words[3])

@@ -12,6 +12,7 @@ from ..arguments import as_array, checked_choice, checked_integer, checked_numbe
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
+from ..graph.question import Question
 from ..hierarchy import Hierarchy
 from .isochrones import Isochrones, area_around, piece, reached_links
 from .places import FAR, Places, check_near, checked_points
@@ -171,8 +172,9 @@ class Network:
 
         Parameters
         ----------
-        points : array_like of shape (k, 2), GeoSeries or GeoDataFrame
-            Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids.
+        points : array_like of shape (k, 2), GeoSeries, GeoDataFrame, or sequence of str
+            Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids. Text is the
+            id of a vertex of the network.
         on : {"vertices", "edges"}
             Whether a place is a vertex, or any position on a link. Routes from a position go along the link, and back
             along it if the street is two-way: if another link leads back with the same geometry.
@@ -187,8 +189,8 @@ class Network:
         Raises
         ------
         InputError
-            For points of another shape, or not in degrees, for one that lies farther away than `limit`, and for
-            positions on a network without links.
+            For points of another shape, or not in degrees, for one that lies farther away than `limit`, for a text that
+            is not an id of the network, and for positions on a network without links.
 
         Examples
         --------
@@ -340,7 +342,7 @@ class Network:
 
         Parameters
         ----------
-        origin, destination : point, shape (2,), or Places of one point
+        origin, destination : point, shape (2,), id that is text, or Places of one point
             The ends.
         weight : str
             The column that the route is shortest by.
@@ -435,9 +437,13 @@ class Network:
         return points[begins[link] : begins[link + 1]]
 
     def _places(self, points: Any, name: str, limit: float = FAR, on_links: bool = False) -> Places:
-        """Return points as places on this network."""
+        """Return points as places on this network; a text is the id of a vertex."""
         if isinstance(points, Places):
             return self._checked_places(points, name)
+        names = [points] if isinstance(points, str) else points.tolist() if hasattr(points, "tolist") else points
+        if isinstance(names, (list, tuple)) and len(names) and all(isinstance(each, str) for each in names):
+            vertices = Question(self.graph, self.graph.n).vertices(name, names).astype(np.int64)
+            return Places(vertices, np.zeros(len(vertices)), self.ids[vertices])
         where, ids = checked_points(points, name)
         if on_links and not len(self.tail):
             raise InputError(argument="on", value="edges", expected="'vertices' of a network without links")

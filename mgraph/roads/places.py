@@ -21,7 +21,8 @@ class Places(NamedTuple):
     metres : array of float64, shape (k,)
         How far the vertex, or the position, is away from the point.
     ids : array, shape (k,)
-        The index of the caller's dataframe or series; 0 to k - 1 for other points.
+        The index of the caller's dataframe or series, or the ids that the caller gave in place of points; 0 to k - 1
+        for other points.
     links : array of int64, shape (k,), optional
         The link on which each position lies: of a two-way street, one of the two directions. None for vertices.
     shares : array of float64, shape (k,), optional

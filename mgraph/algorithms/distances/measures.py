@@ -5,8 +5,9 @@ batch. The diameter of an undirected graph is bounded first, so that few vertice
 Grossi, Habib, Lanzi and Marino, "On computing the diameter of real-world undirected graphs", 2013).
 """
 
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ...errors import ArgumentValue, InputError
 from ...graph import Graph
 from ...graph.question import Question
 from ...hierarchy import Hierarchy
-from ...runtime.call import flat_signature
+from ...runtime.call import flat_signature, unknown_argument
 from ...runtime.run import Run
 from ..components.call import connected_components
 from ..sssp.call import sssp
@@ -42,8 +43,17 @@ def measure(function: Function) -> Function:
     """Return a function that passes options on to `mgraph.distances`, with these in its signature and docstring."""
     signature = flat_signature(function)
     named = [each.replace(default="auto") if each.name == "method" else each for each in signature.parameters.values()]
-    function.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
-    return with_common_parts(function)
+    names = frozenset(signature.parameters)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        unknown = options.keys() - names
+        if unknown:
+            raise unknown_argument(function.__name__, min(unknown), names)
+        return function(*args, **options)
+
+    checked.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+    return with_common_parts(cast(Function, checked))
 
 
 @measure
@@ -419,9 +429,6 @@ def measured(
     ids: bool | None = None,
 ) -> DistancesResult:
     """Return measures of the distances from some vertices, an argument of this name, or to them in `reverse`."""
-    unknown = where.keys() - Where.__optional_keys__
-    if unknown:
-        raise TypeError(f"a measure got an unexpected keyword argument {min(unknown)!r}: name vertices by {name!r}")
     graph = once_read(graph)
     given = given_graph(graph)
     question = _question(graph, ids)

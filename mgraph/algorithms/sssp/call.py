@@ -114,7 +114,10 @@ def sssp(
     """
     graph = as_any_graph(graph)
     if (source is None) == (sources is None):
-        raise InputError("give source (one vertex) or sources (several)" + (", not both" if source is not None else ""))
+        if source is None:
+            raise InputError("give source (one vertex) or sources (several)")
+        goal = ": a vertex to find the way to is ", ArgumentValue("target")
+        raise InputError("give source (one vertex) or sources (several), not both", *goal)
     question = Question(graph, graph.n, ids)
     if sources is None:
         start: tuple[int, ...] = (question.vertex("source", source, ": for several give ", ArgumentValue("sources")),)

@@ -26,6 +26,7 @@ from ...errors import (
     SchedulerError,
     VersionError,
     WorkerLostError,
+    shown,
 )
 from ...planning.devices import DeviceSpec
 from ...version import __version__
@@ -185,7 +186,9 @@ class Cluster:
 def checked_client(client: Any) -> Client:
     """Return a user's client, or raise InputError."""
     if not isinstance(client, Client):
-        advice = ": use Client(cluster), or the client of 'with mgraph.cluster.local_client(2) as client:'"
+        joined = isinstance(client, str)
+        way = f"mgraph.cluster.connect({shown(client)})" if joined else "Client(cluster)"
+        advice = f": use {way}, or the client of 'with mgraph.cluster.local_client(2) as client:'"
         raise InputError(advice, argument="client", value=client, expected="a distributed.Client")
     if client.asynchronous:
         raise InputError(Argument("client"), " must be synchronous: make it with asynchronous=False")

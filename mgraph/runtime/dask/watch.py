@@ -273,7 +273,8 @@ class Watch:
     def _look(self) -> bool:
         """Record the scheduler's answer; return whether it has answered."""
         if self.client.status != "running":
-            raise SchedulerError(f"{connection(self.client)}: is it running?")
+            advice = "is it running, and is the call in the 'with' block of its client?"
+            raise SchedulerError(f"{connection(self.client)}: {advice}")
         scheduler = scheduler_address(self.client)
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, MOST), now
