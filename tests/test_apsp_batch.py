@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.sparse import csgraph
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.apsp_batch.plan import planned
 from mgraph.dtypes import infinity
 from tests.support.graphs import ZERO_BUT_FOR_ROUNDING, cycle
 from tests.support.parameters import exhaustive
@@ -526,16 +528,36 @@ def test_results():
     assert list(frame.columns) == ["graph", "source", "target", "distances", "predecessors"]
     assert len(frame) == np.isfinite(as_floats(result.distances)).sum() and frame.distances.max() < 127
     assert "2 graphs" in result.plan.explain(True) and "5 x 5 a graph" in result.plan.explain(True)
-    for number in (2, -3, "0"):
-        with pytest.raises(mgraph.InputError, match="graph must be an integer in"):
-            result[number]
-    for call in (lambda: result.path(2, 0, 0), lambda: result.path(1, 0, 3), lambda: result.path(-1, 0, 0)):
-        with pytest.raises(mgraph.InputError, match="must be an integer in"):
-            call()
-    with pytest.raises(mgraph.InputError, match="apsp_batch"):
-        mgraph.apsp_batch([adjacency(5, 2)], device="cpu").path(0, 0, 1)
-    again = pickle.loads(pickle.dumps(result))
-    np.testing.assert_array_equal(again.predecessors, result.predecessors)
+    assert "predicted time of the solve: unknown" not in result.plan.explain()
+
+
+@pytest.mark.parametrize("spec", [mgraph.DeviceSpec(kind, kind, 1 << 50) for kind in ("cpu", "cuda")])
+@pytest.mark.parametrize("weights", [None, np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("predecessors", [False, True])
+def test_the_predicted_time_grows_with_the_work(spec, weights, predecessors):
+    """That of a matrix of every graph, on all cores."""
+
+    def seconds(count, side, cores=1):
+        computed = np.dtype(np.int16 if weights is None else weights)
+        made = planned(
+            count,
+            side,
+            0,
+            (replace(spec, cores=cores),),
+            given_bytes=0,
+            weighted=weights is not None,
+            dtype=computed,
+            computed=computed,
+            predecessors=predecessors,
+            memory_limit=None,
+        )
+        return made.seconds
+
+    many = 1 << 20
+    assert seconds(2 * many, 30) == pytest.approx(2 * seconds(many, 30), rel=0.05)  # each takes a launch, too
+    assert seconds(many, 60) > 3.9 * seconds(many, 30)
+    assert seconds(many, 300) > seconds(many, 200)
+    assert seconds(many, 60, cores=8) == pytest.approx(seconds(many, 60) / 8, rel=0.05)
 
 
 def test_results_are_saved(tmp_path):

@@ -337,7 +337,7 @@ def test_the_weights_of_graphml_by_their_attribute(tmp_path):
         (("--target-column", "to"), 2, "--source-column must be the name of a column"),
         ((*COLUMNS, "--relabel"), 2, "--relabel does not go with --source-column"),
         (("--weight-column", "km"), 2, "--weight-column km goes with --source-column"),
-        ((), 1, "ids of any kind are read by --source-column and --target-column"),
+        ((), 1, "by --source-column from, --target-column to and --weight-column km"),
         (COLUMNS, 1, "name the column of weights by --weight-column km, or say --unweighted for edges of length 1"),
         (("--source", "9", *COLUMNS, "--weight-column", "km"), 2, "--source must be"),
     ],
