@@ -87,7 +87,8 @@ def read(
 ) -> "Graph | DistributedGraph":
     r"""Return the graph in a file, or in several, plain or compressed with gzip, bzip2, xz or zstd.
 
-    Vertices are numbered from 0; the ids of a format that numbers them from 1 are lowered by one.
+    Vertices are numbered from 0; the ids of a format that numbers them from 1, such as DIMACS' ``.gr``, are lowered by
+    one, which the graph's repr says. With `relabel` the graph keeps them as ids: ``mgraph.sssp(graph, 1, ids=True)``.
 
     Parameters
     ----------

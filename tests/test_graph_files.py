@@ -496,3 +496,13 @@ def test_suffixes_that_mean_nothing(write):
         )
     refused(write("# x\nv w\n", "g.odd"), "line 2: expected an edge, got 'v w'")
     assert mgraph.read(write("v w\na b\n", "h.odd"), source="v", target="w").m == 1
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.gr", "p sp 2 1\na 1 2 5\n"), ("a.graph", "2 1\n2\n1\n")])
+def test_a_graph_says_that_its_file_counts_from_1(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    graph = mgraph.read(path)
+    assert ", from 0 where its file counts from 1)" in repr(graph)
+    assert "counts" not in repr(mgraph.read(path, relabel=True))  # whose ids are the file's
+    assert "counts" not in repr(graph.reversed().subgraph([1, 0]))

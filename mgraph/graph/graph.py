@@ -62,7 +62,7 @@ from .dense import (
 )
 from .grouping import extremes
 from .ids import checked_ids, index_of, places_among
-from .question import Question, check_distinct
+from .question import FIRST, Question, check_distinct
 from .sparse import check_structure, entries, stored_rows
 from .stored import StoredMatrix, in_memory
 from .views import ArrayCache, handed_out
@@ -1478,7 +1478,9 @@ class Graph(ArrayCache):
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         edges = f"m={self.m}" if self.dense is None else "dense"
-        return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'})"
+        first = self._views.get((FIRST, "cpu"))  # looked at only, as what keeps arrays shows the graph in its log
+        counted = f", from 0 where its file counts from {first}" if first else ""
+        return f"Graph(n={self.n}, {edges}, {kind}, {self.weights_dtype or 'unweighted'}{counted})"
 
 
 def _handed_out(edges: EdgeArrays) -> EdgeArrays:
