@@ -254,6 +254,8 @@ class NegativeCycleError(MgraphError, ValueError):
         A vertex on such a cycle.
     graph : int or None
         The number of the graph, if the call solved several.
+    id : object or None
+        The vertex's id, if the graph has ids.
 
     Examples
     --------
@@ -265,14 +267,14 @@ class NegativeCycleError(MgraphError, ValueError):
     0
     """
 
-    def __init__(self, vertex: int, graph: int | None = None) -> None:
-        self.vertex = vertex
-        self.graph = graph
-        where = f"vertex {vertex}" if graph is None else f"vertex {vertex} of graph {graph}"
+    def __init__(self, vertex: int, graph: int | None = None, id: Any = None) -> None:
+        self.vertex, self.graph, self.id = vertex, graph, id
+        where = f"vertex {vertex}" if id is None else f"vertex {vertex}, with id {shown(id)},"
+        where = where if graph is None else f"{where} of graph {graph}"
         super().__init__(f"{where} lies on a cycle of negative weight: there is no shortest path through it")
 
-    def __reduce__(self) -> tuple[type, tuple[int, int | None]]:
-        return type(self), (self.vertex, self.graph)
+    def __reduce__(self) -> tuple[type, tuple[int, int | None, Any]]:
+        return type(self), (self.vertex, self.graph, self.id)
 
 
 class DistanceOverflowError(MgraphError, OverflowError):

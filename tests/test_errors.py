@@ -20,6 +20,7 @@ from mgraph.errors import (
     InputError,
     MemoryLimitError,
     MissingFileError,
+    NegativeCycleError,
     OutputExistsError,
     SchedulerError,
 )
@@ -411,3 +412,24 @@ def test_an_id_that_is_nearly_one_is_answered_by_it():
         mgraph.sssp(graph, "Roma")
     with pytest.raises(InputError, match=r"got 'Berlin'$"):
         mgraph.sssp(graph, "Berlin")
+
+
+def test_a_vertex_on_a_negative_cycle_is_named():
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 1], [1.0, -3.0, 2.0], ids=["x", "y", "z"])
+    for call in (
+        lambda: mgraph.sssp(graph, "x"),
+        lambda: mgraph.sssp(graph=graph, source=0),
+        lambda: mgraph.apsp(graph),
+        lambda: mgraph.closeness(graph),
+    ):
+        with pytest.raises(NegativeCycleError, match=r"^vertex 1, with id 'y', lies on a cycle") as caught:
+            call()
+        assert (caught.value.vertex, caught.value.id) == (1, "y")
+    with pytest.raises(NegativeCycleError, match=r"^vertex 1, with id 'y', of graph 1 lies on a cycle"):
+        mgraph.apsp_batch([graph.unweighted(), graph])
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copied), copied.id) == (str(caught.value), "y")
+    plain = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 1], [1.0, -3.0, 2.0])
+    with pytest.raises(NegativeCycleError, match=r"^vertex 1 lies") as caught:
+        mgraph.sssp(plain, 0)
+    assert caught.value.id is None

@@ -9,8 +9,10 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any, ParamSpec, TypeVar, cast, get_args
 
+import numpy as np
+
 from ..docstrings import with_common_parts
-from ..errors import shown
+from ..errors import NegativeCycleError, shown
 from ..vocabulary import advice_on_argument
 from .program import raise_with_numbers
 from .recovery import is_recoverable, recovered
@@ -23,12 +25,12 @@ T = TypeVar("T")
 def call(function: Callable[P, T]) -> Callable[P, T]:
     """Return a public call, given a function whose last parameter is ``**run: Unpack[Run]``.
 
-    The call is made again after it has lost a worker, turns a MemoryError into a MemoryLimitError with numbers, refuses
-    options that there are not, and has the common parts in its docstring.
+    The call is made again after it has lost a worker, turns a MemoryError into a MemoryLimitError with numbers, names a
+    vertex on a negative cycle by its id, refuses options that there are not, and has the common parts in its docstring.
     """
     name = function.__name__
     signature = flat_signature(function)
-    names = frozenset(signature.parameters)
+    names, subject = frozenset(signature.parameters), next(iter(signature.parameters))
 
     @functools.wraps(function)
     def called(*args: P.args, **options: P.kwargs) -> T:
@@ -41,6 +43,11 @@ def call(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **options)
         except MemoryError as error:
             raise_with_numbers(name, None, error)
+            raise
+        except NegativeCycleError as error:
+            ids = getattr(args[0] if args else options.get(subject), "ids", None)
+            if isinstance(ids, np.ndarray):
+                raise NegativeCycleError(error.vertex, id=ids[[error.vertex]].tolist()[0]) from None
             raise
 
     called.__signature__ = signature  # type: ignore[attr-defined]

@@ -210,7 +210,12 @@ def _check_cycles(given: Batch) -> None:
     while g and (on_cycle := given.vertex_on_cycle(g)) is not None:
         g, found = on_cycle
     if found >= 0:
-        raise NegativeCycleError(found, graph=g)
+        raise _negative_cycle(given, g, found)
+
+
+def _negative_cycle(given: Batch, g: int, vertex: int) -> NegativeCycleError:
+    """Return the error of a vertex of graph g on a cycle of negative weight."""
+    return NegativeCycleError(vertex, g, given.ids[g][[vertex]].tolist()[0] if g in given.ids else None)
 
 
 def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
@@ -224,7 +229,7 @@ def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
         try:
             alone = apsp(graph, predecessors=plan.predecessors, dtype=plan.dtype, device="cpu")
         except NegativeCycleError as error:
-            raise NegativeCycleError(error.vertex, graph=g) from None
+            raise _negative_cycle(given, g, error.vertex) from None
         for name, array in arrays.items():
             array[g, : graph.n, : graph.n] = home.asarray(alone.arrays[name])
 
