@@ -261,6 +261,11 @@ class TestRuns:
     def test_help_names_the_report(self):
         assert "mgraph bench report [DIR]" in CliRunner().invoke(main, ["--help"]).output
 
+    def test_a_report_of_no_folder_says_where_there_are_some(self, tmp_path):
+        done = CliRunner().invoke(main, ["report", str(tmp_path / "none")])
+        assert done.exit_code == 2 and "there is no folder" in done.output
+        assert f"mgraph bench --out {tmp_path / 'none'} makes one" in done.output
+
     def test_a_folder_that_another_run_writes_to_is_refused(self, suites, tmp_path):
         done, asked = [], ["small", "--quick", "--device", "cpu", "--out", str(tmp_path)]
         ended = bench(

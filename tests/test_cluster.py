@@ -874,6 +874,8 @@ def test_a_worker_that_has_ended_by_itself_hides_no_error(monkeypatch):
 
 def test_invalid_clients(client):
     with pytest.raises(InputError, match=r"client must be a distributed\.Client"):
+        apsp(matrix(5), client=client.cluster)
+    with pytest.raises(InputError, match=r"use mgraph\.cluster\.connect\('tcp://127\.0\.0\.1:8786'\), or"):
         apsp(matrix(5), client="tcp://127.0.0.1:8786")
     with pytest.raises(InputError, match="each worker uses the GPU that it sees"):
         apsp(matrix(5), client=client, device="cuda:1")
