@@ -22,14 +22,16 @@ client : distributed.Client, optional
     as `mgraph.cluster.DistributedMatrix`.
 worker_timeout : float or str, optional
     Seconds that a worker of `client` may be silent before the call raises `WorkerLostError`: 1 or more, or a string
-    such as ``"2 minutes"``. By default ``mgraph.worker-timeout`` of Dask's configuration, or 60.
+    such as ``"2 minutes"``. By default that of `mgraph.cluster.connect`, ``mgraph.worker-timeout`` of Dask's
+    configuration, or 60.
 wait_for_workers : int, optional
-    Begin once `client` has that many workers, and run on all that are there by then. The call raises `SchedulerError`
-    if they have not joined within ``mgraph.wait-timeout`` of Dask's configuration, or 10 minutes.
+    Begin once `client` has that many workers, and run on all that are there by then; by default the number given at
+    `mgraph.cluster.connect`, if any. The call raises `SchedulerError` if they have not joined within
+    ``mgraph.wait-timeout`` of Dask's configuration, or 10 minutes.
 retries : int, optional
     How many times the call may be made again, on the workers that are left or come back, after it has lost a worker of
-    `client`, or with a part of a `DistributedGraph`, which is made again too. By default ``mgraph.retries`` of Dask's
-    configuration, or 2.
+    `client`, or with a part of a `DistributedGraph`, which is made again too. By default that of
+    `mgraph.cluster.connect`, ``mgraph.retries`` of Dask's configuration, or 2.
 memory_limit : int, float or str, optional
     The most bytes that the call may allocate on each device, such as 1e9 or ``"1GiB"``. By default the free memory,
     and on workers at most ``mgraph.memory-limit`` of Dask's configuration.

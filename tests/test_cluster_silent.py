@@ -455,16 +455,16 @@ def test_a_timeout_needs_a_client():
         apsp(np.ones((2, 2)), device="cpu", worker_timeout=5)
 
 
-def test_the_timeout_of_the_configuration():
+def test_the_timeout_of_the_configuration(client):
     import dask
 
-    assert watch.checked_timeout(None) == 60
+    assert watch.checked_timeout(None, client) == 60
     with dask.config.set({"mgraph.worker-timeout": "2 minutes"}):
-        assert watch.checked_timeout(None) == 120
-        assert watch.checked_timeout(7) == 7
-        assert watch.checked_timeout("1.5 minutes") == 90
+        assert watch.checked_timeout(None, client) == 120
+        assert watch.checked_timeout(7, client) == 7
+        assert watch.checked_timeout("1.5 minutes", client) == 90
     with dask.config.set({"mgraph.worker-timeout": "x"}), pytest.raises(InputError, match="Dask's configuration"):
-        watch.checked_timeout(None)
+        watch.checked_timeout(None, client)
 
 
 @pytest.mark.exhaustive

@@ -24,7 +24,7 @@ def attempted(
     again : callable
         Prepares the next attempt, given the last loss. A worker that is lost meanwhile counts as another loss.
     retries : callable
-        Returns how many times an attempt may be made again; asked after a loss.
+        Returns how many times an attempt may be made again; asked after a loss if another can succeed.
     possible : callable
         Returns whether another attempt can succeed.
 
@@ -40,7 +40,7 @@ def attempted(
                 again(losses[-1])
             return attempt()
         except WorkerLostError as error:
-            if len(losses) >= retries() or not possible():
+            if not possible() or len(losses) >= retries():
                 if losses:
                     raise _summed_up(error, losses, time.monotonic() - began) from error
                 raise

@@ -69,6 +69,11 @@ def recovered(call: Callable[..., T], args: Sequence[Any], options: Mapping[str,
 
         return client is not None or restorable(placed, before)
 
+    def allowed() -> int:
+        from .dask import retries_of
+
+        return int(retries) if retries is not None else retries_of(before[0].client if client is None else client)
+
     def attempt() -> T:
         if placed:
             from .dask import groups_of, leave_out
@@ -79,7 +84,7 @@ def recovered(call: Callable[..., T], args: Sequence[Any], options: Mapping[str,
         return call(*args, **given)
 
     with contextlib.nullcontext() if wanted is asked else held(wanted):
-        result = attempted(attempt, again, lambda: allowed(retries), possible)
+        result = attempted(attempt, again, allowed, possible)
     solved = getattr(result, "solved", None)
     if solved is not None:
         solved.lost += tuple(lost)
@@ -101,12 +106,3 @@ def _check(retries: Any, client: Any, placed: list[Any]) -> None:
         checked_integer("retries", retries, 0)
         if client is None and not placed:
             check_without_client(retries=retries)
-
-
-def allowed(retries: Any) -> int:
-    """Return how many times a call may be made again: `retries`, else that of Dask's configuration, else 2."""
-    if retries is not None:
-        return int(retries)
-    from .dask import configured_retries
-
-    return configured_retries()

@@ -81,12 +81,12 @@ def near_workers(matrix: Any, run: Run) -> tuple[Any, Executor | None]:
     from .dask import Cluster, on_workers
     from .dask import near_workers as near
 
-    timeout = run.get("worker_timeout")
-    found = near(source, Cluster(client, device, timeout, wait_for_workers=run.get("wait_for_workers")))
+    timeout, wait = run.get("worker_timeout"), run.get("wait_for_workers")
+    found = near(source, Cluster(client, device, timeout, wait_for_workers=wait))
     if found is None:
         return matrix, None
     # Its memory is what the blocks of the matrix have left.
-    runner = on_workers(Cluster(client, device, timeout), device)
+    runner = on_workers(Cluster(client, device, timeout, wait_for_workers=wait), device)
     if not isinstance(matrix, Graph):
         return found, runner
     dense = found.filled(missing)

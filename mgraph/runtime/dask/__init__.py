@@ -13,7 +13,7 @@ from .resident import beside
 from .stored import near_workers
 from .survey import Cluster, await_workers, returned
 from .vector import DistributedVector
-from .watch import configured_retries, recovery_wait
+from .watch import configured_retries, recovery_wait, retries_of
 
 __all__ = [
     "Cluster",
@@ -40,6 +40,7 @@ __all__ = [
     "resident",
     "restorable",
     "restore",
+    "retries_of",
     "returned",
     "unpublish",
     "visiting",

@@ -23,6 +23,7 @@ from ... import device as devices
 from ... import limits
 from ...arguments import checked_integer, checked_seconds
 from ...errors import ArgumentValue, DeviceError, InputError, SchedulerError
+from .connection import ConnectionOptions, checked_options, set_options
 
 #: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
 LEAST, MOST = 0.01, 1e9
@@ -39,6 +40,10 @@ def connect(
     scheduler_file: str | os.PathLike[str] | None = None,
     timeout: float | str = 10,
     security: Security | None = None,
+    *,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
+    retries: int | None = None,
 ) -> Client:
     """Return a client of a running scheduler, Dask's default client until it is closed.
 
@@ -55,6 +60,12 @@ def connect(
         tls_client_cert="cert.pem", tls_client_key="key.pem", require_encryption=True)``. By default those that Dask's
         configuration names (``distributed.comm.tls``), if any. With it, an address without ``tcp://`` or ``tls://``
         is taken to be one of TLS.
+    worker_timeout : float or str, optional
+        That of calls which do not say it: see `mgraph.bfs`, as for the next two.
+    wait_for_workers : int, optional
+        How many workers such calls wait for.
+    retries : int, optional
+        How many times such calls, and what lies on workers, may be made again.
 
     Returns
     -------
@@ -66,8 +77,8 @@ def connect(
         If the scheduler does not answer, if it uses TLS and `security` does not match, or if it uses none
         although `security` is given.
     InputError
-        If there is neither an address nor a readable file, if `timeout` is not a valid duration, or if `security` is
-        not a ``Security`` or names files that cannot be used.
+        If there is neither an address nor a readable file, if `timeout` or an option of calls is not valid, or if
+        `security` is not a ``Security`` or names files that cannot be used.
 
     See Also
     --------
@@ -82,6 +93,7 @@ def connect(
     np.int32(5)
     """
     seconds = min(checked_seconds("timeout", timeout, LEAST), MOST)
+    options = checked_options(worker_timeout, wait_for_workers, retries)
     encrypted = _encrypts(security)
     if scheduler_file is not None:
         address = _address_in(Path(scheduler_file))
@@ -102,6 +114,7 @@ def connect(
         client = opening.result()
     except Exception as error:
         raise SchedulerError(*(_mismatch(address, encrypted) or (_problem(error, address, seconds),))) from error
+    set_options(client, options)
     ensure_default_client(client)
     return client
 
@@ -214,7 +227,14 @@ def _address_in(path: Path) -> str:
         raise InputError(f"{path} must be a file that 'dask scheduler --scheduler-file' wrote") from error
 
 
-def local_client(workers: int, device: str | None = None) -> contextlib.AbstractContextManager[Client]:
+def local_client(
+    workers: int,
+    device: str | None = None,
+    *,
+    worker_timeout: float | str | None = None,
+    wait_for_workers: int | None = None,
+    retries: int | None = None,
+) -> contextlib.AbstractContextManager[Client]:
     """Return a context that starts `workers` processes on this machine, and closes them at its end.
 
     ``with local_client(2) as client:`` gives their client, which is Dask's default until the end of the context. On
@@ -227,6 +247,12 @@ def local_client(workers: int, device: str | None = None) -> contextlib.Abstract
         Number of processes.
     device : {"cpu", "cuda"}, optional
         By default GPUs if there are any.
+    worker_timeout : float or str, optional
+        That of calls which do not say it: see `mgraph.bfs`, as for the next two.
+    wait_for_workers : int, optional
+        How many workers such calls wait for.
+    retries : int, optional
+        How many times such calls, and what lies on workers, may be made again.
 
     Returns
     -------
@@ -235,7 +261,7 @@ def local_client(workers: int, device: str | None = None) -> contextlib.Abstract
     Raises
     ------
     InputError
-        If `workers` is not an integer of 1 or more.
+        If `workers` is not an integer of 1 or more, or an option of calls is not valid.
     DeviceError
         If there are fewer GPUs than workers, or no ``dask-cuda``.
 
@@ -250,11 +276,12 @@ def local_client(workers: int, device: str | None = None) -> contextlib.Abstract
     ...     mgraph.bfs(mgraph.generate.grid(3, 4), 0, client=client).distances.max()
     np.int32(5)
     """
-    return _started(checked_integer("workers", workers, 1), device)
+    options = checked_options(worker_timeout, wait_for_workers, retries)
+    return _started(checked_integer("workers", workers, 1), device, options)
 
 
 @contextlib.contextmanager
-def _started(workers: int, device: str | None) -> Iterator[Client]:
+def _started(workers: int, device: str | None, options: ConnectionOptions) -> Iterator[Client]:
     if devices.find(device).kind == "cuda":
         cluster = _cuda_cluster(workers)
     else:
@@ -268,6 +295,7 @@ def _started(workers: int, device: str | None) -> Iterator[Client]:
         )
     try:
         with cluster, Client(cluster, direct_to_workers=True) as client:
+            set_options(client, options)
             yield client
     except BaseException:
         # A second Ctrl-C may have cut the closing short. Python's end waits for its processes, and stopped ones stay.

@@ -160,13 +160,12 @@ def visiting(
     wait_for_workers: int | None = None,
 ) -> Visiting:
     """Return the executor of a call with ``client=``; the arguments, and what is raised, are those of `Cluster`."""
-    group, timeout = _groups(checked_client(client)).get(checked_kind(device)), checked_timeout(worker_timeout)
+    group, timeout = _groups(checked_client(client)).get(checked_kind(device)), checked_timeout(worker_timeout, client)
     leave_threads()
-    if wait_for_workers is not None:
-        await_workers(client, wait_for_workers, timeout)
+    await_workers(client, wait_for_workers, timeout)
     if group is not None and _is_current(group, timeout):
         return Visiting(group, device, timeout)
-    return on_workers(Cluster(client, device, worker_timeout), device)
+    return on_workers(Cluster(client, device, worker_timeout, wait_for_workers=wait_for_workers), device)
 
 
 def on_workers(cluster: Cluster, device: str | None) -> Visiting:

@@ -34,7 +34,7 @@ from .remade import Origin, Recipe, first_made
 from .survey import Cluster, checked_client
 from .turns import alone
 from .vector import DistributedVector
-from .watch import Watch, checked_timeout, configured_retries, opened
+from .watch import Watch, opened, retries_of
 
 _log = logging.getLogger(__name__)
 
@@ -168,14 +168,14 @@ def found(name: str, client: Client, worker_timeout: float | str | None) -> Plac
     return attempted(
         attempt,
         lambda loss: _make_again(name, known, client, worker_timeout),
-        configured_retries,
+        lambda: retries_of(client),
         lambda: loads(known).recipe is not None,
     )
 
 
 def _known(name: str, client: Client, worker_timeout: float | str | None) -> bytes | None:
     """Return what the scheduler knows of a published graph, a pickled `Published`; None if there is none."""
-    watch = Watch(client, timeout=checked_timeout(worker_timeout))
+    watch = Watch(client, timeout=worker_timeout)
     with opened(client):
         data: bytes | None = watch.wait(client.run_on_scheduler(_get, name, asynchronous=True))
     return data
@@ -183,7 +183,7 @@ def _known(name: str, client: Client, worker_timeout: float | str | None) -> byt
 
 def _borrowed(name: str, about: Published, client: Client, worker_timeout: float | str | None) -> Placement:
     """Return a published graph for calls of a client, or raise WorkerLostError if a part of it is lost."""
-    watch = Watch(client, timeout=checked_timeout(worker_timeout))
+    watch = Watch(client, timeout=worker_timeout)
     with opened(client):
         watch.check()
     if not watch.there.issuperset(about.addresses):
@@ -238,7 +238,7 @@ def _make_again(name: str, old: bytes, client: Client, worker_timeout: float | s
     """Make a published graph again in place of one that is lost, unless that has been done or the name is gone."""
     about: Published = loads(old)
     assert about.recipe is not None
-    watch = Watch(client, timeout=checked_timeout(worker_timeout))
+    watch = Watch(client, timeout=worker_timeout)
     with opened(client), alone(watch, uuid.uuid4().hex, [f"the published graph {name}"]):
         if watch.wait(client.run_on_scheduler(_free, name, old, asynchronous=True)):
             began = time.monotonic()
@@ -263,7 +263,7 @@ def _made(about: Published, client: Client, worker_timeout: float | str | None) 
 
 def unpublish(name: str, client: Client, worker_timeout: float | str | None) -> None:
     """Forget a name; its graph is freed when no client has it any more."""
-    name, watch = checked_name(name), Watch(checked_client(client), timeout=checked_timeout(worker_timeout))
+    name, watch = checked_name(name), Watch(checked_client(client), timeout=worker_timeout)
     with opened(client):
         if not watch.wait(client.run_on_scheduler(_remove, name, asynchronous=True)):
             raise unknown(name, client)
@@ -271,7 +271,7 @@ def unpublish(name: str, client: Client, worker_timeout: float | str | None) -> 
 
 def published(client: Client, worker_timeout: float | str | None = None) -> list[str]:
     """Return the names of the graphs that are published."""
-    watch = Watch(checked_client(client), timeout=checked_timeout(worker_timeout))
+    watch = Watch(checked_client(client), timeout=worker_timeout)
     with opened(client):
         return watch.wait(client.run_on_scheduler(_list, asynchronous=True))
 

@@ -23,7 +23,7 @@ from .events import again as made_again
 from .events import tell
 from .group import Group, group_of
 from .survey import Cluster
-from .watch import configured_retries
+from .watch import retries_of
 
 _log = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ def first_made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, 
         tell(there.client, made_again("a graph", len(there.addresses)))
         _log.warning("%s; building goes on, on %d workers", loss, len(there.addresses))
 
-    return attempted(lambda: _made(build, there, given), again, configured_retries)
+    return attempted(lambda: _made(build, there, given), again, lambda: retries_of(there.client))
 
 
 def _made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, Any]) -> M:
@@ -222,4 +222,9 @@ def kept_up(handle: Handle, call: Callable[[], T]) -> T:
         leave_out(handle)
         return call()
 
-    return attempted(attempt, lambda loss: restore(handle), configured_retries, lambda: restorable([handle], before))
+    return attempted(
+        attempt,
+        lambda loss: restore(handle),
+        lambda: retries_of(before[0].client),
+        lambda: restorable([handle], before),
+    )

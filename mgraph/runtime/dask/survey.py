@@ -31,6 +31,7 @@ from ...errors import (
 from ...planning.devices import DeviceSpec
 from ...version import __version__
 from . import events, shared, tasks, worker
+from .connection import options_of
 from .watch import Watch, check_own, checked_timeout, opened, recovery_wait, wait_timeout
 
 _log = logging.getLogger(__name__)
@@ -101,12 +102,11 @@ class Cluster:
         wait_for_workers: int | None = None,
     ) -> None:
         self.client, self._device = checked_client(client), checked_kind(device)
-        self.timeout = checked_timeout(worker_timeout)
+        self.timeout = checked_timeout(worker_timeout, client)
         #: Whether the caller has given the time for which workers may be silent.
         self.patient = worker_timeout is not None
         leave_threads()
-        if wait_for_workers is not None:
-            await_workers(client, wait_for_workers, self.timeout)
+        await_workers(client, wait_for_workers, self.timeout)
         with opened(client):
             chosen = None if workers is None else _wanted(client, workers, self.timeout)
             #: The names of the workers that were chosen; None if all are used.
@@ -275,8 +275,8 @@ def _survey(
     return found if wanted is not None else _spare(found), sights
 
 
-def await_workers(client: Client, count: int, worker_timeout: float | str | None = None) -> None:
-    """Wait until a scheduler has `count` workers that are not silent.
+def await_workers(client: Client, count: int | None, worker_timeout: float | str | None = None) -> None:
+    """Wait until a scheduler has `count` workers that are not silent; by default as many as its connection says.
 
     Raises
     ------
@@ -285,9 +285,13 @@ def await_workers(client: Client, count: int, worker_timeout: float | str | None
     SchedulerError
         If it still has fewer when that time is over, or does not answer for `worker_timeout`.
     """
+    if count is None:
+        count = options_of(client).wait_for_workers
+    if count is None:
+        return
     count, seconds = checked_integer("wait_for_workers", count, 1), wait_timeout()
     with opened(client):
-        watch = Watch(client, timeout=checked_timeout(worker_timeout))
+        watch = Watch(client, timeout=worker_timeout)
         addresses, silent = _joined(watch, count, time.monotonic() + seconds)
         if len(addresses) < count:
             there = f"{len(addresses)} worker{'s' * (len(addresses) != 1)}"
@@ -302,7 +306,7 @@ def await_workers(client: Client, count: int, worker_timeout: float | str | None
 def returned(client: Client, call: str, count: int, worker_timeout: float | str | None) -> int:
     """Wait for `count` workers that are not silent, to make a call again; return how many."""
     with opened(client):
-        watch = Watch(client, timeout=checked_timeout(worker_timeout))
+        watch = Watch(client, timeout=worker_timeout)
         found = len(_joined(watch, max(1, count), time.monotonic() + recovery_wait())[0])
     events.tell(client, events.again(call, found))
     return found

@@ -37,6 +37,7 @@ from distributed.comm import CommClosedError
 from ...arguments import checked_integer, checked_seconds, size_in_words
 from ...device.clock import COMPILING
 from ...errors import InputError, MgraphError, SchedulerError, WorkerLostError
+from .connection import options_of
 from .pulse import ANSWERED, PLACE
 
 T = TypeVar("T")
@@ -82,8 +83,10 @@ FIRST = 30.0
 SLOWEST = 1e7
 
 
-def checked_timeout(worker_timeout: Any) -> float:
-    """Return the seconds that a worker may be silent: those given, else those of Dask's configuration, else 60.
+def checked_timeout(worker_timeout: Any, client: Client) -> float:
+    """Return the seconds that a worker may be silent.
+
+    They are those given, else those of the client's connection, else those of Dask's configuration, else 60.
 
     Raises
     ------
@@ -92,6 +95,9 @@ def checked_timeout(worker_timeout: Any) -> float:
     """
     if worker_timeout is not None:
         return checked_seconds("worker_timeout", worker_timeout, 1)
+    connected = options_of(client).worker_timeout
+    if connected is not None:
+        return connected
     given = dask.config.get("mgraph.worker-timeout", 60)
     return checked_seconds("mgraph.worker-timeout of Dask's configuration", given, 1)
 
@@ -111,8 +117,14 @@ def recovery_wait() -> float:
     return checked_seconds("mgraph.recovery-wait of Dask's configuration", given, 0)
 
 
+def retries_of(client: Client) -> int:
+    """Return how often a call that lost a worker is made again, as the client's connection says, else as by default."""
+    connected = options_of(client).retries
+    return configured_retries() if connected is None else connected
+
+
 def configured_retries() -> int:
-    """Return how many times a call that lost a worker is made again: as Dask's configuration says, else 2."""
+    """Return how often a call that lost a worker is made again: as Dask's configuration says, else 2."""
     return checked_integer("mgraph.retries of Dask's configuration", dask.config.get("mgraph.retries", 2), 0)
 
 
@@ -150,7 +162,7 @@ class Watch:
         self,
         client: Client,
         addresses: Collection[str] = (),
-        timeout: float | None = None,
+        timeout: float | str | None = None,
         session: tuple[str, ...] | None = None,
         expected: float = 0.0,
     ) -> None:
@@ -158,7 +170,7 @@ class Watch:
         check_own(client)
         scheduler_address(client)
         self.addresses = tuple(addresses)
-        self.timeout = checked_timeout(timeout)
+        self.timeout = checked_timeout(timeout, client)
         self.patience = self.timeout
         self.beats: Mapping[str, Any] = {}
         self.there: set[str] = set()
