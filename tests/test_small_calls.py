@@ -152,15 +152,15 @@ def test_a_second_small_call_opens_no_file(name, as_for_users):
 #: The most functions of Python that a call of five vertices may enter, which takes about a microsecond for each; 300 of
 #: any other call.
 CALLS = {
-    "apsp": 155,
-    "bfs": 138,
-    "bfs_many": 125,
-    "components": 108,
+    "apsp": 148,
+    "bfs": 132,
+    "bfs_many": 108,
+    "components": 100,
     "distances": 410,
-    "minimum_spanning_forest": 260,
-    "sssp": 146,
-    "closure": 160,
-    "list_rank": 100,
+    "minimum_spanning_forest": 240,
+    "sssp": 132,
+    "closure": 153,
+    "list_rank": 90,
     "apsp_batch": 320,
 }
 

@@ -14,8 +14,8 @@ from .cuda import cuda_device, is_cupy
 
 def to_host(array: Array) -> np.ndarray:
     """Return `array` as a NumPy array; without a copy if it is one already."""
-    if not is_cupy(array):
-        return np.asarray(array)
+    if type(array) is np.ndarray:
+        return array
     result, copies = _begun(array)
     for copy in copies:
         copy.result()
@@ -53,6 +53,6 @@ def _begun(array: Array) -> tuple[np.ndarray, list[Future[None]]]:
 
 def zeroed(xp: Any, *counts: int) -> tuple[Array, ...]:
     """Return arrays of int32 zeros, with `counts` elements each; they are parts of one array, cleared once."""
-    ends = list(itertools.accumulate(counts))
-    words = xp.zeros(ends[-1], np.int32)
-    return tuple([words[end - count : end] for count, end in zip(counts, ends, strict=True)])
+    bounds = list(itertools.accumulate(counts, initial=0))
+    words = xp.zeros(bounds[-1], np.int32)
+    return tuple(map(words.__getitem__, map(slice, bounds, bounds[1:])))

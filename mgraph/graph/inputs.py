@@ -66,9 +66,9 @@ def _is_graph(value: Any) -> bool:
 
 def as_any_graph(value: Any) -> Graph | PlacedGraph:
     """Return `value` as `as_graph` does; of a `mgraph.DistributedGraph` its placement."""
-    if isinstance(value, Graph):
+    if isinstance(value, (Graph, PlacedGraph)):
         return value
-    placed: PlacedGraph | None = value if isinstance(value, PlacedGraph) else getattr(value, "placement", None)
+    placed: PlacedGraph | None = getattr(value, "placement", None)
     return as_graph(value) if placed is None else placed
 
 

@@ -26,6 +26,9 @@ WARNED = "number warned of"
 #: The name under which a graph keeps the number of the first vertex in the file that it was read from.
 FIRST = "first number in the file"
 
+#: What to do with several vertices in place of a source.
+FOR_SEVERAL = ": for several give ", ArgumentValue("sources")
+
 
 class Subject(Protocol):
     """What has ids: a graph, or a result of one."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import device as devices
-from ..device.clock import clock
+from ..device.clock import Clock, clock
 from ..planning.devices import DeviceSpec, spec_of
 from ..planning.plan import Plan
 from .checkpoints import Checkpoints, Order, Report, Writer, filled
@@ -40,12 +40,13 @@ class Direct:
     ) -> Outcome:
         """Run `program` on the device; results are arrays of it."""
         log_plan(plan)
-        mark, compiling = self.device.mark, clock().seconds
+        compiled, mark = clock(), self.device.mark
+        compiling = compiled.seconds
         shard = None
         with self.device.active():
             try:
                 begun = mark(), compiling()
-                shard = _Shard(program, plan, piece(0), self.device, progress is not None)
+                shard = _Shard(program, plan, piece(0), self.device, compiled, progress is not None)
                 spans = Spans(program, plan, checkpoints, shard)
                 loaded = mark(), compiling()
                 spans.run(progress)
@@ -86,9 +87,11 @@ class _Shard:
 
     solved: tuple[devices.Mark, float]
 
-    def __init__(self, program: Any, plan: Plan, piece: Any, device: devices.Device, reports: bool) -> None:
+    def __init__(
+        self, program: Any, plan: Plan, piece: Any, device: devices.Device, compiled: Clock, reports: bool
+    ) -> None:
         self._program, self._span, self._device, self._reports = program, plan.span, device, reports
-        self._clock = clock()
+        self._clock = compiled
         self.comm, self.state = Solo(), program.load(0, piece, device)
         self.writer: Writer | None = None
 

@@ -193,8 +193,9 @@ class Pace:
 
     def ran(self, first: int, reached: int, finished: bool) -> Standing | None:
         """Log at DEBUG that a span of supersteps has been run; return as `reached` does, None after the last one."""
-        name, last = self._plan.algorithm, ", the last one" if finished else ""
-        _log.debug("%s: a span from superstep %d to %d%s", name, first, reached, last)
+        if _log.isEnabledFor(logging.DEBUG):
+            name, last = self._plan.algorithm, ", the last one" if finished else ""
+            _log.debug("%s: a span from superstep %d to %d%s", name, first, reached, last)
         return None if finished else self.reached(reached)
 
     def reached(self, k: int) -> Standing | None:

@@ -141,8 +141,11 @@ def _hint(graph: Graph) -> None:
 
 def at_home(graph: Graph | PlacedGraph, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """Return results by name where the graph is; those that stay on workers as they are."""
-    if isinstance(graph, PlacedGraph) or any(hasattr(array, "to_dask_array") for array in arrays.values()):
+    if isinstance(graph, PlacedGraph):
         return dict(arrays)
+    for array in arrays.values():
+        if hasattr(array, "to_dask_array"):
+            return dict(arrays)
     return devices.all_on(devices.find(graph.device), arrays)
 
 
@@ -160,7 +163,7 @@ def specs_holding(
     if runner.place is None:
         return runner.specs
     held = graph.held(runner.place, "csr.indptr", "csr.indices", "csc.indptr", "csc.indices", *kept)
-    return tuple([holding(spec, held) for spec in runner.specs])
+    return tuple(map(holding, runner.specs, itertools.repeat(held)))
 
 
 def cut_of(runner: Executor, graph: Graph | PlacedGraph) -> np.ndarray | Placed | None:

@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import ArgumentValue, InputError
 from ...graph import as_any_graph
-from ...graph.question import Question
+from ...graph.question import FOR_SEVERAL, Question
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...results import CallInput, FromSources, Proofs, check_named, on_workers, solved_graph
@@ -116,7 +116,7 @@ def bfs(
         raise InputError("give source (one vertex) or sources (several)" + (", not both" if source is not None else ""))
     question = Question(graph, graph.n, ids)
     if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source, ": for several give ", ArgumentValue("sources")),)
+        start: tuple[int, ...] = (question.vertex("source", source, *FOR_SEVERAL),)
     else:
         start = tuple(question.vertices("sources", sources, ": for one vertex give ", ArgumentValue("source")).tolist())
     end = -1 if target is None else question.vertex("target", target)

@@ -14,7 +14,7 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity, name_of
 from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
-from ...graph.question import Question
+from ...graph.question import FOR_SEVERAL, Question
 from ...paths import needed_for_paths
 from ...results import CallInput, FromSources, Proofs, check_named, solved_graph
 from ...runtime.call import call
@@ -120,7 +120,7 @@ def sssp(
         raise InputError("give source (one vertex) or sources (several), not both", *goal)
     question = Question(graph, graph.n, ids)
     if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source, ": for several give ", ArgumentValue("sources")),)
+        start: tuple[int, ...] = (question.vertex("source", source, *FOR_SEVERAL),)
     else:
         start = tuple(sorted(set(question.vertices("sources", sources).tolist())))
     predecessors = checked_flag("predecessors", predecessors)
@@ -155,7 +155,7 @@ def sssp(
             width = alone_width(plan.n, plan.m, width, computed)
     request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
-    missed = negative_cycles.may_be_missed(graph, computed)
+    missed = request.negative and negative_cycles.may_be_missed(graph, computed)
     if missed:
         negative_cycles.check(graph, plan, start)
     found = asked.solved(FromOneSource(plan, request, PATIENCE if request.negative and not missed else None), plan)
