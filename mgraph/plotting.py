@@ -7,7 +7,7 @@ Sources: W. Torgerson, "Multidimensional scaling: I. Theory and method", 1952, f
 S. North, "Graph drawing by stress majorization", 2004.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,6 @@ def draw_map(
     """
     collection = lazy.optional("matplotlib.collections", "plot()").PathCollection
     path = lazy.optional("matplotlib.path", "plot()").Path
-    colormaps = lazy.optional("matplotlib", "plot()").colormaps
     n = len(places)
     known = ~np.isnan(places).any(axis=1)
     src, dst = _once(*edges, n)
@@ -157,26 +156,9 @@ def draw_map(
     hidden = np.ma.getmaskarray(values)
     grey = hidden[src] | hidden[dst] | (len(tree[0]) > 0)
     if kinds:
-        names, sizes = np.unique(values.compressed(), return_counts=True)
-        largest = np.argsort(-sizes, kind="stable")[: len(colormaps["tab10"].colors)]
-        for colour, place in zip(colormaps["tab10"].colors, largest.tolist(), strict=False):
-            own = ~grey & (values.data[src] == names[place]) & (values.data[dst] == names[place])
-            grey |= own
-            add((src[own], dst[own]), edgecolors=[colour], zorder=1.5)
-            axes.plot([], [], color=colour, linewidth=2.5, label=f"{sizes[place]:,} vertices")
-        grey = ~np.isin(values.data[src], names[largest]) | (values.data[src] != values.data[dst])
-        axes.legend(title=f"largest {label}", loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", frameon=False)
+        grey = _draw_kinds(axes, add, src, dst, grey, values, label)
     elif not grey.all():
-        src_shown, dst_shown = src[~grey], dst[~grey]
-        shown = np.maximum(values.data[src_shown], values.data[dst_shown]).astype(np.float64)
-        bounds = np.linspace(shown.min(), shown.max(), COLOURS + 1)
-        colour = np.searchsorted(bounds[1:-1], shown)
-        order = np.argsort(colour, kind="stable")
-        groups = np.split(order, np.searchsorted(colour[order], np.arange(1, COLOURS)))
-        centres = [(low + high) / 2 for low, high, own in zip(bounds[:-1], bounds[1:], groups, strict=True) if len(own)]
-        bundles = [(src_shown[own], dst_shown[own]) for own in groups]
-        drawn = add(*bundles, array=centres, cmap="viridis_r", clim=(bounds[0], bounds[-1]), zorder=1.5)
-        axes.figure.colorbar(drawn, ax=axes, label=label, shrink=0.8)
+        _draw_shades(axes, add, src[~grey], dst[~grey], values.data, label)
     add((src[grey], dst[grey]), edgecolors="lightgrey")
     if len(tree[0]):
         inside = known[tree[0]] & known[tree[1]]
@@ -190,6 +172,47 @@ def draw_map(
     axes.set(xlim=(low[0] - margin[0], high[0] + margin[0]), ylim=(low[1] - margin[1], high[1] + margin[1]))
     axes.set_aspect(_aspect(places[known]))
     axes.set_axis_off()
+
+
+def _draw_kinds(
+    axes: Any,
+    add: Callable[..., Any],
+    src: np.ndarray,
+    dst: np.ndarray,
+    grey: np.ndarray,
+    values: np.ma.MaskedArray,
+    label: str,
+) -> np.ndarray:
+    """Draw the edges within the most frequent kinds, a colour each; return which edges are grey.
+
+    `grey` says which are in any case.
+    """
+    colours = lazy.optional("matplotlib", "plot()").colormaps["tab10"].colors
+    names, sizes = np.unique(values.compressed(), return_counts=True)
+    largest = np.argsort(-sizes, kind="stable")[: len(colours)]
+    for colour, place in zip(colours, largest.tolist(), strict=False):
+        own = ~grey & (values.data[src] == names[place]) & (values.data[dst] == names[place])
+        grey |= own
+        add((src[own], dst[own]), edgecolors=[colour], zorder=1.5)
+        axes.plot([], [], color=colour, linewidth=2.5, label=f"{sizes[place]:,} vertices")
+    axes.legend(title=f"largest {label}", loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", frameon=False)
+    outside: np.ndarray = ~np.isin(values.data[src], names[largest]) | (values.data[src] != values.data[dst])
+    return outside
+
+
+def _draw_shades(
+    axes: Any, add: Callable[..., Any], src: np.ndarray, dst: np.ndarray, values: np.ndarray, label: str
+) -> None:
+    """Draw edges in shades, each by the greater value of its ends."""
+    shown = np.maximum(values[src], values[dst]).astype(np.float64)
+    bounds = np.linspace(shown.min(), shown.max(), COLOURS + 1)
+    colour = np.searchsorted(bounds[1:-1], shown)
+    order = np.argsort(colour, kind="stable")
+    groups = np.split(order, np.searchsorted(colour[order], np.arange(1, COLOURS)))
+    centres = [(low + high) / 2 for low, high, own in zip(bounds[:-1], bounds[1:], groups, strict=True) if len(own)]
+    bundles = [(src[own], dst[own]) for own in groups]
+    drawn = add(*bundles, array=centres, cmap="viridis_r", clim=(bounds[0], bounds[-1]), zorder=1.5)
+    axes.figure.colorbar(drawn, ax=axes, label=label, shrink=0.8)
 
 
 def _once(src: np.ndarray, dst: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,7 @@ WARNED = "number warned of"
 #: The name under which a graph keeps the number of the first vertex in the file that it was read from.
 FIRST = "first number in the file"
 
-#: What to do with several vertices in place of a source.
+#: What to do with several vertices in place of `source`.
 FOR_SEVERAL = ": for several give ", ArgumentValue("sources")
 
 
@@ -129,6 +129,20 @@ class Question:
             return self.vertex(name, checked_integer(name, value, 0, self.n - 1))
         except InputError as error:
             raise self._advised(error) from None
+
+    def starts(self, source: Any, sources: Any, *advice: str | Argument | ArgumentValue) -> tuple[int, ...]:
+        """Return the vertices that a call starts from, asked for by either `source` or `sources`, or raise InputError.
+
+        `advice` is what to do with a single vertex in place of `sources`.
+        """
+        if (source is None) == (sources is None):
+            wanted = "give source (one vertex) or sources (several)"
+            if source is None:
+                raise InputError(wanted)
+            raise InputError(wanted, ", not both: a vertex to find the way to is ", ArgumentValue("target"))
+        if sources is None:
+            return (self.vertex("source", source, *FOR_SEVERAL),)
+        return tuple(self.vertices("sources", sources, *advice).tolist())
 
     def vertices(self, name: str, values: Any, *advice: str | Argument | ArgumentValue) -> np.ndarray:
         """Return the vertices that an argument asks for as int32, or raise InputError; with `advice` for a single one.

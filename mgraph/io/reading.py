@@ -122,14 +122,9 @@ def read(
     known = FORMATS if named is None else TABLES
     if format is not None and not (isinstance(format, str) and format in known):
         raise InputError(argument="format", value=format, expected=f"one of {_formats(known)}")
-    if n is not None:
-        n = checked_integer("n", n, 0)
     if dense is not None:
         checked_choice("dense", dense, tuple(_DENSE))
-    for name, value in (("directed", directed), ("weighted", weighted), ("relabel", relabel)):
-        if value is not None or name == "relabel":
-            checked_flag(name, value)
-    options = Options(n, directed, weighted, relabel, weight)
+    options = _checked_options(n, directed, weighted, relabel, weight)
     with _failing_with(path), opened(path, file) as stream:
         if format is None:
             check_suffix(path)
@@ -157,6 +152,18 @@ def read(
         if format not in _BINARY:
             skip_byte_order_mark(stream)
         return _graph(path, _READERS[format](path, stream, options), options)
+
+
+def _checked_options(
+    n: int | None, directed: bool | None, weighted: bool | None, relabel: bool, weight: str | None
+) -> Options:
+    """Return how to read a file, or raise InputError."""
+    if n is not None:
+        n = checked_integer("n", n, 0)
+    for name, value in (("directed", directed), ("weighted", weighted), ("relabel", relabel)):
+        if value is not None or name == "relabel":
+            checked_flag(name, value)
+    return Options(n, directed, weighted, relabel, weight)
 
 
 def _read_named(path: Path, stream: BufferedReader, format: str | None, named: Named, directed: bool | None) -> Graph:

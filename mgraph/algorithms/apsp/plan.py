@@ -98,25 +98,29 @@ def planned(
     if chosen is None:
         raise MemoryLimitError(*_refused(ways, shortfalls, sought, request.memory_limit))
 
-    def verdict(name: str) -> str:
-        if name == chosen:
-            return "chosen"
-        if shortfalls[name] or ways[name].seconds >= ways[chosen].seconds:
-            return shortfalls[name] or "fits"
-        if method != "auto":
-            return f"fits; method={method!r} was requested"
-        if apart and chosen == COMPONENTS_FIRST:
-            return "fits; components first was requested"
-        if name in ONLY_IF_NAMED:
-            return f"fits; only used if method={name!r} is given"
-        factor = ADVANTAGE.get(name.removesuffix(TO_FILE), 1)
-        return f"fits; chosen only if at least {factor:g} times as fast and {WORTH * 1e3:g} ms shorter"
-
     alternatives = tuple(
-        Alternative(name, way.seconds, max(way.peak_bytes), verdict(name))
+        Alternative(name, way.seconds, max(way.peak_bytes), _verdict(name, ways, shortfalls, chosen, method, apart))
         for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
     )
     return replace(ways[chosen], alternatives=alternatives)
+
+
+def _verdict(
+    name: str, ways: dict[str, Plan], shortfalls: dict[str, str], chosen: str, method: str, apart: bool
+) -> str:
+    """Return whether a candidate was chosen, else why not."""
+    if name == chosen:
+        return "chosen"
+    if shortfalls[name] or ways[name].seconds >= ways[chosen].seconds:
+        return shortfalls[name] or "fits"
+    if method != "auto":
+        return f"fits; method={method!r} was requested"
+    if apart and chosen == COMPONENTS_FIRST:
+        return "fits; components first was requested"
+    if name in ONLY_IF_NAMED:
+        return f"fits; only used if method={name!r} is given"
+    factor = ADVANTAGE.get(name.removesuffix(TO_FILE), 1)
+    return f"fits; chosen only if at least {factor:g} times as fast and {WORTH * 1e3:g} ms shorter"
 
 
 def _check(request: Request, method: str) -> None:

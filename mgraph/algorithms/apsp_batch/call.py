@@ -146,9 +146,8 @@ def apsp_batch(
     """
     predecessors = checked_flag("predecessors", predecessors)
     given = batch_of(graphs, lengths, edge_index, batch, weights)
-    if checked_flag("ids", ids) and len(given.ids) < given.count:
-        lacking = next(number for number in range(given.count) if number not in given.ids)
-        raise InputError(ArgumentValue("ids", True), f" needs graphs with ids, and graph {lacking} has none")
+    if checked_flag("ids", ids):
+        _check_ids(given)
     types = _types(given, dtype)
     small = is_small(given.side, given.m, given.side * given.count)
     where = Run(**run)
@@ -185,6 +184,13 @@ def apsp_batch(
     return ApspBatchResult(
         **arrays, lengths=given.lengths, plan=plan, timings=outcome.timings, _solved=solved, _names=given.ids
     )
+
+
+def _check_ids(given: Batch) -> None:
+    """Raise InputError unless all graphs have ids."""
+    lacking = next((number for number in range(given.count) if number not in given.ids), None)
+    if lacking is not None:
+        raise InputError(ArgumentValue("ids", True), f" needs graphs with ids, and graph {lacking} has none")
 
 
 def _types(given: Batch, dtype: Any) -> list[tuple[np.dtype, np.dtype]]:

@@ -10,9 +10,9 @@ from ... import plotting
 from ...arguments import checked_choice, checked_depth, checked_predecessors
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import ArgumentValue, InputError
+from ...errors import ArgumentValue
 from ...graph import as_any_graph
-from ...graph.question import FOR_SEVERAL, Question
+from ...graph.question import Question
 from ...kernels import bfs as bfs_kernels
 from ...paths import needed_for_paths
 from ...results import CallInput, FromSources, Proofs, check_named, on_workers, solved_graph
@@ -112,13 +112,8 @@ def bfs(
     ([0, 1, 2], [0, 1, 2])
     """
     graph = as_any_graph(graph)
-    if (source is None) == (sources is None):
-        raise InputError("give source (one vertex) or sources (several)" + (", not both" if source is not None else ""))
     question = Question(graph, graph.n, ids)
-    if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source, *FOR_SEVERAL),)
-    else:
-        start = tuple(question.vertices("sources", sources, ": for one vertex give ", ArgumentValue("source")).tolist())
+    start = question.starts(source, sources, ": for one vertex give ", ArgumentValue("source"))
     end = -1 if target is None else question.vertex("target", target)
     predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, graph.n)
     checked_choice("method", method, ("auto", *searches.METHODS))

@@ -80,12 +80,7 @@ def planned(
     rounds = -(-n // block)
     high = max((last - first for first, last in bands), default=0)
     wide = max((last - first for first, last in strips), default=0)
-    update = high * wide * min(block, n) / (RATE[kind] * speed_of(specs[0]).arithmetic * specs[0].cores)
-    pivots = PIVOTS[kind] + (EXCHANGE[kind] if shards > 1 else 0)
-    # A round with look-ahead has twice the launches. The additional ones take as long as the pivots' part.
-    look_ahead = kind == "cuda" and update > 2 * PIVOTS[kind]
-    seconds = max(update, pivots) + rates_of(specs[0]).strips if look_ahead else update + pivots
-
+    seconds, look_ahead = _seconds(high * wide * min(block, n), specs)
     made = Plan(
         algorithm="closure",
         method="blocked",
@@ -104,3 +99,13 @@ def planned(
         detail=ClosureDetail(grid=grid, columns=columns, computed="uint32", block=block, look_ahead=look_ahead),
     )
     return fitted(made, memory_limit)
+
+
+def _seconds(products: int, specs: tuple[DeviceSpec, ...]) -> tuple[float, bool]:
+    """Return the seconds of a round in which a device takes so many products of bits, and whether it looks ahead."""
+    kind = specs[0].kind
+    update = products / (RATE[kind] * speed_of(specs[0]).arithmetic * specs[0].cores)
+    pivots = PIVOTS[kind] + (EXCHANGE[kind] if len(specs) > 1 else 0)
+    # A round with look-ahead has twice the launches. The additional ones take as long as the pivots' part.
+    look_ahead = kind == "cuda" and update > 2 * PIVOTS[kind]
+    return (max(update, pivots) + rates_of(specs[0]).strips if look_ahead else update + pivots), look_ahead

@@ -77,22 +77,7 @@ def planned(
         return 4 * own_edges + offset * (own + 1) + forests * 4 * n
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    most, joins = max(edges), (shards - 1).bit_length()
-    touches: float
-    if method == "sequential":
-        touches, cores, launches = most + n, 1, 1
-    elif rounds:  # measured: about ten rounds, each of two passes over the edges and four launches
-        touches, cores, launches = 20 * most + 80 * n, specs[0].cores, 40
-        touches *= 1 if kind == "cuda" else 0.5 + shape.far
-    elif kind == "cpu":  # finding a vertex's root reads the cache, or memory if the cache is too small
-        touches, cores, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, specs[0].cores, 8
-    else:  # measured: passes over the whole forest, others over a shard's own vertices, and joining other forests
-        own = n / shards
-        touches = 1.8 * n + own + (most if directed else min(most, 2 * own)) + 0.65 * n * joins
-        cores, launches = specs[0].cores, 8 if shards == 1 else 20
-    able = rates_of(specs[0])
-    exchanges = 0 if shards == 1 else (joins + 3) * EXCHANGE[kind] + joins * 4 * n / able.link
-    seconds = touches / (able.search * cores) + launches * able.launch + exchanges
+    seconds = _seconds(n, max(edges), specs, method, directed, shape)
     between = traffic(shards, kind, network, gpus_per_node, partial(_forests, n), Exchanged(_ROUNDS, 4 * n * _ROUNDS))
     made = Plan(
         algorithm="components",
@@ -109,6 +94,26 @@ def planned(
         detail=ComponentsDetail(traffic=between),
     )
     return fitted(made, memory_limit)
+
+
+def _seconds(n: int, most: int, specs: tuple[DeviceSpec, ...], method: str, directed: bool, shape: Shape) -> float:
+    """Predict the seconds of a method for weak components, of which a shard reads at most `most` edges."""
+    kind, shards, able = specs[0].kind, len(specs), rates_of(specs[0])
+    cores, joins = specs[0].cores, (shards - 1).bit_length()
+    touches: float
+    if method == "sequential":
+        touches, cores, launches = most + n, 1, 1
+    elif method == "shiloach-vishkin":  # measured: about ten rounds, each of two passes over the edges, four launches
+        touches, launches = 20 * most + 80 * n, 40
+        touches *= 1 if kind == "cuda" else 0.5 + shape.far
+    elif kind == "cpu":  # finding a vertex's root reads the cache, or memory if the cache is too small
+        touches, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, 8
+    else:  # measured: passes over the whole forest, others over a shard's own vertices, and joining other forests
+        own = n / shards
+        touches = 1.8 * n + own + (most if directed else min(most, 2 * own)) + 0.65 * n * joins
+        launches = 8 if shards == 1 else 20
+    exchanges = 0 if shards == 1 else (joins + 3) * EXCHANGE[kind] + joins * 4 * n / able.link
+    return touches / (able.search * cores) + launches * able.launch + exchanges
 
 
 def _planned_strong(

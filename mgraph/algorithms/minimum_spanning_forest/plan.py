@@ -77,7 +77,7 @@ def planned(
         Whether keys are places in a table of the distinct weights, of 64 bits, which every shard has.
     """
     checked_choice("method", method, ("auto", *METHODS))
-    kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
+    kind, shards = specs[0].kind, len(specs)
     offset, lists = offset_type(m).itemsize, 2 if directed else 1
     kernels = spanning_forest_kernels.of_kind(kind)
 
@@ -94,14 +94,7 @@ def planned(
         return incident + table + 12 * n + max(20 * n + 8 * rows + making, 41 * n, sorting - table * (shards == 1))
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    able, most = rates_of(specs[0]), lists * max(edges)
-    if kind == "cuda":
-        each = KEY_BYTES * most / able.memory + (EDGE_READS * most + VERTEX_READS * n) / able.search
-    else:
-        reads = CPU_EDGE_READS * most + (CPU_VERTEX_READS + CPU_FAR_READS * shape.far) * n
-        each = reads / (able.search * specs[0].cores)
-    exchange = 0 if shards == 1 else 2 * EXCHANGE[kind] + EXCHANGED * n / able.link
-    seconds = ROUNDS * (each + LAUNCHES * able.launch + exchange)
+    seconds = ROUNDS * _seconds_of_round(n, lists * max(edges), specs, shape or Shape())
     plan = Plan(
         algorithm="minimum_spanning_forest",
         method="boruvka",
@@ -117,3 +110,15 @@ def planned(
         detail=ForestDetail(),
     )
     return fitted(plan, memory_limit)
+
+
+def _seconds_of_round(n: int, most: int, specs: tuple[DeviceSpec, ...], shape: Shape) -> float:
+    """Predict the seconds of a round, in which a shard reads at most `most` edges."""
+    kind, able = specs[0].kind, rates_of(specs[0])
+    if kind == "cuda":
+        each = KEY_BYTES * most / able.memory + (EDGE_READS * most + VERTEX_READS * n) / able.search
+    else:
+        reads = CPU_EDGE_READS * most + (CPU_VERTEX_READS + CPU_FAR_READS * shape.far) * n
+        each = reads / (able.search * specs[0].cores)
+    exchange = 0 if len(specs) == 1 else 2 * EXCHANGE[kind] + EXCHANGED * n / able.link
+    return each + LAUNCHES * able.launch + exchange

@@ -14,8 +14,9 @@ from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity, name_of
 from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
-from ...graph.question import FOR_SEVERAL, Question
+from ...graph.question import Question
 from ...paths import needed_for_paths
+from ...planning.plan import Plan
 from ...results import CallInput, FromSources, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
@@ -113,16 +114,8 @@ def sssp(
     ([0, 4, 7], [0, 1, 2])
     """
     graph = as_any_graph(graph)
-    if (source is None) == (sources is None):
-        if source is None:
-            raise InputError("give source (one vertex) or sources (several)")
-        goal = ": a vertex to find the way to is ", ArgumentValue("target")
-        raise InputError("give source (one vertex) or sources (several), not both", *goal)
     question = Question(graph, graph.n, ids)
-    if sources is None:
-        start: tuple[int, ...] = (question.vertex("source", source, *FOR_SEVERAL),)
-    else:
-        start = tuple(sorted(set(question.vertices("sources", sources).tolist())))
+    start = tuple(sorted(set(question.starts(source, sources))))
     predecessors = checked_flag("predecessors", predecessors)
     end = -1 if target is None else question.vertex("target", target)
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
@@ -132,12 +125,8 @@ def sssp(
     method = asked.method("sssp", method, METHODS)
     least = 0 if graph.nonnegative else graph.extremes()[0]
     if least < 0 and method in ("nearfar", "mask"):
-        raise InputError(
-            f"the weight {least} is negative, which ",
-            ArgumentValue("method", method),
-            " does not support: use ",
-            ArgumentValue("method", "bellman-ford"),
-        )
+        other = ArgumentValue("method", method), " does not support: use ", ArgumentValue("method", "bellman-ford")
+        raise InputError(f"the weight {least} is negative, which ", *other)
     check_sums(graph, computed)
     plan = asked.planned(
         single_source_plan.planned,
@@ -148,11 +137,7 @@ def sssp(
         sources=len(start) if sources is not None else 1,
         nonnegative=least >= 0,
     )
-    width = float("inf")
-    if plan.method == "nearfar":
-        width = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
-        if len(plan.devices) == 1 and plan.devices[0].kind == "cpu":
-            width = alone_width(plan.n, plan.m, width, computed)
+    width = _width(graph, plan, computed) if plan.method == "nearfar" else float("inf")
     request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
     missed = request.negative and negative_cycles.may_be_missed(graph, computed)
@@ -345,6 +330,13 @@ class SsspResult(FromSources):
                 message = f"vertex {called(graph, source)} breaks the rule 'source': {certificate.RULES['source']}"
                 raise VerificationError(f"{message}; it has distances {distance}", rule="source", vertex=source)
         return tuple(source for source, distance in at.items() if distance == 0)
+
+
+def _width(graph: Graph | PlacedGraph, plan: Plan, dtype: np.dtype) -> float:
+    """Return the width of the window by which the devices of a plan search."""
+    width: float = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
+    alone = len(plan.devices) == 1 and plan.devices[0].kind == "cpu"
+    return alone_width(plan.n, plan.m, width, dtype) if alone else width
 
 
 def _window(graph: Graph | PlacedGraph) -> float:
