@@ -19,7 +19,7 @@ from mgraph.errors import InputError, WorkerLostError
 from mgraph.runtime.dask import driver, sending, tasks
 from mgraph.runtime.dask.driver import Visiting
 from mgraph.runtime.dask.group import Group
-from mgraph.runtime.losses import attempted
+from mgraph.runtime.losses import retry_after_loss
 from tests.support.clusters import (
     CLUSTER_WARNINGS,
     LOST,
@@ -273,7 +273,7 @@ def test_retries_that_are_fewer_after_a_loss_end_the_attempts():
         raise WorkerLostError("a worker was lost", workers=("tcp://nowhere",), among=1)
 
     with pytest.raises(WorkerLostError, match="the call was made 2 times"):
-        attempted(attempt, lambda loss: None, lambda: next(left))
+        retry_after_loss(attempt, lambda loss: None, lambda: next(left))
     assert len(made) == 2
 
 

@@ -9,7 +9,7 @@ from ..errors import WorkerLostError
 T = TypeVar("T")
 
 
-def attempted(
+def retry_after_loss(
     attempt: Callable[[], T],
     again: Callable[[WorkerLostError], None],
     retries: Callable[[], int],

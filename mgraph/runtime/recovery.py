@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from ..arguments import check_without_client, checked_integer
 from ..errors import WorkerLostError
 from .checkpoints import checked_checkpoints, held
-from .losses import attempted
+from .losses import retry_after_loss
 from .run import CHECKPOINTING
 
 _log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def recovered(call: Callable[..., T], args: Sequence[Any], options: Mapping[str,
         return call(*args, **given)
 
     with contextlib.nullcontext() if wanted is asked else held(wanted):
-        result = attempted(attempt, again, allowed, possible)
+        result = retry_after_loss(attempt, again, allowed, possible)
     solved = getattr(result, "solved", None)
     if solved is not None:
         solved.lost += tuple(lost)

@@ -93,10 +93,10 @@ def planned(
     _check(request, method)
     ways = _ways(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
-    sought = _sought(ways, method, derived, apart)
-    chosen = next((name for name in sought if not shortfalls[name]), None)
+    considered = _considered(ways, method, derived, apart)
+    chosen = next((name for name in considered if not shortfalls[name]), None)
     if chosen is None:
-        raise MemoryLimitError(*_refused(ways, shortfalls, sought, request.memory_limit))
+        raise MemoryLimitError(*_refused(ways, shortfalls, considered, request.memory_limit))
 
     alternatives = tuple(
         Alternative(name, way.seconds, max(way.peak_bytes), _verdict(name, ways, shortfalls, chosen, method, apart))
@@ -144,7 +144,7 @@ def _check(request: Request, method: str) -> None:
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
 
 
-def _sought(ways: dict[str, Plan], method: str, derived: bool, apart: bool) -> list[str]:
+def _considered(ways: dict[str, Plan], method: str, derived: bool, apart: bool) -> list[str]:
     """Return the candidates that the method allows, the best first."""
     if method == "auto" and apart and COMPONENTS_FIRST in ways:
         return [COMPONENTS_FIRST]
@@ -158,16 +158,16 @@ def _sought(ways: dict[str, Plan], method: str, derived: bool, apart: bool) -> l
 
 
 def _refused(
-    ways: dict[str, Plan], shortfalls: dict[str, str], sought: list[str], memory_limit: int | None
+    ways: dict[str, Plan], shortfalls: dict[str, str], considered: list[str], memory_limit: int | None
 ) -> tuple[Any, ...]:
     """Return the words of the error if none of the candidates fits: of the usual one, and of what comes nearest."""
-    first = "blocked" if "blocked" in sought else sought[0]
+    first = "blocked" if "blocked" in considered else considered[0]
     words = refusal(ways[first], shortfalls[first], memory_limit)
     if first != "blocked":
         return words
     if shortfalls.get("blocked, out of core"):
         return *words, f"; out of core it {shortfalls['blocked, out of core']}"
-    others = [name for name in sought if name in SEARCHES]
+    others = [name for name in considered if name in SEARCHES]
     return (*words, f"; by method {others[0]!r} it {shortfalls[others[0]]}") if others else words
 
 

@@ -24,7 +24,7 @@ from distributed.protocol.pickle import dumps, loads
 
 from ...errors import InputError, WorkerLostError, shown
 from ...planning.cut import Placed
-from ..losses import attempted
+from ..losses import retry_after_loss
 from . import residents, tasks
 from .events import again as made_again
 from .events import tell
@@ -165,7 +165,7 @@ def found(name: str, client: Client, worker_timeout: float | str | None) -> Plac
         known = data
         return _borrowed(name, loads(data), client, worker_timeout)
 
-    return attempted(
+    return retry_after_loss(
         attempt,
         lambda loss: _make_again(name, known, client, worker_timeout),
         lambda: retries_of(client),

@@ -18,7 +18,7 @@ from dask.base import is_dask_collection
 from distributed import futures_of
 
 from ...errors import MemoryLimitError, WorkerLostError, parts_of
-from ..losses import attempted
+from ..losses import retry_after_loss
 from .events import again as made_again
 from .events import tell
 from .group import Group, group_of
@@ -128,7 +128,7 @@ def first_made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, 
         tell(there.client, made_again("a graph", len(there.addresses)))
         _log.warning("%s; building goes on, on %d workers", loss, len(there.addresses))
 
-    return attempted(lambda: _made(build, there, given), again, lambda: retries_of(there.client))
+    return retry_after_loss(lambda: _made(build, there, given), again, lambda: retries_of(there.client))
 
 
 def _made(build: Callable[..., M], cluster: Cluster, sources: Mapping[str, Any]) -> M:
@@ -222,7 +222,7 @@ def kept_up(handle: Handle, call: Callable[[], T]) -> T:
         leave_out(handle)
         return call()
 
-    return attempted(
+    return retry_after_loss(
         attempt,
         lambda loss: restore(handle),
         lambda: retries_of(before[0].client),

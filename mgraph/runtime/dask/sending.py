@@ -33,7 +33,7 @@ SEND = "mgraph_send"
 _sending: set["asyncio.Future[Future]"] = set()
 
 #: What was sent of pieces that stay on workers as long as the caller has them, by client and worker.
-_STAYING: WeakKeyDictionary[Any, dict[tuple[str, str], Future]] = WeakKeyDictionary()
+_persistent: WeakKeyDictionary[Any, dict[tuple[str, str], Future]] = WeakKeyDictionary()
 
 
 def on_host(piece: Any, address: str, blocks: list[Future]) -> Any:
@@ -84,12 +84,12 @@ def sent(
         parcel, lent = found
         lending.enter_context(contextlib.closing(lent))  # which keeps it, too
         return parcel
-    there = {key: sent for key, sent in _STAYING.get(piece, {}).items() if sent.status == "finished"}
+    there = {key: sent for key, sent in _persistent.get(piece, {}).items() if sent.status == "finished"}
     key = client.id, address
     if key not in there:
         # A copy, as workers of this process would keep the piece itself.
         there[key] = moved(watch, session, address, readers, copy.copy(piece))
-    _STAYING[piece] = there
+    _persistent[piece] = there
     return there[key]
 
 

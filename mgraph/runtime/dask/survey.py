@@ -256,7 +256,7 @@ def _survey(
         watch.addresses = tuple(addresses)
         try:
             with shared.offered() as token:
-                task = worker.meeting(device, token)
+                task = worker.probe_task(device, token)
                 met = {a: tasks.submit(client, a, *task, key=tasks.key_of("", "meet")) for a in addresses}
                 answers = tasks.results(watch, met)
             break
@@ -270,7 +270,7 @@ def _survey(
             RuntimeWarning,
             stacklevel=2,
         )
-    sights = _acquainted(dict(zip(addresses, answers, strict=True)))
+    sights = _check_versions(dict(zip(addresses, answers, strict=True)))
     found = devices_of(sights, device)
     return found if wanted is not None else _spare(found), sights
 
@@ -398,18 +398,18 @@ def _spare(specs: dict[str, DeviceSpec]) -> dict[str, DeviceSpec]:
     return spare
 
 
-def _acquainted(answers: dict[str, worker.WorkerInfo | tuple[str, str]]) -> dict[str, worker.WorkerInfo]:
+def _check_versions(answers: dict[str, worker.WorkerInfo | tuple[str, str]]) -> dict[str, worker.WorkerInfo]:
     """Return what `worker.meet` answered, by address, or raise VersionError if a worker has another mgraph or none."""
-    strangers = {address: answer for address, answer in answers.items() if not isinstance(answer, worker.WorkerInfo)}
-    if not strangers:
+    mismatched = {address: answer for address, answer in answers.items() if not isinstance(answer, worker.WorkerInfo)}
+    if not mismatched:
         return cast(dict[str, worker.WorkerInfo], answers)
     here = platform.python_version()
     problems = [
         f"the worker {address} {problem}" + (f", under Python {python}" if python != here else "")
-        for address, (problem, python) in strangers.items()
+        for address, (problem, python) in mismatched.items()
     ]
     raise VersionError(
         f"{'; '.join(problems)}: this client has mgraph {__version__}"
-        + (f", under Python {here}" if any(python != here for _, python in strangers.values()) else "")
+        + (f", under Python {here}" if any(python != here for _, python in mismatched.values()) else "")
         + "; install that version for every worker"
     )

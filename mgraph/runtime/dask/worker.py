@@ -342,7 +342,7 @@ class WorkerInfo(NamedTuple):
 def meet(version: str, device: str | None, token: object) -> object:
     """Task: return the worker's `WorkerInfo`, or what is wrong with its installation of mgraph.
 
-    It is sent as source code (see `meeting`), so it uses no name of this module and runs on a worker without mgraph.
+    It is sent as source code (see `probe_task`), so it uses no name of this module and runs on a worker without mgraph.
 
     Parameters
     ----------
@@ -369,7 +369,7 @@ def meet(version: str, device: str | None, token: object) -> object:
     return problem, platform.python_version()
 
 
-def meeting(device: str | None, token: Token | None) -> tuple[Any, ...]:
+def probe_task(device: str | None, token: Token | None) -> tuple[Any, ...]:
     """Return `meet` as a task's function and arguments that every worker understands.
 
     Functions are pickled by name, for which the worker needs mgraph, or as byte code, for which it needs the same
