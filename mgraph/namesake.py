@@ -53,6 +53,6 @@ def conflict() -> str | None:
 
 def replaced() -> str | None:
     """Return a message if what is imported as `mgraph` is the other package, with which nothing works; else None."""
-    if hasattr(sys.modules["mgraph"], "ApspResult"):
+    if hasattr(sys.modules["mgraph"], "warn_of_neighbour"):
         return None
     return f"the package mgraph that Python finds is another distribution's: {_REMEDY}"

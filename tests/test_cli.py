@@ -32,7 +32,7 @@ from mgraph.device.clock import COMPILING
 from mgraph.generate import rmat
 from mgraph.planner import largest, plan
 from mgraph.planning.rates import keep, rates
-from tests.support.commands import failed, invoke, misused, ok
+from tests.support.commands import failed, invoke, main_command, misused, ok
 from tests.support.parameters import exhaustive
 
 ROOT = Path(__file__).parents[1]
@@ -293,7 +293,7 @@ def test_several_files_are_one_graph(tmp_path, cycle):
     ):
         with pytest.raises(mgraph.MgraphError) as caught:
             mgraph.read(given if len(given) > 1 else given[0], **options)
-        with click.Context(main.commands["bfs"]):
+        with click.Context(main_command("bfs")):
             said = messages.Failure(caught.value).message
         code = 2 if options else 1  # arguments that cannot be used, or a failure
         options = [word for name, value in options.items() for word in (f"--{name}", value)]

@@ -2,6 +2,7 @@
 
 import shlex
 import subprocess
+import sys
 from shutil import which
 
 import click
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.cli import main
+from mgraph.cli.commands import MODULES
 from tests.support.commands import invoke, ok
 from tests.support.tntp import BRAESS, network_text, trips_text
 
@@ -48,6 +51,24 @@ def example(name):
     assert found and line.count("\n") == 1, f"mgraph {name} --help has no example in one line"
     assert before.startswith("Usage: ")
     return shlex.split(line)
+
+
+def test_the_module_of_each_command_is_known():
+    made = {entry.command.name for entry in ALGORITHMS.values() if entry.command}
+    assert main.commands.keys() == MODULES.keys() | made and not MODULES.keys() & made
+
+
+def test_a_command_is_imported_without_the_others():
+    program = """
+import sys, click
+from mgraph.cli import main
+main(["--version"], standalone_mode=False)
+assert main.get_command(click.Context(main), "run").name == "run"
+print(*sorted(name.removeprefix("mgraph.cli.") for name in sys.modules if name.startswith("mgraph.cli.")))
+print(*sorted(sys.modules.keys() & {"numpy", "mgraph.public", "importlib.metadata", "importlib.resources"}))
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[1:] == ["commands interrupts messages script", ""]
 
 
 def test_commands_that_are_not_run_exist():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mgraph.cli import main
+from tests.support.commands import main_command
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 CLUSTERS = ["cluster.yaml", "gpu-cluster.yaml"]
@@ -95,9 +95,9 @@ def test_options_exist(path):
         text = " ".join(manifest("job.yaml")["spec"]["template"]["spec"]["containers"][0]["args"])
     scripts = r"(?:mgraph|(?:cpu|gpu)\.sbatch) "
     for name, words in re.findall(scripts + r"(apsp|sssp|info|plan)\b([^#\n]*)", text):
-        known = {option for parameter in main.commands[name].params for option in parameter.opts}
+        known = {option for parameter in main_command(name).params for option in parameter.opts}
         assert set(re.findall(r" (--[a-z-]+)", words)) <= known, name
     for words in re.findall(r'mgraph "\$1"(.*)', text):
-        known = {option for parameter in main.commands["apsp"].params for option in parameter.opts}
+        known = {option for parameter in main_command("apsp").params for option in parameter.opts}
         options = re.findall(r" (--[a-z-]+)", words)
         assert options and set(options) <= known

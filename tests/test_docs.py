@@ -37,7 +37,7 @@ from mgraph.planning.shape import Shape
 from mgraph_bench.amounts import seconds
 from mgraph_bench.commands import bench
 from tests.support import formats
-from tests.support.commands import ok
+from tests.support.commands import main_command, ok
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -168,7 +168,7 @@ def test_commands_have_the_options_that_are_shown(words):
     if name == "bench":
         command = bench.commands[words[0] if words[0] in bench.commands else "run"]
     else:
-        command = main if name.startswith("-") else main.commands[name]
+        command = main if name.startswith("-") else main_command(name)
         command = getattr(command, "commands", {}).get(words[0], command) if words else command
     known = {spelled for option in command.params for spelled in (*option.opts, *option.secondary_opts)}
     assert {word for word in words if re.match("--?[a-z]", word)} <= known
@@ -194,7 +194,7 @@ def test_every_method_is_explained_and_no_other(heading, command):
     section = PAGES["docs/calls.md"].read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     table = re.findall(r"^\| (`\".*?) \|", section, re.MULTILINE)
     explained = re.findall('"(.*?)"', " ".join(table))
-    (option,) = (option for option in main.commands[command].params if option.name == "method")
+    (option,) = (option for option in main_command(command).params if option.name == "method")
     assert sorted(["auto", *explained]) == sorted(re.split(r", | or ", option.help.rstrip(".")))
 
 

@@ -13,17 +13,5 @@ from .. import namesake
 if _replaced := namesake.replaced():
     sys.exit(f"mgraph: error: {_replaced}")
 
-from . import algorithms as algorithms
-from . import completion as completion
-from . import datasets as datasets
-from . import hierarchies as hierarchies
-from . import machine as machine
-from . import measures as measures
-from . import plans as plans
-from . import residents as residents
-from . import resuming as resuming
-from . import road_tables as road_tables
-from . import roads as roads
-from . import script as script
 from .commands import Command as Command
 from .commands import main as main

@@ -1,22 +1,24 @@
 """The commands of ``mgraph``: what each does with errors, and the group of them, other packages' commands too."""
 
 import contextlib
+import importlib
 import logging
 import signal
 import sys
 import traceback
 import warnings
-from importlib import metadata
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-import mgraph
-
-from ..device.notice import NOTICE
+from .. import lazy
 from ..errors import FormatError, InputError, MemoryLimitError, MissingPackageError, OutputExistsError, interrupted
+from ..version import __version__
 from .interrupts import Terminated, closed
 from .messages import Failure, Misuse, one_line, show_warning
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 #: Where a command's context has the words by which it was called.
 WORDS = "mgraph.words"
@@ -53,7 +55,8 @@ class Command(WithExample):
             logging.disable()  # our error replaces Dask's long log message
         try:
             silent = ctx.params.get("quiet") or ctx.params.get("as_json") or closed(sys.stderr)
-            with warnings.catch_warnings(), contextlib.nullcontext() if silent else NOTICE.everywhere():
+            notice = importlib.import_module("mgraph.device.notice").NOTICE  # with NumPy, which the group does without
+            with warnings.catch_warnings(), contextlib.nullcontext() if silent else notice.everywhere():
                 warnings.showwarning = show_warning
                 return super().invoke(ctx)
         except KeyboardInterrupt as error:
@@ -82,7 +85,7 @@ def _stop(ctx: click.Context, error: BaseException | None = None) -> NoReturn:
 COMMANDS = "mgraph.commands"
 
 
-def _loaded(point: metadata.EntryPoint) -> click.Command:
+def _loaded(point: "metadata.EntryPoint") -> click.Command:
     command = point.load()
     if not isinstance(command, click.Command):
         raise TypeError(f"{point.value} is not a click command")
@@ -100,6 +103,28 @@ def _without(name: str, error: Exception) -> click.Command:
     return Command(name, callback=fail, short_help=f"({why})", add_help_option=False, context_settings=anything)
 
 
+#: The modules that have the commands. Each is imported when one of its commands is asked for.
+MODULES = {
+    "calibrate": ".machine",
+    "completion": ".completion",
+    "datasets": ".datasets",
+    "flows": ".hierarchies",
+    "hierarchy": ".hierarchies",
+    "info": ".machine",
+    "load": ".residents",
+    "measures": ".measures",
+    "pairs": ".hierarchies",
+    "plan": ".plans",
+    "resume": ".resuming",
+    "roads": ".road_tables",
+    "run": ".script",
+    "unload": ".residents",
+    "warm-up": ".machine",
+}
+
+#: The module of all others, which are made from the registry of algorithms.
+_ALGORITHMS = ".algorithms"
+
 #: Calls of the library that are options of another command.
 _ELSEWHERE = {
     "closeness": "mgraph measures --closeness",
@@ -116,18 +141,24 @@ _ELSEWHERE = {
 
 
 class Commands(WithExample, click.Group):
-    """The commands, including those of other packages. Errors before a command runs, as in its help, are one line."""
+    """The commands, including those of other packages; each is imported when it is asked for.
+
+    Errors before a command runs, as in its help, are one line.
+    """
 
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
-        return sorted({*super().list_commands(ctx), *metadata.entry_points(group=COMMANDS).names})
+        for module in {*MODULES.values(), _ALGORITHMS}:
+            importlib.import_module(module, __package__)
+        return sorted({*super().list_commands(ctx), *lazy.metadata().entry_points(group=COMMANDS).names})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name; None where there is none."""
+        importlib.import_module(MODULES.get(cmd_name, _ALGORITHMS), __package__)
         found = super().get_command(ctx, cmd_name)
-        others = () if found is not None else metadata.entry_points(group=COMMANDS, name=cmd_name)
+        others = () if found is not None else lazy.metadata().entry_points(group=COMMANDS, name=cmd_name)
         for point in others:
             try:
                 return _loaded(point)
@@ -160,6 +191,6 @@ class Commands(WithExample, click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Example: mgraph apsp --rmat 8",
 )
-@click.version_option(mgraph.__version__, prog_name="mgraph")
+@click.version_option(__version__, prog_name="mgraph")
 def main() -> None:
     """Graph algorithms by one call: on a CPU, on one GPU, on all GPUs of a host, on a Dask cluster."""

@@ -7,9 +7,7 @@ from typing import Any, TextIO
 
 import click
 
-import mgraph
-
-from ..errors import Argument, ArgumentValue, StructuredError, printable
+from ..errors import Argument, ArgumentValue, MgraphError, StructuredError, printable
 
 
 class Failure(click.ClickException):
@@ -19,7 +17,7 @@ class Failure(click.ClickException):
         text = str(error)
         if isinstance(error, OSError) and error.strerror:
             text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-        elif isinstance(error, mgraph.MgraphError):
+        elif isinstance(error, MgraphError):
             text = _sentence(error)
         else:
             text = f"{type(error).__name__}: {text} (--debug shows where)"

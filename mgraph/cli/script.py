@@ -3,7 +3,6 @@
 It is run in this process, by the name ``__main__``. Neither SciPy nor NetworkX is imported before the script does it.
 """
 
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
@@ -17,15 +16,18 @@ from typing import Any, cast
 
 import click
 
-from .. import report
+from ..report import start, watch_networkx
 from .commands import WithExample, main
 
 #: The variable by which NetworkX knows backends to prefer.
 PRIORITY = "NETWORKX_BACKEND_PRIORITY"
 
 
-class _Loader(importlib.abc.Loader):
-    """A module's own loader, and what is done when it has loaded the module."""
+class _Loader:
+    """A module's own loader, and what is done when it has loaded the module.
+
+    It does not derive from `importlib.abc`, nor does the finder, as that imports more than all of this command.
+    """
 
     def __init__(self, own: Any, then: Callable[[], object]) -> None:
         self._own, self._then = own, then
@@ -42,7 +44,7 @@ class _Loader(importlib.abc.Loader):
         self._then()
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Finds modules as usual, and adds to some what is done after their first import."""
 
     def __init__(self, after: dict[str, Callable[[], object]]) -> None:
@@ -54,7 +56,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         spec = None if then is None else importlib.util.find_spec(fullname)
         if spec is None or then is None or spec.loader is None:
             return None
-        spec.loader = _Loader(spec.loader, then)
+        spec.loader = cast(Any, _Loader(spec.loader, then))
         return spec
 
 
@@ -82,8 +84,8 @@ def run(script: Path, arguments: tuple[str, ...]) -> None:
     """
     others = [name for name in os.environ.get(PRIORITY, "").split(",") if name]
     os.environ[PRIORITY] = ",".join(dict.fromkeys(["mgraph", *others]))
-    sys.meta_path.insert(0, _Finder({"scipy.sparse.csgraph": _enable, "networkx": report.watch_networkx}))
-    report.start(unedited=True)
+    sys.meta_path.insert(0, _Finder({"scipy.sparse.csgraph": _enable, "networkx": watch_networkx}))
+    start(unedited=True)
     sys.argv[:] = [str(script), *arguments]
     sys.path[0] = str(script.resolve().parent)
     try:

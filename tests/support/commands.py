@@ -2,9 +2,15 @@
 
 import contextlib
 
+import click
 from click.testing import CliRunner
 
 from mgraph.cli import main
+
+
+def main_command(name):
+    """Return a command of the command line, which is imported when it is asked for."""
+    return main.get_command(click.Context(main), name)
 
 
 def invoke(*arguments):
