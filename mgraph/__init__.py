@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from . import cluster as cluster
     from . import csgraph as csgraph
     from . import roads as roads
+    from .algorithms.calls import *
     from .cluster import DistributedGraph as DistributedGraph
     from .cluster import resident as resident
     from .public import *

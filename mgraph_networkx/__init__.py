@@ -1,7 +1,6 @@
-"""What NetworkX asks of mgraph when it is imported; `mgraph.networkx`, with the engine, is imported by the first call.
+"""What NetworkX asks of mgraph: when it is imported, and in `backend` before each call.
 
-It is a package of its own because ``import networkx`` imports it, and any module of `mgraph` would import the engine's
-arrays with it.
+It is a package of its own because ``import networkx`` imports it, and `mgraph.networkx` imports the engine.
 """
 
 #: The functions of NetworkX that mgraph runs.

@@ -1,5 +1,6 @@
 """NetworkX's backend: NetworkX's own tests, run on it, and comparisons with NetworkX on random graphs."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -117,3 +118,22 @@ def test_importing_networkx_does_not_import_the_engine(installed):
     )
     ended = subprocess.run([sys.executable, "-c", program], env=installed, capture_output=True, text=True, timeout=800)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_call_that_is_left_to_networkx_does_not_import_the_engine(installed):
+    program = (
+        "import sys, networkx; assert networkx.diameter(networkx.path_graph(5)) == 4;"
+        "assert 'mgraph_networkx.gains' in sys.modules and not sys.modules.keys() & {'mgraph.networkx', 'numpy'}"
+    )
+    preferring = installed | {"NETWORKX_BACKEND_PRIORITY": "mgraph"}
+    ended = subprocess.run([sys.executable, "-c", program], env=preferring, capture_output=True, text=True, timeout=800)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("name", mgraph_networkx.FUNCTIONS)
+def test_functions_have_the_arguments_of_networkx(name):
+    """By NetworkX's own it is decided whether mgraph can run a call."""
+    theirs = inspect.signature(networkx.utils.backends._registered_algorithms[name].orig_func).parameters.values()
+    ours = inspect.signature(getattr(backend, name)).parameters.values()
+    facts = [[(each.name, each.kind, each.default) for each in parameters] for parameters in (ours, theirs)]
+    assert facts[0] == facts[1]

@@ -1,12 +1,11 @@
 """NetworkX's backend: what NetworkX asks of it, and its functions by NetworkX's names.
 
-NetworkX imports this module by its entry point when mgraph is to run a call for the first time; `mgraph_networkx` says
-before which functions there are. The graph that a function gets is a `ConvertedGraph`.
+This module is imported when mgraph is to run a call for the first time: before that `mgraph_networkx` answers NetworkX.
+The graph that a function gets is a `ConvertedGraph`.
 """
 
-from mgraph_networkx import FUNCTIONS as _FUNCTIONS
+from mgraph_networkx.gains import can_run, should_run
 
-from .. import report as _report
 from .betweenness import (
     betweenness_centrality,
     betweenness_centrality_subset,
@@ -27,6 +26,7 @@ from .components import (
     strongly_connected_components,
     weakly_connected_components,
 )
+from .conversions import EXPECTED_FAILURES, convert_from_nx, convert_to_nx, on_start_tests
 from .converted import ConvertedGraph
 from .dense import (
     floyd_warshall,
@@ -56,7 +56,6 @@ from .measures import (
     wiener_index,
 )
 from .registered import FUNCTIONS as _REGISTERED
-from .running import EXPECTED_FAILURES, can_run, convert_from_nx, convert_to_nx, on_start_tests, should_run
 from .traversal import (
     ancestors,
     bfs_edges,
@@ -112,10 +111,6 @@ from .weighted import (
 )
 
 globals().update(_REGISTERED)
-
-if _report.active() is not None:
-    _report.watch_networkx()
-    globals().update({_name: _report.watched(_name, globals()[_name]) for _name in _FUNCTIONS})
 
 __all__ = [
     "EXPECTED_FAILURES",

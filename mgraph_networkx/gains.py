@@ -1,25 +1,14 @@
-"""Which calls of NetworkX mgraph can run, and which it should; conversions of graphs both ways."""
+"""Which calls of NetworkX mgraph can run, and which it should: what NetworkX asks before each, without the engine."""
 
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import networkx as nx
 
-from mgraph_networkx import FUNCTIONS
-
-from .. import lazy, report
-from . import betweenness, components, dense, generic, measures, registered, traversal, trees, unweighted, weighted
-from .converted import ConvertedGraph
-
-#: NetworkX's own tests that fail where mgraph runs its calls, each with the reason.
-EXPECTED_FAILURES = {
-    "TestBellmanFordAndGoldbergRadzik::test_find_negative_cycle_longer_cycle": "the cycle begins at another node",
-}
-
-_MODULES = (betweenness, components, dense, generic, measures, registered, traversal, trees, unweighted, weighted)
+from mgraph import report
 
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {
@@ -33,15 +22,15 @@ _DECLINED = {
 }
 
 
-def _function(name: str) -> Callable[..., Any]:
-    """Return the backend's function of a name."""
-    found: Callable[..., Any] = next(vars(module)[name] for module in _MODULES if name in vars(module))
-    return found
+@functools.cache
+def _signature(name: str) -> inspect.Signature:
+    """Return the signature of a function of NetworkX, without what it adds for backends; mgraph's has the same."""
+    return inspect.signature(nx.utils.backends._registered_algorithms[name].orig_func)
 
 
 def _arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return a call's arguments by name, with the defaults."""
-    bound = inspect.signature(_function(name)).bind(*args, **kwargs)
+    bound = _signature(name).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.arguments
 
@@ -93,7 +82,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     if "G" not in arguments:
         return True
     graph = arguments["G"]
-    if not isinstance(graph, (nx.Graph, ConvertedGraph)):
+    if not isinstance(graph, nx.Graph) and not is_converted(graph):
         return f"G is a {type(graph).__name__}"
     if not len(graph):
         return "the graph has no nodes"
@@ -140,7 +129,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     least = _gains(name, arguments)
     if least is None:
         return "NetworkX searches from both ends"
-    ready = isinstance(graph, ConvertedGraph) or bool(_known(graph))
+    ready = is_converted(graph) or bool(known(graph))
     cold = report.is_cold()
     needed = least.cold if cold else least.converted if ready else least.original
     if needed is None:
@@ -173,31 +162,76 @@ _SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = (
 #: A spanning tree gains less than a process takes to load kernels: one alone is NetworkX's.
 _TREE, _DENSE, _STRONG = Gains(1000, None), Gains(200, 200, 400), Gains(300, 3000)
 
-#: Functions that take more, or less, than a search from every node.
+#: Functions that do not take a search from every node.
 _GAINS = (
-    dict.fromkeys(vars(traversal), _SEARCH)
-    | dict.fromkeys(vars(components), _SEARCH)
-    | dict.fromkeys((name for name in FUNCTIONS if "strongly" in name or name == "condensation"), _STRONG)
-    | dict.fromkeys(vars(unweighted), _SEARCH)
-    | dict.fromkeys(vars(weighted), _BY_WEIGHT)
+    dict.fromkeys(
+        (
+            "single_source_shortest_path",
+            "single_source_shortest_path_length",
+            "single_target_shortest_path",
+            "single_target_shortest_path_length",
+            "predecessor",
+            "bfs_edges",
+            "bfs_tree",
+            "bfs_predecessors",
+            "bfs_successors",
+            "bfs_layers",
+            "generic_bfs_edges",
+            "descendants_at_distance",
+            "descendants",
+            "ancestors",
+            "connected_components",
+            "number_connected_components",
+            "is_connected",
+            "node_connected_component",
+            "weakly_connected_components",
+            "number_weakly_connected_components",
+            "is_weakly_connected",
+            "core_number",
+        ),
+        _SEARCH,
+    )
+    | dict.fromkeys(
+        (
+            "dijkstra_path",
+            "dijkstra_path_length",
+            "single_source_dijkstra",
+            "single_source_dijkstra_path",
+            "single_source_dijkstra_path_length",
+            "multi_source_dijkstra",
+            "multi_source_dijkstra_path",
+            "multi_source_dijkstra_path_length",
+            "dijkstra_predecessor_and_distance",
+            "voronoi_cells",
+        ),
+        _BY_WEIGHT,
+    )
     | dict.fromkeys(
         (
             "bellman_ford_path",
             "bellman_ford_path_length",
-            "bellman_ford_predecessor_and_distance",
-            "find_negative_cycle",
-            "goldberg_radzik",
-            "negative_edge_cycle",
             "single_source_bellman_ford",
             "single_source_bellman_ford_path",
             "single_source_bellman_ford_path_length",
+            "bellman_ford_predecessor_and_distance",
+            "goldberg_radzik",
+            "negative_edge_cycle",
+            "find_negative_cycle",
         ),
         _BY_ANY_WEIGHT,
     )
-    | dict.fromkeys((name for name in FUNCTIONS if name.startswith("all_pairs_") or name == "johnson"), _EVERY)
-    | dict.fromkeys(registered.FUNCTIONS, _SEARCH)
+    | dict.fromkeys(
+        (
+            "strongly_connected_components",
+            "number_strongly_connected_components",
+            "is_strongly_connected",
+            "kosaraju_strongly_connected_components",
+            "condensation",
+        ),
+        _STRONG,
+    )
     | dict.fromkeys(("minimum_spanning_edges", "minimum_spanning_tree"), _TREE)
-    | {"floyd_warshall_numpy": _DENSE, "voronoi_cells": _BY_WEIGHT}
+    | {"floyd_warshall_numpy": _DENSE}
 )
 
 
@@ -228,80 +262,13 @@ def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:
     return _GAINS.get(name, _EVERY)
 
 
-def _known(graph: Any) -> ConvertedGraph | None:
+def is_converted(graph: Any) -> bool:
+    """Return whether a graph is one of the backend's, `mgraph.networkx.ConvertedGraph`."""
+    return getattr(graph, "__networkx_backend__", None) == "mgraph"
+
+
+def known(graph: Any) -> Any:
     """Return what NetworkX has kept of a graph's conversion, if it keeps any."""
     cache = (getattr(graph, "__networkx_cache__", None) or {}) if nx.config.cache_converted_graphs else {}
-    kept = cache.get("backends", {}).get(ConvertedGraph.__networkx_backend__, {}).values()
-    return next((known for known in kept if isinstance(known, ConvertedGraph)), None)
-
-
-def convert_from_nx(graph: Any, **wanted: Any) -> ConvertedGraph:
-    """Return a NetworkX graph as one of the backend's; all calls get the same one, but for a view of another graph.
-
-    A view is converted at every call: NetworkX does not drop what it keeps with a view when the graph below changes.
-
-    Parameters
-    ----------
-    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-        The graph.
-    **wanted
-        Attributes that are to be preserved. All are, as they are read from the original graph.
-
-    Returns
-    -------
-    ConvertedGraph
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from mgraph.networkx import convert_from_nx
-    >>> len(convert_from_nx(networkx.path_graph(3)))
-    3
-    """
-    if hasattr(graph, "_graph"):  # a view, which NetworkX is told to keep nothing with
-        graph.__networkx_cache__ = None
-    known = _known(graph)
-    return ConvertedGraph(graph) if known is None else known
-
-
-def convert_to_nx(result: Any) -> Any:
-    """Return the NetworkX graph that was converted; any other result as it is.
-
-    Parameters
-    ----------
-    result : ConvertedGraph or object
-        A graph, or what a function returns.
-
-    Returns
-    -------
-    networkx.Graph or object
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from mgraph.networkx import convert_from_nx, convert_to_nx
-    >>> graph = networkx.path_graph(3)
-    >>> convert_to_nx(convert_from_nx(graph)) is graph
-    True
-    """
-    return result.original if isinstance(result, ConvertedGraph) else result
-
-
-def on_start_tests(items: Iterable[Any]) -> None:
-    """Mark those of NetworkX's tests that are expected to fail.
-
-    Parameters
-    ----------
-    items : sequence of pytest.Item
-        The tests.
-
-    Examples
-    --------
-    >>> from mgraph.networkx import on_start_tests
-    >>> on_start_tests([])
-    """
-    pytest = lazy.optional("pytest", "on_start_tests()")
-    for item in items:
-        reason = EXPECTED_FAILURES.get(item.nodeid.partition("::")[2])
-        if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+    kept = cache.get("backends", {}).get("mgraph", {}).values()
+    return next((each for each in kept if is_converted(each)), None)

@@ -1,0 +1,35 @@
+"""NetworkX's backend as NetworkX imports it with its first call: what decides at once, and all else when it is asked.
+
+The functions are those of `mgraph.networkx`, which the first call that mgraph is to run imports with the engine. A
+script of small graphs runs without it.
+"""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from mgraph import report
+
+from . import FUNCTIONS
+from .gains import can_run as can_run
+from .gains import should_run as should_run
+
+
+def _deferred(name: str) -> Callable[..., Any]:
+    """Return a function that calls that of `mgraph.networkx`."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return __getattr__(name)(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    return function if report.active() is None else report.watched(name, function)
+
+
+if report.active() is not None:
+    report.watch_networkx()
+
+globals().update({name: _deferred(name) for name in FUNCTIONS})
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(importlib.import_module("mgraph.networkx"), name)
