@@ -16,8 +16,17 @@ project = "mgraph"
 author = "the mgraph developers"
 version = release = mgraph.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+autosummary_generate = False
 html_theme = "furo"
+html_show_copyright = False
 html_title = f"mgraph {release}"
 html_static_path = ["_static"]
 html_css_files = ["mgraph.css"]
@@ -60,9 +69,15 @@ def skipped(app: Any, what: str, name: str, member: Any, skip: bool, options: An
     return True if name.isupper() else None
 
 
+def without_last_blank_lines(app: Any, name: str, source: list[str]) -> None:
+    """Leave out the blank line after an example, which ends the output for doctest."""
+    source[0] = re.sub(r"^(```python\n.*?)\n+^```$", r"\1\n```", source[0], flags=re.MULTILINE | re.DOTALL)
+
+
 def setup(app: Any) -> None:
     """Draw the pictures, and connect what Sphinx calls."""
     app.connect("autodoc-skip-member", skipped)
+    app.connect("source-read", without_last_blank_lines)
     for page in sorted(Path(__file__).parent.rglob("*.md")):
         pictures.draw(page)
 
