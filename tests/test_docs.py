@@ -14,6 +14,7 @@ Of the blocks of a shell, marked ``sh``, the options of mgraph's commands are ch
 
 import doctest
 import functools
+import inspect
 import json
 import re
 import shlex
@@ -29,6 +30,7 @@ import numpy as np
 import pytest
 
 import mgraph
+from mgraph.algorithms import calls
 from mgraph.algorithms.apsp import plan as all_pairs
 from mgraph.algorithms.distances import plan as distances
 from mgraph.algorithms.registry import ALGORITHMS
@@ -172,6 +174,13 @@ def test_commands_have_the_options_that_are_shown(words):
         command = getattr(command, "commands", {}).get(words[0], command) if words else command
     known = {spelled for option in command.params for spelled in (*option.opts, *option.secondary_opts)}
     assert {word for word in words if re.match("--?[a-z]", word)} <= known
+
+
+def test_the_reference_opens_with_a_line_for_each_call():
+    tables = (ROOT / "docs" / "api" / "index.rst").read_text().partition(".. toctree::")[0]
+    listed = re.findall(r"^   (\w+)$", tables, re.MULTILINE)
+    made = {name for name in calls.NAMES if inspect.isfunction(getattr(mgraph, name))}
+    assert made <= set(listed) and len(listed) == len(set(listed))
 
 
 @pytest.mark.parametrize("words", [each for each in commands() if each.values[0][0] == "plan"])

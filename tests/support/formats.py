@@ -60,7 +60,8 @@ def table() -> str:
     heads = ["call", "command", *(", ".join(f"`{suffix}`" for suffix in column) for column in COLUMNS)]
     lines = [heads, ["---"] * len(heads)]
     for call, result, command in rows():
-        lines.append([call, f"`mgraph {command.name}`" if command else "none: it takes many graphs", *cells(result, command)])
+        named = f"`mgraph {command.name}`" if command else "none: it takes many graphs"
+        lines.append([call, named, *cells(result, command)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
