@@ -484,7 +484,7 @@ def test_a_scheduler_that_is_stopped_in_a_call(tmp_path):
     ]
     scheduler = started[0]
     try:
-        wait_until(file.exists)
+        wait_until(lambda: file.exists() and file.stat().st_size > 0)  # it is written a moment after it is made
         with connect(scheduler_file=file, timeout=SOON) as client:
             wait_until(lambda: present(client))
             stopping = then(client, lambda: scheduler.send_signal(signal.SIGSTOP))

@@ -9,7 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("options", [[], pytest.param(["--all"], marks=pytest.mark.exhaustive)], ids=str)
+EVERYTHING = pytest.param(["--all"], marks=[pytest.mark.exhaustive, pytest.mark.timeout(3600)])
+
+
+@pytest.mark.parametrize("options", [[], EVERYTHING], ids=str)
 def test_forged_files_end_in_an_answer_or_an_error(options):
     """In another process, so that a signal ends that one."""
     command = [sys.executable, "-m", "tests.forge", *options]
