@@ -33,10 +33,10 @@ _LOOKS = {"cuda": 3.5, "cpu": 6.0}
 
 #: Vertices and edges up to which one core of a CPU searches alone, and the power of their number by which more cores
 #: are faster, measured with up to 16: they share the memory.
-_ALONE, _TOGETHER = 1 << 21, 0.75
+_ONE_CORE_UP_TO, _CORES_EXPONENT = 1 << 21, 0.75
 
 #: Levels of a search from which on a CPU pushes from every vertex, by lists, and what that takes in edges.
-_THIN, _A_THIN_VERTEX = 64, 2
+_LONG_SEARCH_LEVELS, _LONG_SEARCH_EDGES_PER_VERTEX = 64, 2
 
 #: Vertices from which on the bitmap that is looked at exceeds half of a GPU's cache, and how much longer a look takes:
 #: measured on Kronecker 28.
@@ -236,9 +236,9 @@ def _predicted(n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, shape
     elif kind == "cpu":
         if not few:
             looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
-            looked += _A_THIN_VERTEX * n * (shape.levels > _THIN)
-        if shape.levels <= _THIN and n + m > _ALONE:
-            looked /= specs[0].cores ** _TOGETHER
+            looked += _LONG_SEARCH_EDGES_PER_VERTEX * n * (shape.levels > _LONG_SEARCH_LEVELS)
+        if shape.levels <= _LONG_SEARCH_LEVELS and n + m > _ONE_CORE_UP_TO:
+            looked /= specs[0].cores ** _CORES_EXPONENT
     return _Predicted(depth, looked / (rates.search * len(specs)), per_level, per_level)
 
 

@@ -307,18 +307,18 @@ def planned(
     why_not = {"hierarchy": searches_only or preparation.why_not, "blocked": searches_only or rounds}
     if method == "auto" and targets is not None and request.fewer_targets:
         with contextlib.suppress(MemoryLimitError):
-            turned = replace(request, sources=targets, targets=request.sources, nearest=None, measures=0)
-            choice = {named: _searching(turned, named), "hierarchy": _sweeping(turned, preparation)}
+            from_targets = replace(request, sources=targets, targets=request.sources, nearest=None, measures=0)
+            choice = {named: _searching(from_targets, named), "hierarchy": _sweeping(from_targets, preparation)}
             searched = _best(choice, named, why_not, memory_limit)
             name = searched.method + FROM_TARGETS
             ways[name], why_not[name] = (
-                _turned(request, searched),
+                _searching_from_targets(request, searched),
                 "" if request.exact or searched.method == "hierarchy" else INEXACT,
             )
     return _best(ways, named, why_not, memory_limit)
 
 
-def _turned(request: _Request, searched: Plan) -> Plan:
+def _searching_from_targets(request: _Request, searched: Plan) -> Plan:
     """Return the plan of searches from the targets, after which the columns are kept as rows on the host."""
     k, t, on_host = request.sources, searched.detail.sources, request.kind == "cpu"
     wanted = request.wide, request.measured, request.nearest is not None
@@ -327,7 +327,7 @@ def _turned(request: _Request, searched: Plan) -> Plan:
         searched,
         peak_bytes=tuple(peak + kept * on_host for peak in searched.peak_bytes),
         host_bytes=searched.host_bytes + kept * (not on_host),
-        detail=replace(searched.detail, sources=k, columns=request.wide, turned=t),
+        detail=replace(searched.detail, sources=k, columns=request.wide, from_targets=t),
     )
 
 
