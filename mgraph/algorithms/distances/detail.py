@@ -90,7 +90,8 @@ class DistancesDetail(Detail):
         """Yield the number of sources, or of targets, at a time, whether they share reads, and the hierarchy."""
         how = ", each searched from by itself" if self.apart else ""
         if self.from_targets:
-            yield f"searched from the targets, against the edges: {self.batch:,} at a time, of {self.from_targets:,}{how}"
+            targets = f"{self.batch:,} at a time, of {self.from_targets:,}"
+            yield f"searched from the targets, against the edges: {targets}{how}"
         else:
             yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         yield from self.preparing(plan)
