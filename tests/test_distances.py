@@ -198,23 +198,23 @@ def test_negative_weights():
 @pytest.mark.parametrize("method", ["auto", "johnson", "blocked", "hierarchy"])
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 def test_a_negative_cycle_counts_if_a_source_reaches_it(method, dtype):
-    def searched(sources, turned=False, **options):
+    def searched(sources, from_targets=False, **options):
         src, dst = [0, 2, 3, 2, 4], [1, 3, 2, 1, 5]
-        ends = (dst, src) if turned else (src, dst)
+        ends = (dst, src) if from_targets else (src, dst)
         graph = mgraph.Graph.from_edges(*ends, np.array([1, -3, 2, 7, -1], dtype))
-        return mgraph.distances(graph, sources, method=method, reverse=turned, device="cpu", **options)
+        return mgraph.distances(graph, sources, method=method, reverse=from_targets, device="cpu", **options)
 
-    for turned in (False, True):
-        found = searched([0, 4, 0], turned)
+    for from_targets in (False, True):
+        found = searched([0, 4, 0], from_targets)
         row = [0, 1, *[np.inf] * 4]
         assert as_floats(found.distances).tolist() == [row, [*[np.inf] * 4, 0, -1], row]
-        assert searched([4, 0], turned, targets=[1]).distances.tolist()[1] == [1]
-        assert searched([0, 4], turned, nearest=1).nearest.tolist() == [[0], [5]]
-        assert searched([4, 0], turned, reduce="reached").reached.tolist() == [2, 2]
-        assert searched([0], turned, limit=0.5 if dtype == np.float64 else 0).distances[0, 0] == 0
+        assert searched([4, 0], from_targets, targets=[1]).distances.tolist()[1] == [1]
+        assert searched([0, 4], from_targets, nearest=1).nearest.tolist() == [[0], [5]]
+        assert searched([4, 0], from_targets, reduce="reached").reached.tolist() == [2, 2]
+        assert searched([0], from_targets, limit=0.5 if dtype == np.float64 else 0).distances[0, 0] == 0
         for sources in ([3], [0, 2], None):
             with pytest.raises(mgraph.NegativeCycleError) as caught:
-                searched(sources, turned)
+                searched(sources, from_targets)
             assert caught.value.vertex in (2, 3)
     if method != "blocked":
         assert searched([0], predecessors=True).path(0, 1) == [0, 1]
@@ -385,10 +385,10 @@ def test_few_targets_are_searched_from(weights, options, eager, device):
     for sources in (None, np.random.default_rng(9).integers(0, 300, 200)):  # some of them twice
         asked = {"targets": [17, 260, 17, 4, 99, 230, 231], "device": device, **options}
         found = mgraph.distances(graph, sources, **asked)
-        assert found.plan.detail.turned == (7 if "nearest" not in options and "reduce" not in options else 6)
+        assert found.plan.detail.from_targets == (7 if "nearest" not in options and "reduce" not in options else 6)
         assert "searched from the targets, against the edges: " in found.plan.explain(True)
         expected = mgraph.distances(graph, sources, method=method, **asked)
-        assert not expected.plan.detail.turned and list(found.arrays) == list(expected.arrays)
+        assert not expected.plan.detail.from_targets and list(found.arrays) == list(expected.arrays)
         for name, array in expected.arrays.items():
             assert found.arrays[name].dtype == array.dtype
             if name == "out_harmonic":  # levels are added in another order
@@ -411,17 +411,17 @@ def test_targets_are_not_searched_from_where_the_result_may_differ(eager):
         (whole, {"method": "sssp"}),
     ):
         found = mgraph.distances(graph, **few, **options)
-        assert not found.plan.detail.turned and "searched from the targets" not in found.plan.explain(True)
+        assert not found.plan.detail.from_targets and "searched from the targets" not in found.plan.explain(True)
     assert "reverse=True searches from the targets" in mgraph.distances(fractions, **few).plan.explain(True)
 
 
 def test_a_plan_from_targets_counts_what_is_kept_of_them():
     asked = {"weighted": False, "sources": 10**5, "reduce": "mean"}
     chosen, other = (mgraph.plan("distances", 10**5, 10**6, "cpu", targets=t, **asked) for t in (400, 10**5))
-    assert chosen.detail.turned == 400 and not other.detail.turned and chosen.seconds < other.seconds
+    assert chosen.detail.from_targets == 400 and not other.detail.from_targets and chosen.seconds < other.seconds
     assert max(chosen.peak_bytes) > 400 * 10**5 * 4
     asked["memory_limit"] = max(chosen.peak_bytes) // 2
-    assert not mgraph.plan("distances", 10**5, 10**6, "cpu", targets=400, **asked).detail.turned
+    assert not mgraph.plan("distances", 10**5, 10**6, "cpu", targets=400, **asked).detail.from_targets
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -431,8 +431,8 @@ def test_few_targets_of_roads_are_searched_from(kind, weighted):
     spec = mgraph.DeviceSpec(kind, kind, 64 << 30, 16) if kind == "cpu" else mgraph.DeviceSpec(kind, kind, 140 << 30)
     asked = {"weighted": weighted, "sources": 10_000, "shape": Shape(0.0, 700.0), "exact": True}
     few, all_of_them = (planned(264_346, 730_100, (spec,), targets=t, **asked) for t in (10, None))
-    assert few.detail.turned == 10 and few.method == all_of_them.method
-    assert not all_of_them.detail.turned and 2 * few.seconds < all_of_them.seconds < 600
+    assert few.detail.from_targets == 10 and few.method == all_of_them.method
+    assert not all_of_them.detail.from_targets and 2 * few.seconds < all_of_them.seconds < 600
 
 
 @pytest.mark.parametrize("method", ["sssp", "hierarchy"])

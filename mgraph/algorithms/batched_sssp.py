@@ -45,7 +45,7 @@ CORE_SOURCES = 4 * SLICE["cpu"]
 
 #: Levels between sources up to which they share reads, how many more take as long again as the first ones, and how
 #: often a row is relaxed if they share none; measured (benchmarks/NOTES.md).
-_NEAR_BY, _A_LEVEL, _ALONE = 10, 8, {"cpu": 25, "cuda": 58}
+_NEAR_BY, _A_LEVEL, _ALONE_FACTOR = 10, 8, {"cpu": 25, "cuda": 58}
 
 
 class Network(NamedTuple):
@@ -371,7 +371,7 @@ def relaxing_seconds(
     slices = max(1, -(-sources // SLICE[spec.kind]))
     # The sources of a slice lie in a part of the graph that is as large as theirs is of all sources.
     levels = 0.0 if shape is None else shape.levels / math.sqrt(slices)
-    alone = min(_ALONE[spec.kind], 1 + max(0.0, levels - _NEAR_BY) / _A_LEVEL)
+    alone = min(_ALONE_FACTOR[spec.kind], 1 + max(0.0, levels - _NEAR_BY) / _A_LEVEL)
     if spec.kind != "cpu":
         return sources * sweeps * alone * max(m, n) / (rates_of(spec).relaxations * spec.cores)
     if not weighted:

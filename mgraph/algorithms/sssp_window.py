@@ -13,7 +13,7 @@ _NEAR, _SPARSE = 4, 25
 
 #: The share of that window with which a CPU by itself searches, as its rounds cost little; and from which degree on. At
 #: lower ones, where roads and grids have many rounds, it takes twice the share.
-_ALONE, _FROM = 0.25, 5
+_CPU_SHARE, _DENSE_FROM = 0.25, 5
 
 
 def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
@@ -32,7 +32,7 @@ def near_width(n: int, m: int, mean: float, dtype: np.dtype) -> float:
 
 def alone_width(n: int, m: int, width: float, dtype: np.dtype) -> float:
     """Return the best width of the window on one CPU, where `width` is best elsewhere."""
-    share = _ALONE if m >= _FROM * n else 2 * _ALONE
+    share = _CPU_SHARE if m >= _DENSE_FROM * n else 2 * _CPU_SHARE
     return max(share * width, 1.0 if dtype.kind == "i" else 0.0)
 
 

@@ -24,7 +24,7 @@ from .structure import Structure
 CLIMBS = 1 << 30
 
 #: Bytes of climbs for which the free memory is not asked how many to keep.
-_FEW = 1 << 20
+_FEW_BYTES = 1 << 20
 
 #: Vertices of the graph for each one that is asked for, from which on pairs are few.
 FEW = 128
@@ -170,8 +170,8 @@ class Pairs:
             known = sum(int((on.tree.depth[distinct(some, xp)] + 1).sum(dtype=np.int64)) for some in climbing)
         entry_bytes = on.entries.begin.itemsize if entries else 0
         self._element = 4 + entry_bytes + lengths.up.itemsize
-        few = self._element * known <= min(_FEW, CLIMBS)
-        room = _FEW if few else min(CLIMBS, device.available_memory() // 4)
+        few = self._element * known <= min(_FEW_BYTES, CLIMBS)
+        room = _FEW_BYTES if few else min(CLIMBS, device.available_memory() // 4)
         height = on.tree.height
         #: Starts and ends of a block; None if one block has all.
         self._most = None if self._element * known <= room else max(1, room // (2 * self._element * height))

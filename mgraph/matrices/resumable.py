@@ -26,10 +26,10 @@ class ResumableMatrix(Resumable):
     #: Columns that an element of the array stands for.
     BITS: ClassVar[int] = 1
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for; the block, as floats are added up in its order."""
         detail = self.plan.detail
-        return super().described() | {
+        return super().identity() | {
             "computed": detail.computed,
             "block": detail.block,
             "labels": detail.labelled,

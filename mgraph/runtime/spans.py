@@ -62,9 +62,9 @@ class Spans:
         plan: Plan,
         checkpoints: Checkpoints | None,
         shards: Shards,
-        told: Callable[[Standing | Written], None] = lambda what: None,
+        on_event: Callable[[Standing | Written], None] = lambda what: None,
     ) -> None:
-        self._plan, self._shards, self._told = plan, shards, told
+        self._plan, self._shards, self._told = plan, shards, on_event
         self._keeping: CheckpointRun | None = None
         self._reached = 0
         if checkpoints is not None:

@@ -100,9 +100,9 @@ class ByComponent(ResumableMatrix):
         s.solved = first + 1
         return 1
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for: of the same groups, as those of an input are."""
-        return super().described() | {"method": COMPONENTS_FIRST}
+        return super().identity() | {"method": COMPONENTS_FIRST}
 
     def fingerprint(self, state: GroupsShard, shard: int) -> int:
         """Return that of the groups' vertices, and of the edges among them."""

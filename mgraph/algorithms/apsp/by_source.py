@@ -94,9 +94,9 @@ class FromEverySource(Resumable):
         state.done.append((top, bottom))
         return 1
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
-        return super().described() | {"computed": self.detail.computed}
+        return super().identity() | {"computed": self.detail.computed}
 
     def fingerprint(self, state: SourcesShard, shard: int) -> int:
         """Return that of the edges into the shard's sources, and of what their weights were shifted by."""

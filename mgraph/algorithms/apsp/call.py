@@ -203,7 +203,7 @@ class Asked(NamedTuple):
     intermediate: bool
     dtype: Any
     block: int | None
-    apart: bool = False
+    by_component: bool = False
     derived: bool = False
     exactly: bool = False
 
@@ -225,15 +225,15 @@ def _as_before(checkpoints: Checkpoints | None, asked: Asked) -> Asked:
     if checkpoints is not None and not _is_of_a_call(known):
         raise CheckpointError(f"{checkpoints.store.place}: its call has a type or a block that mgraph.apsp has not")
     method, block, dtype = asked.method, asked.block, asked.dtype
-    apart = known.get("method") == COMPONENTS_FIRST and method == "auto"
-    if apart or (known.get("method") in METHODS and method in ("auto", known["method"])):
-        method = method if apart else known["method"]
+    by_component = known.get("method") == COMPONENTS_FIRST and method == "auto"
+    if by_component or (known.get("method") in METHODS and method in ("auto", known["method"])):
+        method = method if by_component else known["method"]
         block = (known.get("block") or None) if block is None else block  # 0 of methods without blocks
         dtype = known.get("dtype") if dtype is None or asked.narrowest else dtype
     block = None if block is None else checked_integer("block", block, 1)
     derived = asked.predecessors and known.get("labels") is False
     return asked._replace(
-        method=method, block=block, dtype=dtype, apart=apart, derived=derived, exactly=asked.narrowest
+        method=method, block=block, dtype=dtype, by_component=by_component, derived=derived, exactly=asked.narrowest
     )
 
 
@@ -264,7 +264,7 @@ def _planner(
         gathered=isinstance(graph, PlacedGraph),
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         derived=asked.derived,
-        apart=asked.apart,
+        by_component=asked.by_component,
     )
 
 

@@ -63,7 +63,7 @@ def planned(
     gathered: bool = False,
     weight_bytes: int = 0,
     derived: bool = False,
-    apart: bool = False,
+    by_component: bool = False,
 ) -> Plan:
     """Compare the candidates for all pairs, and return the best that fits.
 
@@ -93,20 +93,22 @@ def planned(
     _check(request, method)
     ways = _ways(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
-    considered = _considered(ways, method, derived, apart)
+    considered = _considered(ways, method, derived, by_component)
     chosen = next((name for name in considered if not shortfalls[name]), None)
     if chosen is None:
         raise MemoryLimitError(*_refused(ways, shortfalls, considered, request.memory_limit))
 
     alternatives = tuple(
-        Alternative(name, way.seconds, max(way.peak_bytes), _verdict(name, ways, shortfalls, chosen, method, apart))
+        Alternative(
+            name, way.seconds, max(way.peak_bytes), _verdict(name, ways, shortfalls, chosen, method, by_component)
+        )
         for name, way in sorted(ways.items(), key=lambda item: item[1].seconds)
     )
     return replace(ways[chosen], alternatives=alternatives)
 
 
 def _verdict(
-    name: str, ways: dict[str, Plan], shortfalls: dict[str, str], chosen: str, method: str, apart: bool
+    name: str, ways: dict[str, Plan], shortfalls: dict[str, str], chosen: str, method: str, by_component: bool
 ) -> str:
     """Return whether a candidate was chosen, else why not."""
     if name == chosen:
@@ -115,7 +117,7 @@ def _verdict(
         return shortfalls[name] or "fits"
     if method != "auto":
         return f"fits; method={method!r} was requested"
-    if apart and chosen == COMPONENTS_FIRST:
+    if by_component and chosen == COMPONENTS_FIRST:
         return "fits; components first was requested"
     if name in ONLY_IF_NAMED:
         return f"fits; only used if method={name!r} is given"
@@ -144,9 +146,9 @@ def _check(request: Request, method: str) -> None:
     check_block(request.block, minplus_kernels.of_kind(request.kind).BLOCKS)
 
 
-def _considered(ways: dict[str, Plan], method: str, derived: bool, apart: bool) -> list[str]:
+def _considered(ways: dict[str, Plan], method: str, derived: bool, by_component: bool) -> list[str]:
     """Return the candidates that the method allows, the best first."""
-    if method == "auto" and apart and COMPONENTS_FIRST in ways:
+    if method == "auto" and by_component and COMPONENTS_FIRST in ways:
         return [COMPONENTS_FIRST]
     if method == "auto":
         open_to_choice = [name for name in ways if name not in ONLY_IF_NAMED]

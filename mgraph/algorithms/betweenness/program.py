@@ -202,10 +202,10 @@ class Dependencies(Resumable):
                 s.done.append(s.batches[number])
         return 1
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
         pairs, detail = self.pairs, self.plan.detail
-        return super().described() | {
+        return super().identity() | {
             "m": self.plan.m,
             "weighted": detail.weighted,
             "computed": detail.computed,

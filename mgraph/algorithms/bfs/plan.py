@@ -11,7 +11,7 @@ from ...dtypes import offset_type
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels import bfs_many as bfs_many_kernels
-from ...planning.cut import shares, sources_of, span_of
+from ...planning.cut import Ranges, shares, sources_of, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted, shortfall
 from ...planning.kernels import check_method
@@ -33,10 +33,10 @@ _LOOKS = {"cuda": 3.5, "cpu": 6.0}
 
 #: Vertices and edges up to which one core of a CPU searches alone, and the power of their number by which more cores
 #: are faster, measured with up to 16: they share the memory.
-_ALONE, _TOGETHER = 1 << 21, 0.75
+_ONE_CORE_UP_TO, _CORES_EXPONENT = 1 << 21, 0.75
 
 #: Levels of a search from which on a CPU pushes from every vertex, by lists, and what that takes in edges.
-_THIN, _A_THIN_VERTEX = 64, 2
+_LONG_SEARCH_LEVELS, _LONG_SEARCH_EDGES_PER_VERTEX = 64, 2
 
 #: Vertices from which on the bitmap that is looked at exceeds half of a GPU's cache, and how much longer a look takes:
 #: measured on Kronecker 28.
@@ -123,35 +123,16 @@ def planned(
         check_method(method, bfs_by_level_kernels.of_kind(kind).METHODS)
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
-    offset = offset_type(m).itemsize
     prepared = prepared_for(method, n, m, len(specs))
     if quads is None:
         quads = n if kind == "cuda" else 0
-    by_target, by_source = _lists(method, predecessors)
-
-    def peak(own: int, own_edges: int) -> int:
-        hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
-        found = predecessors * (4 * own + (not tree) * hubs)
-        if level_by_level:
-            what = n, own, own_edges, method, predecessors
-            return _bytes_by_level(*what, offset=offset, shared=shared) + found
-        lists = own_edges * 4 + (own + 1) * offset
-        if not shared:
-            lists += own_edges * 4 + (n + 1) * offset
-        once = {"heads": 4 * own, "quads": 16 * quads, None: 0}
-        state = 8 * n + _bitmaps(n, own) + hubs + 4 * len(specs) * (1 + listed) + once[prepared]
-        return lists + state + found
-
-    def least(own: int, own_edges: int) -> int:
-        hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
-        lists = own_edges * 4 + (own + 1) * offset
-        return lists + 4 * n + _bitmaps(n, own) + hubs + 4 * len(specs) + predecessors * (4 * own + (not tree) * hubs)
-
-    ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
+    offset, sizes = offset_type(m).itemsize, (listed, prepared, quads, len(specs))
+    memory = _Memory(n, offset, kind, method, predecessors, tree, shared, *sizes)
+    ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, memory.peak)
     predicted = _predicted(n, m, specs, method, shape, max(edges))
     levels = _exchanged(n, len(specs), listed, predicted.depth)
     between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
-    beside = predicted.depth * predicted.per_level
+    rest = predicted.depth * predicted.per_level + (between.seconds if between else 0)
     made = Plan(
         algorithm="bfs",
         method="hybrid" if method == "auto" else method,
@@ -164,27 +145,86 @@ def planned(
         steps=None,
         span=span or span_of(predicted.level),
         peak_bytes=peaks,
-        seconds=predicted.reads + beside + (between.seconds if between else 0),
-        detail=SearchDetail(listed, by_target, by_source, prepared, tree, traffic=between),
+        seconds=predicted.reads + rest,
+        detail=SearchDetail(listed, *_lists(method, predecessors), prepared, tree, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
-        # Pulling needs the edges by target alone. A thin level then looks at all edges of the unvisited.
-        ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, least)
-        reads = _PULLS * m / (rates_of(specs[0]).search * len(specs))
-        pulled = replace(
-            made,
-            method="pull",
-            ranges=ranges,
-            peak_bytes=peaks,
-            seconds=reads + beside + (between.seconds if between else 0),
-            detail=SearchDetail(0, True, False, None, tree, traffic=between),
-        )
+        ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, memory.of_pulling)
+        pulled = _by_pulling(made, ranges, peaks, rest)
         made = made if shortfall(pulled, memory_limit) else pulled
     if method == "auto" and len(specs) > 1:
         other = asynchronous()
         if _SAVED * other.seconds < made.seconds and not shortfall(other, memory_limit):
             return other
     return fitted(made, memory_limit)
+
+
+class _Memory(NamedTuple):
+    """What decides how many bytes a shard of a search takes on its device.
+
+    Attributes
+    ----------
+    n, offset : int
+        Number of vertices, and bytes of an element of ``indptr``.
+    kind, method : str
+        Of the device, and of the search.
+    predecessors, tree : bool
+        Whether predecessors are returned, and whether any one of them will do.
+    shared : bool
+        Whether the edges by source and by target are the same arrays.
+    listed : int
+        The most vertices of a level that are sent as a list.
+    prepared : str or None
+        As of `prepared_for`.
+    quads, shards : int
+        The number of quads of the graph, and of shards.
+    """
+
+    n: int
+    offset: int
+    kind: str
+    method: str
+    predecessors: bool
+    tree: bool
+    shared: bool
+    listed: int
+    prepared: str | None
+    quads: int
+    shards: int
+
+    def peak(self, own: int, own_edges: int) -> int:
+        """Return the peak bytes of a shard with the edges that the method needs."""
+        hubs, found = self._hubs(own, own_edges)
+        if self.method in BY_LEVEL:
+            what = self.n, own, own_edges, self.method, self.predecessors
+            return _bytes_by_level(*what, offset=self.offset, shared=self.shared) + found
+        lists = own_edges * 4 + (own + 1) * self.offset
+        if not self.shared:
+            lists += own_edges * 4 + (self.n + 1) * self.offset
+        once = {"heads": 4 * own, "quads": 16 * self.quads, None: 0}[self.prepared]
+        return lists + 8 * self.n + _bitmaps(self.n, own) + hubs + 4 * self.shards * (1 + self.listed) + once + found
+
+    def of_pulling(self, own: int, own_edges: int) -> int:
+        """Return the peak bytes of a shard that only pulls: with the edges by target alone."""
+        hubs, found = self._hubs(own, own_edges)
+        lists = own_edges * 4 + (own + 1) * self.offset
+        return lists + 4 * self.n + _bitmaps(self.n, own) + hubs + 4 * self.shards + found
+
+    def _hubs(self, own: int, own_edges: int) -> tuple[int, int]:
+        """Return the bytes of the list of hubs, and those of predecessors with a list of their own."""
+        hubs: int = 4 * bfs_kernels.of_kind(self.kind).hub_capacity(own_edges)
+        return hubs, self.predecessors * (4 * own + (not self.tree) * hubs)
+
+
+def _by_pulling(made: Plan, ranges: Ranges, peaks: tuple[int, ...], rest: float) -> Plan:
+    """Return the plan of a search that only pulls, where a thin level looks at all edges of the unvisited.
+
+    `rest` are the seconds of launches and exchanges.
+    """
+    specs = made.devices
+    reads = _PULLS * made.m / (rates_of(specs[0]).search * len(specs))
+    detail = SearchDetail(0, True, False, None, made.detail.tree, traffic=made.detail.traffic)
+    return replace(made, method="pull", ranges=ranges, peak_bytes=peaks, seconds=reads + rest, detail=detail)
 
 
 def asynchronously_planned(n: int, m: int, specs: tuple[DeviceSpec, ...], *, shape: Shape, **asked: Any) -> Plan:
@@ -236,9 +276,9 @@ def _predicted(n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, shape
     elif kind == "cpu":
         if not few:
             looked *= shape.reads(n, 1.6 if method == "frontier" else 0.9)
-            looked += _A_THIN_VERTEX * n * (shape.levels > _THIN)
-        if shape.levels <= _THIN and n + m > _ALONE:
-            looked /= specs[0].cores ** _TOGETHER
+            looked += _LONG_SEARCH_EDGES_PER_VERTEX * n * (shape.levels > _LONG_SEARCH_LEVELS)
+        if shape.levels <= _LONG_SEARCH_LEVELS and n + m > _ONE_CORE_UP_TO:
+            looked /= specs[0].cores ** _CORES_EXPONENT
     return _Predicted(depth, looked / (rates.search * len(specs)), per_level, per_level)
 
 
@@ -350,7 +390,6 @@ def planned_for_many(
     checked_choice("method", method, ("auto", "words"))
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
     r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
-    per_level = EXCHANGE["solo" if shards == 1 else kind] + 3 * r.launch
 
     def apart_seconds(searches: int) -> float:
         return levels_seconds(n, m, searches, 0, specs[0], shape)
@@ -368,14 +407,10 @@ def planned_for_many(
             return lists + state + hubs + found
 
         ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-        # An edge is read in some levels, the words of a vertex in all; a distance is written once.
-        passes = DEPTH * 24 * words * n / (r.memory * shards) + DEPTH * per_level
-        seconds = batches * (3 * max(edges) / (r.search * specs[0].cores) + passes)
-        if kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
-            touches = words * (3 * max(edges) + 2 * shape.levels * n) + 38 * words * n
-            seconds = batches * (touches / (r.search * specs[0].cores) + shape.levels * per_level)
-        if not words:
-            seconds = apart_seconds(sources)
+        if words:
+            passes = batches * _words_seconds(n, max(edges), words, specs, shape)
+        else:
+            passes = apart_seconds(sources)
         levels = Exchanged(batches * DEPTH, batches * DEPTH * 8 * words * n)
         between = traffic(shards, kind, network, gpus_per_node, gathered(levels), levels)
         return Plan(
@@ -388,9 +423,9 @@ def planned_for_many(
             ranges=ranges,
             devices=specs,
             steps=None,
-            span=span or span_of(seconds / (batches * (DEPTH if words else 1))),
+            span=span or span_of(passes / (batches * (DEPTH if words else 1))),
             peak_bytes=peaks,
-            seconds=seconds + 8 * sources * n / (r.memory * shards) + (between.seconds if between else 0),
+            seconds=passes + 8 * sources * n / (r.memory * shards) + (between.seconds if between else 0),
             detail=SearchesDetail(sources, together, apart=not words, traffic=between),
         )
 
@@ -400,3 +435,15 @@ def planned_for_many(
         apart = made(0)
         ways = [apart, *ways] if apart.seconds < ways[0].seconds else [*ways, apart]
     return next((way for way in ways if not shortfall(way, memory_limit)), None) or fitted(ways[-1], memory_limit)
+
+
+def _words_seconds(n: int, most: int, words: int, specs: tuple[DeviceSpec, ...], shape: Shape) -> float:
+    """Predict what a batch of searches takes by so many words; a shard has at most `most` edges."""
+    spec, r = specs[0], rates_of(specs[0])
+    per_level = EXCHANGE["solo" if len(specs) == 1 else spec.kind] + 3 * r.launch
+    if spec.kind == "cpu":  # word by word; a level reads all vertices, and each distance is written by itself
+        touches = words * (3 * most + 2 * shape.levels * n) + 38 * words * n
+        return touches / (r.search * spec.cores) + shape.levels * per_level
+    # An edge is read in some levels, the words of a vertex in all; a distance is written once.
+    passes = DEPTH * 24 * words * n / (r.memory * len(specs)) + DEPTH * per_level
+    return 3 * most / (r.search * spec.cores) + passes

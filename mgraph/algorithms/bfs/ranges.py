@@ -79,10 +79,10 @@ class FromSources(Resumable):
         # The range of each shard's words in the bitmap.
         self._words = tuple((lo // 32, -(-hi // 32)) if hi > lo else (0, 0) for lo, hi in plan.ranges)
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
         asked = {"sources": vertices_in_short(self.sources), "limit": self.max_depth, "target": self.target}
-        return super().described() | asked | {"tree": self.plan.detail.tree}
+        return super().identity() | asked | {"tree": self.plan.detail.tree}
 
     def fingerprint(self, state: Searched, shard: int) -> int:
         """Return that of the edges into the shard's vertices."""

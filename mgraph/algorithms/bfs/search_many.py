@@ -131,9 +131,9 @@ class SearchMany(Resumable):
                 kernels.parents(state.by_target, state.first, state.last, row, source, before, state.hubs)
         return results
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
-        return super().described() | {"sources": vertices_in_short(self.sources), "limit": self.max_depth}
+        return super().identity() | {"sources": vertices_in_short(self.sources), "limit": self.max_depth}
 
     def fingerprint(self, state: BatchShard, shard: int) -> int:
         """Return that of the edges into the shard's vertices."""

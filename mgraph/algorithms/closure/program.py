@@ -30,9 +30,9 @@ class Closure(BlockedElimination[closure_kernels.Operations]):
         super().__init__(plan, nonnegative=True)
         self.reflexive = reflexive
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for: by blocks of any length, as bits are not rounded."""
-        return super().described() | {"reflexive": self.reflexive, "block": None}
+        return super().identity() | {"reflexive": self.reflexive, "block": None}
 
     def allowed(self) -> Mapping[str, NumberRange | Bits]:
         """Return a bit for each vertex in a row."""

@@ -437,13 +437,13 @@ def _tried(
         check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
         if plan.method == "johnson":
             check_weights(graph, np.dtype(plan.dtype))
-    program, turned = FromSources(plan, starts, wanted, limit), plan.detail.turned > 0
+    program, from_targets = FromSources(plan, starts, wanted, limit), plan.detail.from_targets > 0
     if checkpoints is not None:
         plan = plan_with_copies(plan, program, options.get("memory_limit"))
-    elif turned and wanted.targets is not None:
+    elif from_targets and wanted.targets is not None:
         every = np.array_equal(starts, np.arange(graph.n))
         program = FromSources(plan, wanted.targets, Output(None if every else starts), limit)
-    backwards = graph.directed and reverse != turned
+    backwards = graph.directed and reverse != from_targets
     if isinstance(graph, PlacedGraph):
         gather = _gather(graph, plan, computed, backwards, known.rounding, within)
         return plan, runner.run(program, lambda _: gather, plan, progress, checkpoints)
@@ -453,7 +453,7 @@ def _tried(
     outcome = runner.run(program, lambda _: piece, plan, progress, checkpoints)
     outcome.timings["load"] += seconds - compiled
     outcome.timings["compile"] += compiled
-    if turned:
+    if from_targets:
         begun = time.perf_counter()
         outcome = Outcome(kept_of_columns(outcome.arrays["distances"], starts, wanted), outcome.timings)
         outcome.timings["collect"] += time.perf_counter() - begun

@@ -63,7 +63,7 @@ class DistancesDetail(Detail):
     apart: bool = False
     sparse: bool = False
     nearest: bool = False
-    turned: int = 0
+    from_targets: int = 0
     entries: int = 0
     preparation: float = 0.0
     ordering: float = 0.0
@@ -89,8 +89,9 @@ class DistancesDetail(Detail):
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield the number of sources, or of targets, at a time, whether they share reads, and the hierarchy."""
         how = ", each searched from by itself" if self.apart else ""
-        if self.turned:
-            yield f"searched from the targets, against the edges: {self.batch:,} at a time, of {self.turned:,}{how}"
+        if self.from_targets:
+            targets = f"{self.batch:,} at a time, of {self.from_targets:,}"
+            yield f"searched from the targets, against the edges: {targets}{how}"
         else:
             yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
         yield from self.preparing(plan)

@@ -290,35 +290,39 @@ def planned(
         exact=exact or not weighted or distance_dtype(None, dtype, TYPES).kind == "i",
         shape=shape or Shape(),
     )
-    preparation = preparation or Preparation()
+    return _chosen(request, method, preparation or Preparation(), searches_only)
+
+
+def _chosen(request: _Request, method: str, preparation: Preparation, searches_only: str) -> Plan:
+    """Return the plan of a method, or the best of those among which ``"auto"`` chooses."""
+    memory_limit = request.memory_limit
     if method == "hierarchy":
         return fitted(_sweeping(request, preparation), memory_limit)
     if method == "blocked":
         return fitted(_on_matrix(request), memory_limit)
-    searches = "bfs" if not weighted else "sssp" if nonnegative else "johnson"
+    searches = "bfs" if not request.weighted else "sssp" if request.nonnegative else "johnson"
     named = searches if method == "auto" else method
     ways = {named: _searching(request, named)}
     if method == "auto":
         ways["hierarchy"] = _sweeping(request, preparation)
-        if request.here and not predecessors and SHARE * n <= request.sources and 0 < n <= MATRIX:
+        many = SHARE * request.n <= request.sources and 0 < request.n <= MATRIX
+        if many and request.here and not request.predecessors:
             with contextlib.suppress(MemoryLimitError):
                 ways["blocked"] = _on_matrix(request)
     rounds = "" if request.exact else GROUPED
     why_not = {"hierarchy": searches_only or preparation.why_not, "blocked": searches_only or rounds}
-    if method == "auto" and targets is not None and request.fewer_targets:
+    if method == "auto" and request.targets is not None and request.fewer_targets:
         with contextlib.suppress(MemoryLimitError):
-            turned = replace(request, sources=targets, targets=request.sources, nearest=None, measures=0)
-            choice = {named: _searching(turned, named), "hierarchy": _sweeping(turned, preparation)}
+            swapped = replace(request, sources=request.targets, targets=request.sources, nearest=None, measures=0)
+            choice = {named: _searching(swapped, named), "hierarchy": _sweeping(swapped, preparation)}
             searched = _best(choice, named, why_not, memory_limit)
             name = searched.method + FROM_TARGETS
-            ways[name], why_not[name] = (
-                _turned(request, searched),
-                "" if request.exact or searched.method == "hierarchy" else INEXACT,
-            )
+            ways[name] = _searching_from_targets(request, searched)
+            why_not[name] = "" if request.exact or searched.method == "hierarchy" else INEXACT
     return _best(ways, named, why_not, memory_limit)
 
 
-def _turned(request: _Request, searched: Plan) -> Plan:
+def _searching_from_targets(request: _Request, searched: Plan) -> Plan:
     """Return the plan of searches from the targets, after which the columns are kept as rows on the host."""
     k, t, on_host = request.sources, searched.detail.sources, request.kind == "cpu"
     wanted = request.wide, request.measured, request.nearest is not None
@@ -327,7 +331,7 @@ def _turned(request: _Request, searched: Plan) -> Plan:
         searched,
         peak_bytes=tuple(peak + kept * on_host for peak in searched.peak_bytes),
         host_bytes=searched.host_bytes + kept * (not on_host),
-        detail=replace(searched.detail, sources=k, columns=request.wide, turned=t),
+        detail=replace(searched.detail, sources=k, columns=request.wide, from_targets=t),
     )
 
 

@@ -192,10 +192,10 @@ class FromSources(Resumable):
             state.done.append(state.batches[number])
         return 1
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
         wanted = self.wanted
-        return super().described() | {
+        return super().identity() | {
             "computed": self.plan.detail.computed,
             "sources": vertices_in_short(self.sources.tolist()),
             "targets": None if wanted.targets is None else vertices_in_short(wanted.targets.tolist()),

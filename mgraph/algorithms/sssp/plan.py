@@ -40,7 +40,7 @@ _AN_EDGE, _CACHED, _SLOWER = 2.57e-11, 45e6, 0.3
 _SHARED_ROUND, _A_VERTEX = 130e-6, 1.3e-12
 
 #: The least and the most rounds of a shard that searches apart, between two exchanges: a quarter of the levels.
-_ALONE = {"cuda": (8, 64), "cpu": (512, 512)}
+_ROUNDS_BETWEEN_EXCHANGES = {"cuda": (8, 64), "cpu": (512, 512)}
 
 #: How often it goes through its edges, measured with two shards; and what masks take, as on a CPU each round reads all
 #: vertices.
@@ -102,7 +102,7 @@ def planned(
 
 def rounds_alone(kind: str, shape: Shape) -> int:
     """Return how many rounds a shard that searches apart runs between two exchanges."""
-    least, most = _ALONE[kind]
+    least, most = _ROUNDS_BETWEEN_EXCHANGES[kind]
     return max(least, min(most, int(shape.levels / 4)))
 
 

@@ -175,12 +175,12 @@ class FromOneSource(Resumable):
                 results["nearest"][own == infinity(dtype)] = NO_PREDECESSOR
         return results | {"distances": own}
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
         request = self.request
         limit = None if math.isinf(request.limit) else float(request.limit)
         start = vertices_in_short(request.sources) if request.several else request.sources[0]
-        return super().described() | {"source": start, "limit": limit, "target": request.target}
+        return super().identity() | {"source": start, "limit": limit, "target": request.target}
 
     def fingerprint(self, state: OneSourceShard, shard: int) -> int:
         """Return that of the edges into the shard's vertices."""

@@ -135,7 +135,7 @@ class CheckpointRun:
     def __init__(self, wanted: Checkpoints, program: Resumable, fingerprint: int, plan: Plan[Any]) -> None:
         self._wanted, self._store, self._every = wanted, wanted.store, wanted.every
         self._program, self._steps, self._span = program, plan.steps, plan.span
-        self._call, self._details, self._input = program.described(), program.resume_details(), fingerprint % 2**64
+        self._call, self._details, self._input = program.identity(), program.resume_details(), fingerprint % 2**64
         self._numbers = wanted.store.numbers()
         self._run, self._copied = uuid.uuid4().hex[:8], tuple(copy is not None for copy in plan.copied_bytes)
         self._unmade = ""  # why there is no folder, for the warning that nothing can be written

@@ -30,7 +30,7 @@ class Resumable(ABC):
     #: Whether what is not final is copied where that fits. If not, the call pauses while it is written.
     COPIED: ClassVar[bool] = True
 
-    def described(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return by name what a checkpoint must have been written for: values of JSON, none of which are a cut."""
         plan = self.plan
         return {

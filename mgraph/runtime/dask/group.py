@@ -302,7 +302,7 @@ def group_of(cluster: Cluster) -> Group:
         if found is None or found.gone is not None:
             found = _groups[key] = Group(cluster)
         found.specs, found.asked = cluster.specs, time.monotonic()
-        if cluster.patient:  # the latest that was given counts
+        if cluster.timeout_given:  # the latest that was given counts
             found.timeout = cluster.timeout
         return found
 

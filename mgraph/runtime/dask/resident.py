@@ -91,9 +91,9 @@ class Resident:
             try:
                 if at_once:
                     work, pace = residents.Advance(0, None), Pace(plan)
-                    told = partial(self._stands, watch, call, pace)
+                    on_event = partial(self._stands, watch, call, pace)
                     with telling_ended(group.client) as before:
-                        answers = first(work, residents.in_turn, planned(plan), before, meanwhile=told)
+                        answers = first(work, residents.in_turn, planned(plan), before, meanwhile=on_event)
                 else:
                     with turn(group.watch(), call, plan):
                         if load is not None:

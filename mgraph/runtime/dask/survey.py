@@ -104,7 +104,7 @@ class Cluster:
         self.client, self._device = checked_client(client), checked_kind(device)
         self.timeout = checked_timeout(worker_timeout, client)
         #: Whether the caller has given the time for which workers may be silent.
-        self.patient = worker_timeout is not None
+        self.timeout_given = worker_timeout is not None
         leave_threads()
         await_workers(client, wait_for_workers, self.timeout)
         with opened(client):
