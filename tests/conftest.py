@@ -15,6 +15,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -184,6 +185,14 @@ def dasks_scheduler():
     """Set Dask's default scheduler as before: clients that are not closed in the reverse order leave theirs."""
     with dask.config.set(scheduler=dask.config.get("scheduler", None)):
         yield
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Close the figures that a test or an example opened: Matplotlib warns of the twenty-first."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 class Lacking:

@@ -867,7 +867,7 @@ def test_a_worker_that_has_ended_by_itself_hides_no_error(monkeypatch):
 
     module = sys.modules["mgraph.runtime.dask.connect"]
     monkeypatch.setattr(module, "LocalCluster", Ended)
-    monkeypatch.setattr(module, "Client", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(module, "Client", lambda *_, **__: nullcontext(Ended()))
     with pytest.raises(ZeroDivisionError), local_client(1, "cpu"):
         raise ZeroDivisionError
 

@@ -155,14 +155,14 @@ WHILE_DERIVING = """
 LATE = """
     import threading, time
     import numpy as np
-    import mgraph
+    from mgraph import Graph
 
     matrix = np.ones((3000, 3000), np.float32)
 
     def work():
         threading.main_thread().join()
         time.sleep(0.2)
-        print(mgraph.Graph.from_distances(matrix).nonnegative, flush=True)
+        print(Graph.from_distances(matrix).nonnegative, flush=True)
 
     threading.Thread(target=work).start()
 """

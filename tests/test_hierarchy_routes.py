@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.hierarchy import routes
-from mgraph.kernels.routes import Parts
+from mgraph.kernels.routes import Parts, on
 from mgraph.kernels.routes import host as kernels
 from tests.support.commands import failed, invoke, misused, ok
 from tests.support.references import as_floats, lightest_edges, lightest_matrix, textbook
@@ -161,15 +162,15 @@ def test_tables_have_the_bits_of_pairs(case):
     graph, order, (sources, targets), random = case
     roads = mgraph.Hierarchy(graph, order, device="cpu")
     rows, columns = random.permutation(np.repeat(sources, 17)), random.permutation(np.repeat(targets, 33))
-    asked = routes.Pairs(
-        roads._on, roads._lengths, *(roads._structure.rank[each] for each in (rows, columns)), table=True, entries=True
-    )
-    for block in asked.blocks():
-        for batch in block.batches():
-            assert batch.width >= routes.WIDE and len(batch.sources) >= routes.HIGH * batch.width
-            found = routes.met(asked, block, batch)
-            for one, other in zip(found, routes.met(asked, block, batch._replace(width=0)), strict=True):
-                assert np.array_equal(one, other)
+    sums = [random.random(graph.m), random.integers(-9, 9, graph.m)]
+    operations = on(devices.find("cpu"))
+    with patch.object(operations, "meet_table", wraps=operations.meet_table) as joined:
+        table = roads.distances(rows, columns, along=sums)
+    assert joined.called
+    with patch.object(operations, "meet_table", side_effect=AssertionError):
+        pairs = roads.pairs(np.repeat(rows, len(columns)), np.tile(columns, len(rows)), along=sums)
+    for one, other in zip([table.distances, *table.along], [pairs.distances, *pairs.along], strict=True):
+        assert np.array_equal(one.ravel(), other)
 
 
 @given(case=cases())

@@ -30,12 +30,6 @@ RESULTS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_figure_stays():
-    yield
-    pyplot.close("all")
-
-
 def bars(name, kind=None):
     axes = RESULTS[name].plot(kind)
     shown = {round(bar.get_x() + bar.get_width() / 2, 6): bar.get_height() for bar in axes.patches if bar.get_height()}

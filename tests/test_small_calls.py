@@ -161,6 +161,7 @@ CALLS = {
     "sssp": 132,
     "closure": 153,
     "list_rank": 90,
+    "path_counts": 445,
     "apsp_batch": 320,
 }
 
