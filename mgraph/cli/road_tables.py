@@ -35,6 +35,7 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--turns", is_flag=True, help="Honour restrictions of turns, and turn back only where it must be."
         ),
+        click.option("--turn-seconds", metavar="L,R,B", help="What a turn to the left, to the right and back takes."),
         click.option(
             "--limit", type=float, default=_FAR, show_default=True, help="How many metres a point may lie from a road."
         ),
@@ -44,10 +45,16 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _network(file: Path, mode: str, extract: str | None, component: str, turns: bool) -> networks.Network:
+def _network(
+    file: Path, mode: str, extract: str | None, component: str, turns: bool, turn_seconds: str | None
+) -> networks.Network:
     """Return the network that the options name."""
     box = None if extract is None else _numbers("extract", extract)
-    return networks.read_osm(file, mode, box, None if component == "all" else component, turns=turns)
+    costs = None if turn_seconds is None else _numbers("turn-seconds", turn_seconds)
+    if costs is not None and len(costs) != 3:
+        raise InputError(argument="turn-seconds", value=turn_seconds, expected="three numbers: left, right and back")
+    network = networks.read_osm(file, mode, box, None if component == "all" else component, turns=turns)
+    return network if costs is None else network.with_turn_costs(*costs)
 
 
 def _numbers(name: str, text: str) -> list[float]:
@@ -95,6 +102,7 @@ def table(
     extract: str | None,
     component: str,
     turns: bool,
+    turn_seconds: str | None,
     limit: float,
     origins: Path,
     destinations: Path | None,
@@ -107,7 +115,7 @@ def table(
     """Find the times and lengths of the routes between points, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".npz", *TABLES))
     started = time.perf_counter()
-    network = _network(file, mode, extract, component, turns)
+    network = _network(file, mode, extract, component, turns, turn_seconds)
     starts = _places(network, origins, limit)
     ends = starts if destinations is None else _places(network, destinations, limit)
     found = network.table(starts, ends, weight)
@@ -141,6 +149,7 @@ def isochrones(
     extract: str | None,
     component: str,
     turns: bool,
+    turn_seconds: str | None,
     limit: float,
     points: Path,
     limits: str,
@@ -153,7 +162,7 @@ def isochrones(
     """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".geojson", ".parquet"))
     started, steps = time.perf_counter(), _numbers("limits", limits)
-    network = _network(file, mode, extract, component, turns)
+    network = _network(file, mode, extract, component, turns, turn_seconds)
     found = network.isochrones(_places(network, points, limit), steps, weight)
     found.save(out, overwrite=overwrite)
     facts = {"points": len(found.places.ids), "limits": found.limits, "seconds": time.perf_counter() - started}

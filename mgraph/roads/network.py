@@ -1,5 +1,6 @@
 """The public class `Network`: streets as a graph with columns of numbers, and what is asked of them."""
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -17,11 +18,11 @@ from ..hierarchy import Hierarchy
 from .isochrones import Isochrones, area_around, piece, reached_links
 from .places import FAR, Places, check_near, checked_points
 from .route import Route, shortest_steps
-from .search import Search, Spots, numbered, part_of, search_of
+from .search import Column, Search, Spots, numbered, part_of, search_of
 from .sphere import metres_of_chords, vectors
 from .streets import Pieces
-from .table import Column, Ends, NearestOf, Table, nearest_of, table
-from .turns import search_with_turns
+from .table import Ends, NearestOf, Table, nearest_of, table
+from .turns import TurnCosts, headings, search_with_turns
 
 
 class Network:
@@ -87,6 +88,7 @@ class Network:
         self.links = columns
         self._shapes = shapes
         self._barred = None if barred is None else _checked_turns(barred, len(self.tail))
+        self._turn_costs: TurnCosts | None = None
         self._customized: dict[str, Hierarchy] = {}
 
     def __repr__(self) -> str:
@@ -126,16 +128,22 @@ class Network:
 
     @cached_property
     def _pieces(self) -> Pieces:
+        return Pieces(*self._geometry())
+
+    def _geometry(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points of all links, and where those of each begin."""
         if self._shapes is not None:
-            return Pieces(*self._shapes)
+            return self._shapes
         ends = np.stack([self.tail, self.head], axis=1).ravel()
-        return Pieces(self.coordinates[ends], np.arange(0, len(ends) + 1, 2))
+        return self.coordinates[ends], np.arange(0, len(ends) + 1, 2)
 
     @cached_property
     def _search(self) -> Search:
-        if self._barred is not None:
-            return search_with_turns(self.tail, self.head, self.graph.n, self._barred)
-        return search_of(self.tail, self.head, self.graph, self.link_of_edge)
+        if self._barred is None and self._turn_costs is None:
+            return search_of(self.tail, self.head, self.graph, self.link_of_edge)
+        barred = np.empty((0, 2), np.int64) if self._barred is None else self._barred
+        directions = headings(*self._geometry())
+        return search_with_turns(self.tail, self.head, self.graph.n, barred, directions, self._turn_costs)
 
     @cached_property
     def _prepared(self) -> Hierarchy:
@@ -144,8 +152,9 @@ class Network:
     def hierarchy(self, weight: str = "seconds") -> Hierarchy:
         """Return the hierarchy of the network with a column as weights; it is prepared once, and kept.
 
-        With barred turns its vertices are those of the graph that is searched: at first the links, each where it is
-        entered, then the vertices as places that routes begin at, then the vertices as places that they end at.
+        With turns that are barred or cost, its vertices are those of the graph that is searched: at first the links,
+        each where it is entered, then the vertices as places that routes begin at, then those as places that they end
+        at.
 
         Raises
         ------
@@ -162,10 +171,53 @@ class Network:
         >>> network.hierarchy("metres").distance(0, 2)
         160.0
         """
-        column = self._column("weight", weight)
+        column = self._searched(weight)
         if weight not in self._customized:
-            self._customized[weight] = self._prepared.customize(self._search.weights(column))
+            self._customized[weight] = self._prepared.customize(column.arcs)
         return self._customized[weight]
+
+    def with_turn_costs(self, left: float = 0, right: float = 0, back: float = 0, weight: str = "seconds") -> "Network":
+        """Return the network with what turns cost, which tables, routes and isochrones then count in one column.
+
+        A turn to the left or to the right is one by more than 45 degrees where a street leads on in several ways. To
+        turn back is to take the same street in the other direction. Routes are searched in a graph with a vertex for
+        each link, which is made once.
+
+        Parameters
+        ----------
+        left, right, back : float
+            What a turn costs, in the unit of the column. Where traffic keeps to the right, the left turn takes longer.
+        weight : str
+            The column that the costs are added to.
+
+        Returns
+        -------
+        Network
+            Its turns that are barred are those of this one.
+
+        Raises
+        ------
+        InputError
+            For a cost that is not a number of 0 or more, and if there is no such column.
+
+        Examples
+        --------
+        Straight on to the east from the second crossing, or left to the north:
+
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17], [24.95, 60.18]]
+        >>> network = Network([0, 1, 1], [1, 2, 3], {"seconds": [7, 8, 8]}, where).with_turn_costs(left=6, right=3)
+        >>> network.table(where[:1], where[2:]).seconds.tolist()
+        [[15.0, 21.0]]
+        """
+        self._column("weight", weight)
+        given = {"left": left, "right": right, "back": back}
+        made = copy.copy(self)
+        made._turn_costs = TurnCosts(*(checked_number(name, cost, 0) for name, cost in given.items()), weight)
+        made._customized = {}
+        for name in ("_search", "_prepared"):
+            made.__dict__.pop(name, None)
+        return made
 
     def nearest(self, points: Any, *, on: str = "vertices", limit: float = FAR) -> Places:
         """Return the vertices, or the positions on links, that are nearest to points, as straight lines go.
@@ -321,15 +373,15 @@ class Network:
         [[0], [0, 1]]
         """
         places = self._places(points, "points")
-        column, width = self._column("weight", weight), checked_number("buffer", buffer, 1)
+        column, width = self._searched(weight), checked_number("buffer", buffer, 1)
         steps = sorted(checked_number("limits", each, 0) for each in np.atleast_1d(np.asarray(limits, object)).tolist())
         reached, polygons = [], []
         for row in range(len(places.ids)):
             spots, ways = self._from(places.row(row))
             distances = devices.to_host(self.hierarchy(weight).distances(ways.vertices[0], ids=False))
-            first = part_of(column, ways.links, ways.shares)[0]
+            first = column.passed(ways)[0]
             starts = (first[:, None] + distances[:, self._search.entered]).min(axis=0)
-            found = [reached_links(column, starts, spots, limit) for limit in steps]
+            found = [reached_links(column.links, starts, spots, limit) for limit in steps]
             lines = [
                 [piece(self.shape(link), begin, end) for link, end, begin in zip(*each, strict=True)] for each in found
             ]
@@ -371,13 +423,15 @@ class Network:
             if len(place.ids) != 1:
                 raise InputError(argument=name, value=f"{len(place.ids)} points", expected="one point")
             places.append(place)
-        column, hierarchy = self._column("weight", weight), self.hierarchy(weight)
+        column, hierarchy = self._searched(weight), self.hierarchy(weight)
         steps = shortest_steps(hierarchy, self._search, self._from(places[0]), self._to(places[1]), column)
         if steps is None:
             totals = dict.fromkeys(self.links, float("nan"))
             return Route(np.empty(0, np.int64), self.ids[:0], totals, np.empty((0, 2)))
         start, links, begins, ends = steps
         totals = {name: float(part_of(each, links, ends - begins).sum()) for name, each in self.links.items()}
+        if self._turn_costs is not None:
+            totals[self._turn_costs.weight] += self._search.turns_along(links)
         passed = np.append(self.tail[links[begins == 0]], self.head[links[-1:]][ends[-1:] == 1])
         vertices = passed if len(links) else np.array([start])
         parts = [
@@ -418,7 +472,9 @@ class Network:
             link[chosen] = np.arange(len(chosen))
             barred = link[self._barred]
             barred = barred[(barred >= 0).all(axis=1)]
-        return Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes, barred)
+        found = Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes, barred)
+        found._turn_costs = self._turn_costs
+        return found
 
     def shape(self, link: int) -> np.ndarray:
         """Return the points of a link's geometry, from its tail to its head, shape (points, 2).
@@ -474,8 +530,8 @@ class Network:
         return places
 
     def _searched(self, name: str) -> Column:
-        column = self._column("weight", name)
-        return Column(column, self._search.weights(column))
+        counted = self._turn_costs is not None and self._turn_costs.weight == name
+        return self._search.column(self._column("weight", name), counted)
 
     def _from(self, places: Places) -> Ends:
         spots = self._spots(places)

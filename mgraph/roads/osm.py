@@ -54,8 +54,9 @@ def read_osm(
     """Return the streets of a file of OpenStreetMap that a mode of travel may use.
 
     Its columns are ``"metres"``, on the sphere, and ``"seconds"``. Cars go by ``maxspeed``, or else by the class of the
-    street, without delays at crossings; bicycles go at 15 km/h and pedestrians at 5 km/h. One-way streets and access
-    are honoured. A bollard, and where the file or the extract ends, cuts a street.
+    street; bicycles go at 15 km/h and pedestrians at 5 km/h. Delays at crossings are those of
+    `Network.with_turn_costs`. One-way streets and access are honoured. A bollard, and where the file or the extract
+    ends, cuts a street.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import device as devices
 from ..hierarchy import Hierarchy
-from .search import Search, meetings, part_of
+from .search import Column, Search, meetings, part_of
 from .table import Ends
 
 
@@ -65,7 +65,7 @@ class Steps(NamedTuple):
 
 
 def shortest_steps(
-    hierarchy: Hierarchy, search: Search, origin: Ends, destination: Ends, column: np.ndarray
+    hierarchy: Hierarchy, search: Search, origin: Ends, destination: Ends, column: Column
 ) -> Steps | None:
     """Return the shortest route between two places by a column of links; None if there is none."""
     starts, stops = origin.ways, destination.ways
@@ -73,14 +73,10 @@ def shortest_steps(
     pairs = np.repeat(starts.vertices[0], shape[1]), np.tile(stops.vertices[0], shape[0])
     found = hierarchy.pairs(*pairs, paths=True, ids=False)
     between = devices.to_host(found.distances).reshape(shape)
-    sums = (
-        part_of(column, starts.links, starts.shares)[0][:, None]
-        + between
-        + part_of(column, stops.links, stops.shares)[0]
-    )
+    sums = column.passed(starts)[0][:, None] + between + column.passed(stops)[0]
     way, other = np.unravel_index(np.argmin(sums), shape)
     met = meetings(origin.spots, destination.spots)
-    direct = part_of(column, met.links, met.shares)
+    direct = part_of(column.links, met.links, met.shares)
     if len(direct) and direct.min() <= sums[way, other] and np.isfinite(direct.min()):
         best = int(np.argmin(direct))
         links = met.links[[best]]
@@ -89,7 +85,7 @@ def shortest_steps(
     if np.isinf(sums[way, other]):
         return None
     pair, offsets = int(way) * shape[1] + int(other), devices.to_host(found.offsets)
-    links = search.links(devices.to_host(found.vertices)[offsets[pair] : offsets[pair + 1]], column)
+    links = search.links(devices.to_host(found.vertices)[offsets[pair] : offsets[pair + 1]], column.links)
     begins, ends = np.zeros(len(links)), np.ones(len(links))
     if starts.links[0, way] >= 0:
         links, begins = np.append(starts.links[0, way], links), np.append(1 - starts.shares[0, way], begins)

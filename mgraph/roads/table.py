@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..io import TABLES, check_output, path_of, save, save_table, suffix_of
 from .places import Places
-from .search import Spots, Ways, meetings, part_of
+from .search import Column, Spots, Ways, meetings, part_of
 
 #: Distances that are kept at a time, and the rows at least: a search of fewer prepares for its targets too often.
 _AT_A_TIME, _ROWS = 1 << 24, 64
@@ -131,13 +131,6 @@ class NearestOf(NamedTuple):
     weights: np.ndarray
 
 
-class Column(NamedTuple):
-    """A column of links, and the same numbers as weights of the arcs that are searched."""
-
-    links: np.ndarray
-    arcs: np.ndarray
-
-
 class Ends(NamedTuple):
     """The places of one side of a table: where they lie, and the ways by which they are left or reached."""
 
@@ -186,7 +179,7 @@ def _rows(
     count, wide = ends.ways.vertices.shape
     rows, ways = starts.ways.vertices.shape
     targets, column_of = np.unique(ends.ways.vertices, return_inverse=True)  # places share vertices
-    last = [part_of(each.links, ends.ways.links, ends.ways.shares) for each in columns]
+    last = [each.passed(ends.ways) for each in columns]
     met = meetings(starts.spots, ends.spots)
     direct = [part_of(each.links, met.links, met.shares) for each in columns]
     step = _rows_at_a_time(starts, ends)
@@ -194,7 +187,7 @@ def _rows(
         part = slice(begin, min(begin + step, rows))
         sources, row_of = np.unique(starts.ways.vertices[part], return_inverse=True)
         between = _distances(hierarchy, sources, targets, columns)
-        first = [part_of(each.links, starts.ways.links[part], starts.ways.shares[part]) for each in columns]
+        first = [each.passed(Ways(*(one[part] for one in starts.ways))) for each in columns]
         best = [np.full((part.stop - begin, count), np.inf) for _ in columns]
         for way in range(ways):
             for other in range(wide):
