@@ -54,7 +54,7 @@ def _network(
     if costs is not None and len(costs) != 3:
         raise InputError(argument="turn-seconds", value=turn_seconds, expected="three numbers: left, right and back")
     network = networks.read_osm(file, mode, box, None if component == "all" else component, turns=turns)
-    return network if costs is None else network.with_turn_costs(*costs)
+    return network if costs is None else network.with_turn_costs(left=costs[0], right=costs[1], back=costs[2])
 
 
 def _numbers(name: str, text: str) -> list[float]:

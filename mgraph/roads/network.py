@@ -211,9 +211,9 @@ class Network:
         [[15.0, 21.0]]
         """
         self._column("weight", weight)
-        given = {"left": left, "right": right, "back": back}
+        to_left, to_right = checked_number("left", left, 0), checked_number("right", right, 0)
         made = copy.copy(self)
-        made._turn_costs = TurnCosts(*(checked_number(name, cost, 0) for name, cost in given.items()), weight)
+        made._turn_costs = TurnCosts(to_left, to_right, checked_number("back", back, 0), weight)
         made._customized = {}
         for name in ("_search", "_prepared"):
             made.__dict__.pop(name, None)

@@ -76,8 +76,9 @@ class Search(NamedTuple):
         counts = np.diff(self.begins)[spots.links]
         step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         turns = np.repeat(self.begins[:-1][spots.links], counts) + step
-        within = (np.repeat(each, counts) for each in (spots.rows, spots.links, 1 - spots.shares))
-        return _ways(len(spots.vertices), at, self.leaves[spots.vertices[at]], self.followers[turns], *within, turns)
+        rows, links, shares = (np.repeat(each, counts) for each in (spots.rows, spots.links, 1 - spots.shares))
+        vertices = self.leaves[spots.vertices[at]]
+        return _ways(len(spots.vertices), at, vertices, self.followers[turns], rows, links, shares, turns)
 
     def ways_to(self, spots: "Spots") -> "Ways":
         """Return the ways by which places are reached."""
