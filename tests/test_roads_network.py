@@ -155,6 +155,34 @@ def test_the_limit_of_speed(tmp_path, limit, speed):
     np.testing.assert_allclose(network.links["metres"] / network.links["seconds"] * 3.6, speed)
 
 
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ({"highway": "residential"}, (600, 600)),
+        ({"highway": "motorway"}, (4000,)),
+        ({"highway": "primary", "lanes": "4"}, (3000, 3000)),
+        ({"highway": "primary", "lanes": "1"}, (1500, 1500)),
+        ({"highway": "primary", "lanes": "3", "oneway": "yes"}, (4500,)),
+        ({"highway": "secondary", "lanes": "3", "lanes:forward": "2", "lanes:backward": "1"}, (2000, 1000)),
+        ({"highway": "secondary", "lanes": "many", "lanes:forward": "0"}, (1000, 1000)),
+        ({"highway": "residential", "oneway": "-1", "lanes": "2"}, (1200,)),
+    ],
+)
+def test_the_capacity_is_that_of_the_lanes(tmp_path, tags, expected):
+    pytest.importorskip("osmium")
+    assert tuple(read(tmp_path, line(2), [([1, 2], tags)], capacity=True).links["capacity"].tolist()) == expected
+
+
+def test_the_streets_of_a_file_carry_traffic(files):
+    network = roads.read_osm(files / "town.osm.pbf", capacity=True, component="strong")
+    zones = network.nearest(network.coordinates[:: max(1, network.graph.n // 6)])
+    found = roads.assignment(network, np.full((len(zones.ids),) * 2, 300.0), zones, gap=1e-4)
+    assert found.converged and (found.flows > 0).any()
+    found.verify()
+    with pytest.raises(mgraph.InputError, match="capacity must be False for mode='walk'"):
+        roads.read_osm(files / "town.osm.pbf", "walk", capacity=True)
+
+
 def test_lengths_are_those_on_the_sphere(tmp_path):
     pytest.importorskip("osmium")
     network = read(tmp_path, {1: (0, 0, {}), 2: (1, 0, {})}, [([1, 2], {"highway": "primary"})])
@@ -223,11 +251,11 @@ def test_a_network_takes_no_more_memory_than_is_checked_before(length, turns):
     ]
     rows = [row for row in rows if len(row) > 1]
     refs, counts = np.concatenate(rows), np.array([len(row) for row in rows])
-    ways = osm._Ways(refs, counts, np.full((len(rows), 2), 30.0), np.arange(len(rows)))
-    nodes = osm._Nodes(grid.ravel(), np.random.default_rng(1).uniform(20, 21, (side * side, 2)))
+    ways = osm.Ways(refs, counts, np.full((len(rows), 2), 30.0), np.arange(len(rows)))
+    nodes = osm.Nodes(grid.ravel(), np.random.default_rng(1).uniform(20, 21, (side * side, 2)))
     rules = Rules([], back=False) if turns else None
-    made = osm._network(ways, nodes, rules)  # once before, to have all modules
-    _, peak = measured(lambda: osm._network(ways, nodes, rules))
+    made = osm.network_of(ways, nodes, rules)  # once before, to have all modules
+    _, peak = measured(lambda: osm.network_of(ways, nodes, rules))
     assert len(made.tail) == 4 * side * (side - 1)
     most = osm.bytes_of_network(len(refs), len(refs), turns)
     assert 0.4 * most < peak < most
@@ -371,8 +399,8 @@ def test_tables_are_the_same_some_rows_at_a_time(files, monkeypatch):
     network = roads.read_osm(files / "town.osm.pbf", "bike")
     places = random_places(network, 24, 4)
     whole, near = network.table(places), network.nearest_of(places, places, k=2)
-    monkeypatch.setattr(table, "_ROWS", 5)
-    monkeypatch.setattr(table, "_AT_A_TIME", 1)
+    monkeypatch.setattr(table, "ROWS", 5)
+    monkeypatch.setattr(table, "AT_A_TIME", 1)
     found = network.table(places)
     np.testing.assert_allclose(found.seconds, whole.seconds, rtol=1e-12)
     np.testing.assert_allclose(found.metres, whole.metres, rtol=1e-12)

@@ -22,7 +22,7 @@ from .search import Column, Search, Spots, numbered, part_of, search_of
 from .sphere import metres_of_chords, vectors
 from .streets import Pieces
 from .table import Ends, NearestOf, Table, nearest_of, table
-from .turns import TurnCosts, headings, search_with_turns
+from .turns import TurnCosts, search_with_turns
 
 
 class Network:
@@ -58,6 +58,10 @@ class Network:
         The columns, in the order that links were given in.
     link_of_edge, edge_of_link : array of int64, shape (links,)
         The link of each edge of `graph`, and the edge of each link.
+    barred : array of int64, shape (k, 2), or None
+        As above.
+    turn_costs : TurnCosts or None
+        What turns cost, as `with_turn_costs` was told.
 
     Examples
     --------
@@ -87,8 +91,8 @@ class Network:
         self.tail, self.head = (np.asarray(each, np.int64) for each in (tail, head))
         self.links = columns
         self._shapes = shapes
-        self._barred = None if barred is None else _checked_turns(barred, len(self.tail))
-        self._turn_costs: TurnCosts | None = None
+        self.barred = None if barred is None else _checked_turns(barred, len(self.tail))
+        self.turn_costs: TurnCosts | None = None
         self._customized: dict[str, Hierarchy] = {}
 
     def __repr__(self) -> str:
@@ -139,11 +143,10 @@ class Network:
 
     @cached_property
     def _search(self) -> Search:
-        if self._barred is None and self._turn_costs is None:
+        if self.barred is None and self.turn_costs is None:
             return search_of(self.tail, self.head, self.graph, self.link_of_edge)
-        barred = np.empty((0, 2), np.int64) if self._barred is None else self._barred
-        directions = headings(*self._geometry())
-        return search_with_turns(self.tail, self.head, self.graph.n, barred, directions, self._turn_costs)
+        barred = np.empty((0, 2), np.int64) if self.barred is None else self.barred
+        return search_with_turns(self.tail, self.head, self.graph.n, barred, self.turn_costs, self._geometry())
 
     @cached_property
     def _prepared(self) -> Hierarchy:
@@ -213,7 +216,7 @@ class Network:
         self._column("weight", weight)
         to_left, to_right = checked_number("left", left, 0), checked_number("right", right, 0)
         made = copy.copy(self)
-        made._turn_costs = TurnCosts(to_left, to_right, checked_number("back", back, 0), weight)
+        made.turn_costs = TurnCosts(to_left, to_right, checked_number("back", back, 0), weight)
         made._customized = {}
         for name in ("_search", "_prepared"):
             made.__dict__.pop(name, None)
@@ -430,8 +433,8 @@ class Network:
             return Route(np.empty(0, np.int64), self.ids[:0], totals, np.empty((0, 2)))
         start, links, begins, ends = steps
         totals = {name: float(part_of(each, links, ends - begins).sum()) for name, each in self.links.items()}
-        if self._turn_costs is not None:
-            totals[self._turn_costs.weight] += self._search.turns_along(links)
+        if self.turn_costs is not None:
+            totals[self.turn_costs.weight] += self._search.turns_along(links)
         passed = np.append(self.tail[links[begins == 0]], self.head[links[-1:]][ends[-1:] == 1])
         vertices = passed if len(links) else np.array([start])
         parts = [
@@ -467,13 +470,13 @@ class Network:
         columns = {name: column[chosen] for name, column in self.links.items()}
         ids = None if self.graph.ids is None else self.graph.ids[kept]
         barred = None
-        if self._barred is not None:
+        if self.barred is not None:
             link = np.full(len(self.tail), -1)
             link[chosen] = np.arange(len(chosen))
-            barred = link[self._barred]
+            barred = link[self.barred]
             barred = barred[(barred >= 0).all(axis=1)]
         found = Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes, barred)
-        found._turn_costs = self._turn_costs
+        found.turn_costs = self.turn_costs
         return found
 
     def shape(self, link: int) -> np.ndarray:
@@ -530,7 +533,7 @@ class Network:
         return places
 
     def _searched(self, name: str) -> Column:
-        counted = self._turn_costs is not None and self._turn_costs.weight == name
+        counted = self.turn_costs is not None and self.turn_costs.weight == name
         return self._search.column(self._column("weight", name), counted)
 
     def _from(self, places: Places) -> Ends:

@@ -15,7 +15,7 @@ from .places import Places
 from .search import Column, Spots, Ways, meetings, part_of
 
 #: Distances that are kept at a time, and the rows at least: a search of fewer prepares for its targets too often.
-_AT_A_TIME, _ROWS = 1 << 24, 64
+AT_A_TIME, ROWS = 1 << 24, 64
 
 
 class Table:
@@ -169,7 +169,7 @@ def nearest_of(hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k
 
 
 def _rows_at_a_time(starts: Ends, ends: Ends) -> int:
-    return max(_ROWS, _AT_A_TIME // max(1, ends.ways.vertices.size * starts.ways.vertices.shape[1]))
+    return max(ROWS, AT_A_TIME // max(1, ends.ways.vertices.size * starts.ways.vertices.shape[1]))
 
 
 def _rows(

@@ -139,13 +139,15 @@ def search_with_turns(
     head: np.ndarray,
     n: int,
     barred: np.ndarray,
-    directions: tuple[np.ndarray, np.ndarray],
-    costs: TurnCosts | None,
+    costs: TurnCosts | None = None,
+    geometry: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Search:
-    """Return the search of a network some pairs of whose links must not follow each other, or cost to."""
+    """Return the search of a network some of whose turns are barred, and cost by the geometry of the links."""
     count, every = len(tail), np.arange(n)
     first, second = turns_between(tail, head, n)
-    cost = None if costs is None else turn_costs(first, second, tail, head, directions, costs)
+    cost = None
+    if costs is not None and geometry is not None:
+        cost = turn_costs(first, second, tail, head, headings(*geometry), costs)
     free = ~np.isin(first * count + second, barred[:, 0] * count + barred[:, 1])
     first, second = first[free], second[free]
     links, leaves, reaches = np.arange(count), count + every, count + n + every
