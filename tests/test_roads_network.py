@@ -306,6 +306,29 @@ def test_text_is_the_id_of_a_vertex():
         unnamed.route("Rome", "Pisa")
 
 
+def test_integers_are_ids_where_the_caller_says_so(network):
+    first, second, third = network.ids[[0, 9, 20]].tolist()
+    where = network.coordinates[[0, 9, 20]]
+    expected = network.table(where[:1], where).seconds
+    for ends in ([first, second, third], np.array([first, second, third]), pandas.Series([first, second, third])):
+        found = network.table([first], ends, ids=True)
+        assert found.seconds.tolist() == expected.tolist() and found.destinations.ids.tolist() == list(ends)
+    assert network.route(first, third, ids=True).ids[[0, -1]].tolist() == [first, third]
+    assert network.nearest([second], ids=True).vertices.tolist() == [9]
+    assert network.nearest_of([first], [third], ids=True).weights.tolist() == [[expected[0, 2]]]
+    assert network.isochrones([first], [60], ids=True).places.ids.tolist() == [first]
+    assert network.table(where, ids=True).seconds.shape == (3, 3)  # points stay points
+    with pytest.raises(mgraph.InputError, match=r"origins must be of shape \(k, 2\).* or ids"):
+        network.table([first, second, third])
+    with pytest.raises(mgraph.InputError, match="origins must be an id of the graph, got 7"):
+        network.table([7], ids=True)
+    with pytest.raises(mgraph.InputError, match="ids must be"):
+        network.table([first], ids=1)
+    unnamed = roads.Network([0], [1], {"seconds": [7]}, [[24.94, 60.17], [24.95, 60.17]])
+    with pytest.raises(mgraph.InputError, match="ids=True needs a graph with ids"):
+        unnamed.table([0], ids=True)
+
+
 def test_nearest_vertices_are_those_of_a_search_of_all(network):
     points = np.random.default_rng(2).uniform([24.9, 60], [24.912, 60.006], (50, 2))
     across = np.radians(network.coordinates - points[:, None]) * [np.cos(np.radians(60.003)), 1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import lazy
-from ..arguments import as_array, checked_choice, checked_integer, checked_number
+from ..arguments import as_array, checked_choice, checked_flag, checked_integer, checked_number
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
@@ -29,7 +29,7 @@ class Network:
     """A network of streets: links with lengths and times between vertices that have coordinates.
 
     Make one with `read_osm`, `from_osmnx` or `from_frames`. Calls take points as arrays of longitude and latitude, or
-    the `Places` of `nearest`.
+    the `Places` of `nearest`, or ids of vertices: text, or integers with ``ids=True``.
 
     Parameters
     ----------
@@ -222,19 +222,21 @@ class Network:
             made.__dict__.pop(name, None)
         return made
 
-    def nearest(self, points: Any, *, on: str = "vertices", limit: float = FAR) -> Places:
+    def nearest(self, points: Any, *, on: str = "vertices", limit: float = FAR, ids: bool = False) -> Places:
         """Return the vertices, or the positions on links, that are nearest to points, as straight lines go.
 
         Parameters
         ----------
-        points : array_like of shape (k, 2), GeoSeries, GeoDataFrame, or sequence of str
+        points : array_like of shape (k, 2), GeoSeries, GeoDataFrame, or sequence of ids
             Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids. Text is the
-            id of a vertex of the network.
+            id of a vertex of the network, as is an integer with ``ids=True``.
         on : {"vertices", "edges"}
             Whether a place is a vertex, or any position on a link. Routes from a position go along the link, and back
             along it if the street is two-way: if another link leads back with the same geometry.
         limit : float
             How many metres a point may lie away from its place.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
 
         Returns
         -------
@@ -244,8 +246,8 @@ class Network:
         Raises
         ------
         InputError
-            For points of another shape, or not in degrees, for one that lies farther away than `limit`, for a text that
-            is not an id of the network, and for positions on a network without links.
+            For points of another shape, or not in degrees, for one that lies farther away than `limit`, for what is not
+            an id of the network, and for positions on a network without links.
 
         Examples
         --------
@@ -260,10 +262,16 @@ class Network:
         [[0.0, 30.0], [30.0, 0.0]]
         """
         checked_choice("on", on, ("vertices", "edges"))
-        return self._places(points, "points", checked_number("limit", limit, 0), on == "edges")
+        return self._places(points, "points", ids, checked_number("limit", limit, 0), on == "edges")
 
     def table(
-        self, origins: Any, destinations: Any = None, weight: str = "seconds", along: Sequence[str] = ("metres",)
+        self,
+        origins: Any,
+        destinations: Any = None,
+        weight: str = "seconds",
+        along: Sequence[str] = ("metres",),
+        *,
+        ids: bool = False,
     ) -> Table:
         """Return the least weight from each origin to each destination, and other columns along the same routes.
 
@@ -276,6 +284,8 @@ class Network:
         along : sequence of str
             Further columns, which are added up along these routes. Those that the network has not, and that are not
             named by the caller, are left out.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
 
         Returns
         -------
@@ -298,13 +308,15 @@ class Network:
         >>> found.seconds.tolist(), found.metres.tolist()
         ([[7.0, 15.0], [0.0, 8.0]], [[70.0, 160.0], [0.0, 90.0]])
         """
-        starts = self._places(origins, "origins")
-        ends = starts if destinations is None else self._places(destinations, "destinations")
+        starts = self._places(origins, "origins", ids)
+        ends = starts if destinations is None else self._places(destinations, "destinations", ids)
         columns = {name: self._searched(name) for name in (weight, *self._along(weight, along))}
         matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns)
         return Table(starts, ends, matrices)
 
-    def nearest_of(self, origins: Any, facilities: Any, k: int = 3, weight: str = "seconds") -> NearestOf:
+    def nearest_of(
+        self, origins: Any, facilities: Any, k: int = 3, weight: str = "seconds", *, ids: bool = False
+    ) -> NearestOf:
         """Return the k facilities that are nearest to each origin by a column of `links`.
 
         Parameters
@@ -315,6 +327,8 @@ class Network:
             How many; fewer if there are fewer facilities.
         weight : str
             The column that routes are shortest by.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
 
         Returns
         -------
@@ -334,12 +348,18 @@ class Network:
         >>> network.nearest_of([where[0]], where[1:], k=2).weights.tolist()
         [[7.0, 15.0]]
         """
-        starts, ends = self._places(origins, "origins"), self._places(facilities, "facilities")
+        starts, ends = self._places(origins, "origins", ids), self._places(facilities, "facilities", ids)
         hierarchy, most = self.hierarchy(weight), checked_integer("k", k, 1)
         return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most)
 
     def isochrones(
-        self, points: Any, limits: Sequence[float], weight: str = "seconds", *, buffer: float = 50
+        self,
+        points: Any,
+        limits: Sequence[float],
+        weight: str = "seconds",
+        *,
+        buffer: float = 50,
+        ids: bool = False,
     ) -> Isochrones:
         """Return the streets and the areas that are reached from points within limits.
 
@@ -354,6 +374,8 @@ class Network:
         buffer : float
             An area is what lies within so many metres of a reached street. Of an area that a grid of 4 million cells
             does not resolve it is larger.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
 
         Returns
         -------
@@ -375,7 +397,7 @@ class Network:
         >>> [each.links.tolist() for each in found.reached[0]]
         [[0], [0, 1]]
         """
-        places = self._places(points, "points")
+        places = self._places(points, "points", ids)
         column, width = self._searched(weight), checked_number("buffer", buffer, 1)
         steps = sorted(checked_number("limits", each, 0) for each in np.atleast_1d(np.asarray(limits, object)).tolist())
         reached, polygons = [], []
@@ -392,15 +414,17 @@ class Network:
             polygons.append([area_around(each, width) for each in lines])
         return Isochrones(places, steps, reached, polygons)
 
-    def route(self, origin: Any, destination: Any, weight: str = "seconds") -> Route:
+    def route(self, origin: Any, destination: Any, weight: str = "seconds", *, ids: bool = False) -> Route:
         """Return the shortest route by a column of `links`, with its geometry and the sums of all columns.
 
         Parameters
         ----------
-        origin, destination : point, shape (2,), id that is text, or Places of one point
+        origin, destination : point, shape (2,), id, or Places of one point
             The ends.
         weight : str
             The column that the route is shortest by.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
 
         Returns
         -------
@@ -422,7 +446,7 @@ class Network:
         """
         places = []
         for name, given in (("origin", origin), ("destination", destination)):
-            place = self._places(given, name)
+            place = self._places(given, name, ids)
             if len(place.ids) != 1:
                 raise InputError(argument=name, value=f"{len(place.ids)} points", expected="one point")
             places.append(place)
@@ -495,29 +519,40 @@ class Network:
         points, begins = self._shapes
         return points[begins[link] : begins[link + 1]]
 
-    def _places(self, points: Any, name: str, limit: float = FAR, on_links: bool = False) -> Places:
-        """Return points as places on this network; a text is the id of a vertex."""
+    def _places(self, points: Any, name: str, ids: bool, limit: float = FAR, on_links: bool = False) -> Places:
+        """Return points as places on this network; a text is the id of a vertex, as are integers with `ids`."""
         if isinstance(points, Places):
             return self._checked_places(points, name)
-        names = [points] if isinstance(points, str) else points.tolist() if hasattr(points, "tolist") else points
-        if isinstance(names, (list, tuple)) and len(names) and all(isinstance(each, str) for each in names):
-            vertices = Question(self.graph, self.graph.n).vertices(name, names).astype(np.int64)
-            return Places(vertices, np.zeros(len(vertices)), self.ids[vertices])
-        where, ids = checked_points(points, name)
+        named = self._named(points, name, ids)
+        if named is not None:
+            return Places(named, np.zeros(len(named)), self.ids[named])
+        where, own = checked_points(points, name)
         if on_links and not len(self.tail):
             raise InputError(argument="on", value="edges", expected="'vertices' of a network without links")
         if not len(where):
             none = np.empty(0, np.int64)
-            return Places(none, np.empty(0), ids, *((none, np.empty(0)) if on_links else ()))
+            return Places(none, np.empty(0), own, *((none, np.empty(0)) if on_links else ()))
         if on_links:
             links, shares, metres = self._pieces.nearest(where)
             vertices = np.where(shares <= 0.5, self.tail[links], self.head[links])
-            places = Places(vertices, metres, ids, links, shares)
+            places = Places(vertices, metres, own, links, shares)
         else:
             chords, vertices = self._tree.query(vectors(where))
-            places = Places(vertices.astype(np.int64), metres_of_chords(chords), ids)
+            places = Places(vertices.astype(np.int64), metres_of_chords(chords), own)
         check_near(places.metres, where, name, limit)
         return places
+
+    def _named(self, points: Any, name: str, ids: bool) -> np.ndarray | None:
+        """Return the vertices with the ids that are given in place of points; None for points."""
+        by_number = checked_flag("ids", ids)
+        listed = points.tolist() if hasattr(points, "tolist") else points
+        listed = [listed] if isinstance(listed, (str, int)) else listed
+        if not isinstance(listed, (list, tuple)) or not len(listed):
+            return None
+        integers = by_number and all(type(each) is int for each in listed)
+        if not integers and not all(isinstance(each, str) for each in listed):
+            return None
+        return Question(self.graph, self.graph.n, ids or None).vertices(name, listed).astype(np.int64)
 
     def _checked_places(self, places: Places, name: str) -> Places:
         """Return places, or raise InputError if they are not of this network."""
