@@ -430,6 +430,39 @@ def test_tables_are_the_same_some_rows_at_a_time(files, monkeypatch):
     assert network.nearest_of(places, places, k=2).facilities.tolist() == near.facilities.tolist()
 
 
+class Stopped(Exception):
+    pass
+
+
+def test_progress_is_told_and_may_end_a_call(files, monkeypatch):
+    monkeypatch.setattr(osm, "STEP", 5)
+    told = []
+    network = roads.read_osm(files / "town.osm.pbf", "walk", progress=lambda *steps: told.append(steps))
+    ways, nodes = ([each for each in told if (each[1] is None) == unknown] for unknown in (True, False))
+    assert ways == [(each, None) for each in range(5, len(town()[1]) + 1, 5)][: len(ways)] and ways
+    assert nodes[-1] == (nodes[-1][1],) * 2 and [each for each, _ in nodes] == sorted({each for each, _ in nodes})
+    monkeypatch.setattr(table, "ROWS", 5)
+    monkeypatch.setattr(table, "AT_A_TIME", 1)
+    where, told = network.coordinates[:12], []
+    network.table(where, progress=lambda *steps: told.append(steps))
+    network.nearest_of(where, where[:2], progress=lambda *steps: told.append(steps))
+    assert told == [(5, 12), (10, 12), (12, 12)] * 2
+    told.clear()
+    network.isochrones(where[:2], [30], progress=lambda *steps: told.append(steps))
+    assert told == [(1, 2), (2, 2)]
+
+    def stop(*_):
+        raise Stopped
+
+    for call in (
+        lambda: network.table(where, progress=stop),
+        lambda: roads.read_osm(files / "town.osm.pbf", "walk", progress=stop),
+        lambda: network.isochrones(where, [30], progress=stop),
+    ):
+        with pytest.raises(Stopped):
+            call()
+
+
 def test_isochrones_from_positions_reach_what_split_links_say(files):
     network = roads.read_osm(files / "town.osm.pbf", "bike")
     places = random_places(network, 6, 1)
@@ -550,6 +583,9 @@ def test_the_commands(files, tmp_path):
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     assert pandas.read_csv(out).origin.tolist() == list("xxyy")
+    assert done.stderr.startswith("memory: ") and " free\n" in done.stderr
+    quietly = CliRunner().invoke(main, [*words, "--overwrite", "--quiet"])
+    assert (quietly.exit_code, quietly.output) == (0, "")
     assert CliRunner().invoke(main, words).exit_code == 2  # the file exists
     areas = tmp_path / "i.geojson"
     words = [

@@ -8,9 +8,12 @@ from typing import Any
 import click
 import numpy as np
 
+from .. import device as devices
 from .. import roads as networks
+from ..arguments import size_in_words
 from ..errors import InputError, printable
 from ..io import TABLES, check_output
+from .bars import bar
 from .commands import Command
 from .options import json_option, quiet_option
 from .roads import roads
@@ -46,14 +49,16 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _network(
-    file: Path, mode: str, extract: str | None, component: str, turns: bool, turn_seconds: str | None
+    file: Path, mode: str, extract: str | None, component: str, turns: bool, turn_seconds: str | None, quiet: bool
 ) -> networks.Network:
     """Return the network that the options name."""
     box = None if extract is None else _numbers("extract", extract)
     costs = None if turn_seconds is None else _numbers("turn-seconds", turn_seconds)
     if costs is not None and len(costs) != 3:
         raise InputError(argument="turn-seconds", value=turn_seconds, expected="three numbers: left, right and back")
-    network = networks.read_osm(file, mode, box, None if component == "all" else component, turns=turns)
+    kept = None if component == "all" else component
+    with bar("read", "streets and nodes", quiet) as progress:
+        network = networks.read_osm(file, mode, box, kept, turns=turns, progress=progress)
     return network if costs is None else network.with_turn_costs(left=costs[0], right=costs[1], back=costs[2])
 
 
@@ -68,6 +73,13 @@ def _places(network: networks.Network, file: Path, limit: float) -> networks.Pla
     """Return the points of a file of CSV on a network, with the ids that it has."""
     points, ids = networks.read_points(file)
     return network.nearest(points, limit=limit)._replace(ids=ids)
+
+
+def _say_memory(need: int, quiet: bool) -> None:
+    """Print what a table takes of the free memory, before it is taken."""
+    if not quiet:
+        free = devices.find("cpu").available_memory()
+        click.echo(f"memory: {size_in_words(need)} of {size_in_words(free)} free", err=True)
 
 
 def _finish(
@@ -115,10 +127,12 @@ def table(
     """Find the times and lengths of the routes between points, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".npz", *TABLES))
     started = time.perf_counter()
-    network = _network(file, mode, extract, component, turns, turn_seconds)
+    network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
     starts = _places(network, origins, limit)
     ends = starts if destinations is None else _places(network, destinations, limit)
-    found = network.table(starts, ends, weight)
+    _say_memory(network.table_bytes(starts, ends, weight), quiet or as_json)
+    with bar("table", "origins", quiet) as progress:
+        found = network.table(starts, ends, weight, progress=progress)
     found.save(out, overwrite=overwrite)
     lost = int(np.isnan(next(iter(found.matrices.values()))).sum())
     rows, columns = len(starts.ids), len(ends.ids)
@@ -162,8 +176,10 @@ def isochrones(
     """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".geojson", ".parquet"))
     started, steps = time.perf_counter(), _numbers("limits", limits)
-    network = _network(file, mode, extract, component, turns, turn_seconds)
-    found = network.isochrones(_places(network, points, limit), steps, weight)
+    network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
+    places = _places(network, points, limit)
+    with bar("isochrones", "points", quiet) as progress:
+        found = network.isochrones(places, steps, weight, progress=progress)
     found.save(out, overwrite=overwrite)
     facts = {"points": len(found.places.ids), "limits": found.limits, "seconds": time.perf_counter() - started}
     _finish(network, facts, f"isochrones: {len(found.places.ids):,} points, {len(steps)} limits", out, quiet, as_json)

@@ -21,7 +21,7 @@ from .route import Route, shortest_steps
 from .search import Column, Search, Spots, numbered, part_of, search_of
 from .sphere import metres_of_chords, vectors
 from .streets import Pieces
-from .table import Ends, NearestOf, Table, nearest_of, table
+from .table import Ends, NearestOf, Progress, Table, bytes_of_table, nearest_of, table
 from .turns import TurnCosts, search_with_turns
 
 
@@ -272,6 +272,7 @@ class Network:
         along: Sequence[str] = ("metres",),
         *,
         ids: bool = False,
+        progress: Progress | None = None,
     ) -> Table:
         """Return the least weight from each origin to each destination, and other columns along the same routes.
 
@@ -286,6 +287,8 @@ class Network:
             named by the caller, are left out.
         ids : bool
             Whether integers are ids, such as those of OpenStreetMap's nodes.
+        progress : callable, optional
+            Called with how many of how many origins are done. An exception that it raises ends the call.
 
         Returns
         -------
@@ -311,11 +314,35 @@ class Network:
         starts = self._places(origins, "origins", ids)
         ends = starts if destinations is None else self._places(destinations, "destinations", ids)
         columns = {name: self._searched(name) for name in (weight, *self._along(weight, along))}
-        matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns)
+        matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns, progress)
         return Table(starts, ends, matrices)
 
+    def table_bytes(
+        self, origins: Places, destinations: Places, weight: str = "seconds", along: Sequence[str] = ("metres",)
+    ) -> int:
+        """Return how many bytes of memory `table` takes, which it checks before it takes them.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> places = network.nearest(where)
+        >>> network.table_bytes(places, places)
+        720
+        """
+        columns = 1 + len(self._along(weight, along))
+        return bytes_of_table(self._from(origins), self._to(destinations), columns)
+
     def nearest_of(
-        self, origins: Any, facilities: Any, k: int = 3, weight: str = "seconds", *, ids: bool = False
+        self,
+        origins: Any,
+        facilities: Any,
+        k: int = 3,
+        weight: str = "seconds",
+        *,
+        ids: bool = False,
+        progress: Progress | None = None,
     ) -> NearestOf:
         """Return the k facilities that are nearest to each origin by a column of `links`.
 
@@ -329,6 +356,8 @@ class Network:
             The column that routes are shortest by.
         ids : bool
             Whether integers are ids, such as those of OpenStreetMap's nodes.
+        progress : callable, optional
+            Called with how many of how many origins are done. An exception that it raises ends the call.
 
         Returns
         -------
@@ -350,7 +379,7 @@ class Network:
         """
         starts, ends = self._places(origins, "origins", ids), self._places(facilities, "facilities", ids)
         hierarchy, most = self.hierarchy(weight), checked_integer("k", k, 1)
-        return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most)
+        return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most, progress)
 
     def isochrones(
         self,
@@ -360,6 +389,7 @@ class Network:
         *,
         buffer: float = 50,
         ids: bool = False,
+        progress: Progress | None = None,
     ) -> Isochrones:
         """Return the streets and the areas that are reached from points within limits.
 
@@ -376,6 +406,8 @@ class Network:
             does not resolve it is larger.
         ids : bool
             Whether integers are ids, such as those of OpenStreetMap's nodes.
+        progress : callable, optional
+            Called with how many of how many points are done. An exception that it raises ends the call.
 
         Returns
         -------
@@ -412,6 +444,8 @@ class Network:
             ]
             reached.append(found)
             polygons.append([area_around(each, width) for each in lines])
+            if progress is not None:
+                progress(row + 1, len(places.ids))
         return Isochrones(places, steps, reached, polygons)
 
     def route(self, origin: Any, destination: Any, weight: str = "seconds", *, ids: bool = False) -> Route:

@@ -15,6 +15,7 @@ from .area import Area
 from .modes import MODES, Mode, blocks, capacities, speeds, turn_rule
 from .network import Network
 from .sphere import metres_between
+from .table import Progress
 from .turns import Restriction, Rules, barred_turns
 
 #: The files that are read, by suffix.
@@ -22,6 +23,9 @@ SUFFIXES = (".osm.pbf", ".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.xml.gz", ".
 
 #: Osmium's set of ids takes a part of so many bytes for each range of 2 ** _IDS ids that has one.
 _PART, _IDS = 1 << 22, 25
+
+#: Streets, and nodes, after which progress is told.
+STEP = 1 << 12
 
 #: Kilometres an hour in metres a second.
 _PER_HOUR = 1 / 3.6
@@ -52,6 +56,7 @@ def read_osm(
     *,
     turns: bool = False,
     capacity: bool = False,
+    progress: Progress | None = None,
 ) -> Network:
     """Return the streets of a file of OpenStreetMap that a mode of travel may use.
 
@@ -79,6 +84,9 @@ def read_osm(
         Add a column ``"capacity"`` for `assignment`: how many vehicles an hour a street carries in its direction. It is
         the number of ``lanes``, times 2,000 on motorways and trunk roads, 1,500 on primary and 1,000 on secondary
         streets, 300 on living streets and 600 on others.
+    progress : callable, optional
+        Called with how many streets are read so far, and None; then with how many of how many of their nodes. An
+        exception that it raises ends the call.
 
     Returns
     -------
@@ -131,9 +139,9 @@ def read_osm(
         raise MissingFileError(2, "there is no such file", str(path))
     osmium = lazy.optional("osmium", "read_osm()")
     try:
-        ways = _ways(osmium, str(file), rules, capacity)
+        ways = _ways(osmium, str(file), rules, capacity, progress)
         _check_memory(str(path), "the nodes of its streets", bytes_of_nodes(ways.nodes))
-        nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules)
+        nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules, progress)
         heeded = _rules(osmium, str(file), rules) if wanted else None
     except RuntimeError as error:
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
@@ -163,7 +171,7 @@ def _check_memory(path: str, what: str, need: int) -> None:
     devices.check_free_memory(f"reading {what} from {path}", need, devices.find("cpu"), advice)
 
 
-def _ways(osmium: Any, path: str, mode: Mode, capacity: bool) -> Ways:
+def _ways(osmium: Any, path: str, mode: Mode, capacity: bool, progress: Progress | None) -> Ways:
     """Return the ways that a mode may use."""
     refs, counts, ids = array("q"), array("q"), array("q")
     both, carried = array("d"), array("d")
@@ -179,16 +187,20 @@ def _ways(osmium: Any, path: str, mode: Mode, capacity: bool) -> Ways:
             ids.append(way.id)
             if capacity:
                 carried.extend(capacities(tags))
+            if progress is not None and len(ids) % STEP == 0:
+                progress(len(ids), None)
     along, most = (np.asarray(each).reshape(-1, 2) for each in (both, carried))
     return Ways(np.asarray(refs), np.asarray(counts), along, np.asarray(ids), most if capacity else None)
 
 
-def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode) -> Nodes:
+def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode, progress: Progress | None) -> Nodes:
     """Return those of some nodes that are in the file, have a place and can be passed."""
     ids, places = array("q"), array("d")
     if len(wanted):
         only = osmium.filter.IdFilter(wanted.tolist()).enable_for(osmium.osm.NODE)
-        for node in osmium.FileProcessor(path, osmium.osm.NODE).with_filter(only):
+        for done, node in enumerate(osmium.FileProcessor(path, osmium.osm.NODE).with_filter(only), 1):
+            if progress is not None and (done % STEP == 0 or done == len(wanted)):
+                progress(done, len(wanted))
             location = node.location
             if location.valid() and not (len(node.tags) and blocks(dict(node.tags), mode)):
                 ids.append(node.id)

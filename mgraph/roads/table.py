@@ -1,7 +1,7 @@
 """Tables between places of a network, and the nearest facilities."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,9 @@ from .search import Column, Spots, Ways, meetings, part_of
 
 #: Distances that are kept at a time, and the rows at least: a search of fewer prepares for its targets too often.
 AT_A_TIME, ROWS = 1 << 24, 64
+
+#: Called with how many of how many steps are done, None where that is not known.
+Progress = Callable[[int, int | None], object]
 
 
 class Table:
@@ -138,29 +141,39 @@ class Ends(NamedTuple):
     ways: Ways
 
 
-def table(hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: dict[str, Column]) -> dict[str, np.ndarray]:
+def bytes_of_table(starts: Ends, ends: Ends, columns: int) -> int:
+    """Return how many bytes tables of some columns take, and the distances that are kept at a time."""
+    shape = len(starts.ways.vertices), len(ends.ways.vertices)
+    ways = starts.ways.vertices.shape[1] * ends.ways.vertices.shape[1]
+    block = min(shape[0], _rows_at_a_time(starts, ends)) * shape[1] * (ways + 3)
+    return 8 * (shape[0] * shape[1] + block) * columns
+
+
+def table(
+    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: dict[str, Column], progress: Progress | None
+) -> dict[str, np.ndarray]:
     """Return the least sums of a hierarchy's weights, the first column, and those of the others along the routes."""
     for name in columns:
         if hasattr(Table, name) or name in ("origins", "destinations", "matrices"):
             raise InputError(f"a column of a table cannot be named {name!r}: rename it")
     shape = len(starts.ways.vertices), len(ends.ways.vertices)
-    ways = starts.ways.vertices.shape[1] * ends.ways.vertices.shape[1]
-    block = min(shape[0], _rows_at_a_time(starts, ends)) * shape[1] * (ways + 3)
-    need = 8 * (shape[0] * shape[1] + block) * len(columns)
+    need = bytes_of_table(starts, ends, len(columns))
     devices.check_free_memory(f"{len(columns)} tables of {shape[0] * shape[1]:,} entries", need, devices.find("cpu"))
     found = {name: np.empty(shape) for name in columns}
-    for part, sums in _rows(hierarchy, starts, ends, list(columns.values())):
+    for part, sums in _rows(hierarchy, starts, ends, list(columns.values()), progress):
         for matrix, block in zip(found.values(), sums, strict=True):
             matrix[part] = _with_nan(block)
     return found
 
 
-def nearest_of(hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k: int) -> NearestOf:
+def nearest_of(
+    hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k: int, progress: Progress | None
+) -> NearestOf:
     """Return the k nearest ends of each start; of equally near ones, the first."""
     rows, count = len(starts.ways.vertices), len(ends.ways.vertices)
     k = min(k, count)
     facilities, weights = np.empty((rows, k), np.int64), np.empty((rows, k))
-    for part, (sums,) in _rows(hierarchy, starts, ends, [column]):
+    for part, (sums,) in _rows(hierarchy, starts, ends, [column], progress):
         chosen = np.argsort(sums, axis=1, kind="stable")[:, :k]
         facilities[part], weights[part] = chosen, np.take_along_axis(sums, chosen, 1)
     weights = _with_nan(weights)
@@ -173,7 +186,7 @@ def _rows_at_a_time(starts: Ends, ends: Ends) -> int:
 
 
 def _rows(
-    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: list[Column]
+    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: list[Column], progress: Progress | None
 ) -> Iterator[tuple[slice, list[np.ndarray]]]:
     """Yield some rows at a time, and for each column the sums along the best ways; ``inf`` where there is no route."""
     count, wide = ends.ways.vertices.shape
@@ -201,6 +214,8 @@ def _rows(
         here = here[np.argsort(-direct[0][here], kind="stable")]  # of two on a pair of places, the lesser comes last
         _keep_less(best, (met.rows[here] - begin, met.columns[here]), [each[here] for each in direct])
         yield part, best
+        if progress is not None:
+            progress(part.stop, rows)
 
 
 def _distances(
