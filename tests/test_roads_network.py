@@ -550,6 +550,50 @@ def test_isochrones_reach_what_the_table_says(network, tmp_path):
     assert len(found.plot().patches) == 2
 
 
+def test_the_streets_that_are_reached_are_lines(network, tmp_path):
+    found = network.isochrones([network.coordinates[0]], [60, 120])
+    features = found.to_geojson(streets=True)["features"]
+    for feature, reached in zip(features, reversed(found.reached[0]), strict=True):
+        lines = feature["geometry"]["coordinates"]
+        assert len(lines) == len(reached.links)
+        for line_, link, begin, end in zip(lines, reached.links, reached.begins, reached.shares, strict=True):
+            np.testing.assert_allclose(line_[0], point_at(network.shape(link), begin), atol=1e-12)
+            np.testing.assert_allclose(line_[-1], point_at(network.shape(link), end), atol=1e-12)
+    found.save(tmp_path / "streets.geojson", streets=True)
+    assert json.loads((tmp_path / "streets.geojson").read_text())["features"] == features
+
+
+def test_maps_of_folium(network, tmp_path):
+    pytest.importorskip("folium")
+    ends = network.coordinates[0], network.coordinates[-1]
+    found = network.isochrones([ends[0]], [60, 120])
+    for drawn, layers in ((found, "MultiPolygon"), (network.route(*ends), "LineString")):
+        drawn.explore().save(tmp_path / "map.html")
+        assert layers in (tmp_path / "map.html").read_text()
+    none = roads.Network([], [], {"seconds": []}, network.coordinates[:2]).route(*network.coordinates[:2])
+    none.explore().save(tmp_path / "none.html")
+
+
+def test_areas_and_streets_as_geopandas(network, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    found = network.isochrones([network.coordinates[0]], [60, 120])
+    areas, streets = found.to_geopandas(), found.to_geopandas(streets=True)
+    assert areas.geom_type.tolist() == ["MultiPolygon"] * 2 and streets.geom_type.tolist() == ["MultiLineString"] * 2
+    assert areas.geometry.covers(streets.geometry).all()
+    found.save(tmp_path / "areas.parquet")
+    assert geopandas.read_parquet(tmp_path / "areas.parquet").equals(areas)
+
+
+def test_points_of_geopandas_in_metres_are_turned_into_degrees(network):
+    geopandas = pytest.importorskip("geopandas")
+    where = network.coordinates[[3, 9, 30]]
+    series = geopandas.GeoSeries.from_xy(*where.T, index=["a", "b", "c"], crs=4326).to_crs(3067)
+    for points in (series, series.to_frame("geometry")):
+        places = network.nearest(points)
+        assert places.vertices.tolist() == [3, 9, 30] and places.ids.tolist() == ["a", "b", "c"]
+        assert (places.metres < 1e-3).all()
+
+
 def test_networks_of_osmnx_and_of_frames_have_the_distances_of_networkx(network):
     streets = networkx.MultiDiGraph()
     for each, (x, y) in zip(network.ids.tolist(), network.coordinates.tolist(), strict=True):

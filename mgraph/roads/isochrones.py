@@ -5,12 +5,14 @@ The areas are what lies within `buffer` metres of a reached street: contours of 
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import lazy
 from ..io import check_output, path_of, replacing
+from .maps import explored
 from .places import Places
 from .search import Spots
 from .sphere import flat, unflat
@@ -72,15 +74,23 @@ class Isochrones:
     """
 
     def __init__(
-        self, places: Places, limits: list[float], reached: list[list[Reached]], polygons: list[list[list[Rings]]]
+        self,
+        places: Places,
+        limits: list[float],
+        reached: list[list[Reached]],
+        polygons: list[list[list[Rings]]],
+        shape: Callable[[int], np.ndarray],
     ) -> None:
         self.places, self.limits, self.reached, self.polygons = places, limits, reached, polygons
+        self._shape = shape
 
     def __repr__(self) -> str:
         return f"<Isochrones: {len(self.places.ids):,} places, limits {', '.join(f'{each:g}' for each in self.limits)}>"
 
-    def to_geojson(self) -> dict[str, Any]:
-        """Return a FeatureCollection of GeoJSON: a MultiPolygon for each place and limit, the largest limits first.
+    def to_geojson(self, streets: bool = False) -> dict[str, Any]:
+        """Return a FeatureCollection of GeoJSON: the area of each place and limit, the largest limits first.
+
+        An area is a MultiPolygon. With `streets` a feature has the streets that are reached, a MultiLineString.
 
         Examples
         --------
@@ -90,16 +100,23 @@ class Isochrones:
         >>> found = network.isochrones([where[0]], [5, 11]).to_geojson()
         >>> [float(feature["properties"]["limit"]) for feature in found["features"]]
         [11.0, 5.0]
+        >>> network.isochrones([where[0]], [7]).to_geojson(streets=True)["features"][0]["geometry"]["coordinates"]
+        [[[24.94, 60.17], [24.95, 60.17]]]
         """
         features = []
-        for ident, areas in zip(self.places.ids.tolist(), self.polygons, strict=True):
-            for limit, area in reversed(list(zip(self.limits, areas, strict=True))):
-                shape = {"type": "MultiPolygon", "coordinates": [[ring.tolist() for ring in each] for each in area]}
+        for row, ident in enumerate(self.places.ids.tolist()):
+            for step, limit in reversed(list(enumerate(self.limits))):
+                if streets:
+                    lines = [line.tolist() for line in pieces(self.reached[row][step], self._shape)]
+                    shape = {"type": "MultiLineString", "coordinates": lines}
+                else:
+                    areas = [[ring.tolist() for ring in each] for each in self.polygons[row][step]]
+                    shape = {"type": "MultiPolygon", "coordinates": areas}
                 features.append({"type": "Feature", "properties": {"id": ident, "limit": limit}, "geometry": shape})
         return {"type": "FeatureCollection", "features": features}
 
-    def to_geopandas(self) -> Any:
-        """Return a GeoDataFrame with a row for each place and limit, in degrees (EPSG:4326).
+    def to_geopandas(self, streets: bool = False) -> Any:
+        """Return a GeoDataFrame with a row for each place and limit, in degrees (EPSG:4326): areas, or `streets`.
 
         Raises
         ------
@@ -115,10 +132,12 @@ class Isochrones:
         [11.0, 5.0]
         """
         geopandas = lazy.optional("geopandas", "Isochrones.to_geopandas")
-        return geopandas.GeoDataFrame.from_features(self.to_geojson()["features"], crs="EPSG:4326")
+        return geopandas.GeoDataFrame.from_features(self.to_geojson(streets)["features"], crs="EPSG:4326")
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the areas to ``.geojson``, or as GeoParquet to ``.parquet``; the file appears whole or not at all.
+    def save(self, path: str | os.PathLike[str], *, streets: bool = False, overwrite: bool = False) -> None:
+        """Write the areas, or the streets, to ``.geojson``, or as GeoParquet to ``.parquet``.
+
+        The file appears whole or not at all.
 
         Raises
         ------
@@ -143,12 +162,12 @@ class Isochrones:
         """
         check_output(path, overwrite, (".geojson", ".parquet"))
         target = path_of(os.fspath(path))
-        frame = self.to_geopandas() if target.suffix == ".parquet" else None
+        frame = self.to_geopandas(streets) if target.suffix == ".parquet" else None
         with replacing(target, overwrite) as file:
             if frame is not None:
                 frame.to_parquet(file)
             else:
-                file.write(json.dumps(self.to_geojson()).encode())
+                file.write(json.dumps(self.to_geojson(streets)).encode())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the areas by Matplotlib, the lower limits in stronger colours, and return the axes.
@@ -182,6 +201,31 @@ class Isochrones:
         middle = np.mean(axes.get_ylim())
         axes.set(xlabel="longitude", ylabel="latitude", aspect=1 / max(np.cos(np.radians(middle)), 0.01))
         return axes
+
+    def explore(self, streets: bool = False) -> Any:
+        """Return a map of folium with the areas, or the streets, which a notebook shows and ``.save`` writes as HTML.
+
+        Raises
+        ------
+        MissingPackageError
+            If folium is not installed.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.isochrones([where[0]], [5, 11]).explore().save("areas.html")      # doctest: +SKIP
+        """
+        return explored(self.to_geojson(streets)["features"], "limit")
+
+
+def pieces(reached: Reached, shape: Callable[[int], np.ndarray]) -> Rings:
+    """Return the lines of the streets that are reached."""
+    return [
+        piece(shape(link), begin, end)
+        for link, begin, end in zip(reached.links.tolist(), reached.begins, reached.shares, strict=True)
+    ]
 
 
 def reached_links(weights: np.ndarray, starts: np.ndarray, spots: Spots, limit: float) -> Reached:

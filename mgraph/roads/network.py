@@ -15,7 +15,7 @@ from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
 from ..graph.question import Question
 from ..hierarchy import Hierarchy
-from .isochrones import Isochrones, area_around, piece, reached_links
+from .isochrones import Isochrones, area_around, piece, pieces, reached_links
 from .places import FAR, Places, check_near, checked_points
 from .route import Route, shortest_steps
 from .search import Column, Search, Spots, numbered, part_of, search_of
@@ -439,14 +439,11 @@ class Network:
             first = column.passed(ways)[0]
             starts = (first[:, None] + distances[:, self._search.entered]).min(axis=0)
             found = [reached_links(column.links, starts, spots, limit) for limit in steps]
-            lines = [
-                [piece(self.shape(link), begin, end) for link, end, begin in zip(*each, strict=True)] for each in found
-            ]
             reached.append(found)
-            polygons.append([area_around(each, width) for each in lines])
+            polygons.append([area_around(pieces(each, self.shape), width) for each in found])
             if progress is not None:
                 progress(row + 1, len(places.ids))
-        return Isochrones(places, steps, reached, polygons)
+        return Isochrones(places, steps, reached, polygons, self.shape)
 
     def route(self, origin: Any, destination: Any, weight: str = "seconds", *, ids: bool = False) -> Route:
         """Return the shortest route by a column of `links`, with its geometry and the sums of all columns.

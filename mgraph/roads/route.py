@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import device as devices
 from ..hierarchy import Hierarchy
+from .maps import explored
 from .search import Column, Search, meetings, part_of
 from .table import Ends
 
@@ -53,6 +54,23 @@ class Route(NamedTuple):
         sums = {name: None if np.isnan(value) else value for name, value in self.totals.items()}
         shape = {"type": "LineString", "coordinates": self.points.tolist()} if len(self.points) > 1 else None
         return {"type": "Feature", "properties": sums, "geometry": shape}
+
+    def explore(self) -> Any:
+        """Return a map of folium with the route, which a notebook shows and ``.save`` writes as HTML.
+
+        Raises
+        ------
+        MissingPackageError
+            If folium is not installed.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.route(where[0], where[2]).explore().save("route.html")      # doctest: +SKIP
+        """
+        return explored([self.to_geojson()])
 
 
 class Steps(NamedTuple):
