@@ -610,6 +610,33 @@ def test_networks_of_osmnx_and_of_frames_have_the_distances_of_networkx(network)
         np.testing.assert_allclose(made.table(every(made), weight="metres").metres, expected)
 
 
+def test_streets_of_both_directions_in_frames():
+    nodes = pandas.DataFrame({"x": [24.9, 24.91, 24.92], "y": [60.0] * 3, "nodeID": [5, 6, 7]})
+    edges = pandas.DataFrame({"node_start": [5, 6], "node_end": [6, 7], "mm_len": [3.0, 4.0]})
+    both, one, some = (roads.from_frames(nodes, edges, twoway) for twoway in (True, False, edges.mm_len > 3))
+    assert (len(both.tail), len(one.tail), len(some.tail)) == (4, 2, 3)
+    assert both.table([5], [7], "metres", ids=True).metres.tolist() == [[7]]
+    assert some.table([7], [5, 6], "metres", ids=True).metres.tolist() == [[pytest.approx(np.nan, nan_ok=True), 4]]
+    for wrong in ("yes", [True], None):
+        with pytest.raises(mgraph.InputError, match="twoway must be a truth value"):
+            roads.from_frames(nodes, edges, wrong)
+
+
+def test_frames_of_momepy_are_turned_into_degrees(network):
+    geopandas, momepy = (pytest.importorskip(name) for name in ("geopandas", "momepy"))
+    shapely = pytest.importorskip("shapely")
+    streets = np.flatnonzero(network.tail < network.head)
+    lines = [shapely.LineString(network.shape(link)) for link in streets.tolist()]
+    drawn = geopandas.GeoDataFrame(geometry=lines, crs=4326).to_crs(3067)
+    made = roads.from_frames(*momepy.nx_to_gdf(momepy.gdf_to_nx(drawn)), twoway=True)
+    assert len(made.tail) == 2 * len(streets)
+    places = made.nearest(network.coordinates)
+    np.testing.assert_allclose(places.metres, 0, atol=1e-3)
+    expected = network.table(network.coordinates, weight="metres").metres
+    np.testing.assert_allclose(made.table(places, weight="metres").metres, expected, rtol=5e-3)
+    np.testing.assert_allclose(made.shape(len(streets)), made.shape(0)[::-1])
+
+
 def test_frames_are_checked():
     nodes = pandas.DataFrame({"x": [24.9, 24.91], "y": [60.0, 60.0]}, index=[7, 9])
     with pytest.raises(mgraph.InputError, match="the id of a node, got 8"):
