@@ -273,6 +273,113 @@ def test_a_file_whose_streets_do_not_fit_the_memory_is_refused(files, monkeypatc
                 roads.read_osm(files / "town.osm")
 
 
+@pytest.mark.parametrize("first", [-9, (1 << 62) + 1])
+def test_nodes_of_an_editor_have_ids_of_any_size(tmp_path, first):
+    pytest.importorskip("osmium")
+    nodes = {first: (24.9, 60.0, {}), first + 1: (24.91, 60.0, {}), 3: (24.92, 60.0, {}), 4: (24.93, 60.0, {})}
+    network = read(tmp_path, nodes, [([first, first + 1, 3], {"highway": "residential"})])
+    assert network.ids.tolist() == sorted([first, 3])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<osm",
+        "<html></html>",
+        '<osm version="0.6"><way id="x"/></osm>',
+        '<osm version="0.6"><way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="road"/></way>'
+        '<node id="1" lat="60" lon="2S1"/></osm>',
+    ],
+)
+def test_what_is_not_a_file_of_openstreetmap(tmp_path, text):
+    pytest.importorskip("osmium")
+    (tmp_path / "town.osm").write_text(text)
+    with pytest.raises(mgraph.FormatError, match="not a complete file of OpenStreetMap"):
+        roads.read_osm(tmp_path / "town.osm")
+
+
+def test_an_error_of_the_caller_is_not_one_of_the_file(files, monkeypatch):
+    monkeypatch.setattr(osm, "STEP", 1)
+
+    def fail(*_):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        roads.read_osm(files / "town.osm.pbf", progress=fail)
+
+
+@pytest.mark.parametrize(
+    "ways", [[([1], {"highway": "residential"})], [([], {"highway": "residential"})], [([8, 9], {"highway": "road"})]]
+)
+def test_ways_of_less_than_two_nodes_are_no_streets(tmp_path, ways):
+    pytest.importorskip("osmium")
+    with pytest.raises(mgraph.InputError, match="no street"):
+        read(tmp_path, line(3), ways)
+    assert len(read(tmp_path, line(3), [*ways, ([1, 2], {"highway": "road"})]).tail) == 2
+
+
+def test_streets_without_length(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (24.9, 60.0, {}), 2: (24.9, 60.0, {}), 3: (24.91, 60.0, {})}
+    street = {"highway": "residential"}
+    network = read(tmp_path, nodes, [([1, 2], street), ([2, 3], street)])
+    places = network.nearest([[24.9, 60.0], [24.91, 60.0]], on="edges")
+    found = network.table(places)
+    np.testing.assert_allclose(found.metres, [[0, 555.975], [555.975, 0]], rtol=1e-5)
+    assert network.with_turn_costs(5, 5, 5).table(places).seconds.tolist() == found.seconds.tolist()
+    assert len(network.isochrones(places, [1000]).to_geojson(streets=True)["features"]) == 2
+
+
+def test_a_one_way_loop_is_gone_round(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (24.9, 60.0, {}), 2: (24.91, 60.0, {}), 3: (24.905, 60.01, {})}
+    network = read(tmp_path, nodes, [([1, 2, 3, 1], {"highway": "residential", "oneway": "yes"})])
+    places = network.nearest([[24.902, 60.0], [24.906, 60.0]], on="edges")
+    there, back = network.table(places).metres[[0, 1], [1, 0]]
+    np.testing.assert_allclose([there, there + back], [222.39, network.links["metres"][0]], rtol=1e-4)
+    assert network.route(places.row(1), places.row(0)).totals["metres"] == pytest.approx(back)
+
+
+def test_streets_across_the_date_line(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (179.999, 0, {}), 2: (-179.999, 0, {}), 3: (-179.99, 0, {})}
+    network = read(tmp_path, nodes, [([1, 2, 3], {"highway": "residential"})])
+    np.testing.assert_allclose(network.links["metres"], np.radians(0.011) * 6_371_008.8)
+    places = network.nearest([[180.0, 0.0001], [-180, 0], [-179.9995, 0]], on="edges")
+    np.testing.assert_allclose(network.table(places).metres[0], [0, 0, 55.6], rtol=1e-3, atol=1e-6)
+    route = network.route(places.row(0), places.row(2))
+    np.testing.assert_allclose(np.diff(route.points[:, 0] % 360), 0.0005, rtol=1e-6)
+    (area,) = network.isochrones(places.row(0), [20]).polygons[0][0]
+    across = area[0][:, 0] % 360
+    np.testing.assert_allclose([across.min(), across.max()], [179.9985, 180.002], atol=5e-4)
+
+
+def test_points_at_a_pole_are_near(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (0, 89.9999, {}), 2: (180, 89.9999, {})}
+    network = read(tmp_path, nodes, [([1, 2], {"highway": "track", "foot": "yes"})], "walk")
+    np.testing.assert_allclose(network.links["metres"], 2 * np.radians(0.0001) * 6_371_008.8, rtol=1e-6)
+    places = network.nearest([[77, 90], [90, 89.9999]], on="edges")
+    np.testing.assert_allclose(places.metres, [0, 11.119], atol=1e-2)
+    np.testing.assert_allclose(places.shares, 0.5, atol=1e-6)
+
+
+def test_networks_are_checked():
+    where, one = [[24.9, 60.0], [24.91, 60.0]], {"metres": [1.0]}
+    for coordinates, shapes, name in (
+        ([[24.9, 60.0], [np.nan, 60.0]], None, "coordinates"),
+        (where, (np.zeros((1, 2)), [0, 1]), "shapes"),
+        (where, (np.zeros((2, 2)), [0, 9]), "shapes"),
+        (where, (np.zeros((2, 2)), [0.0, 2.0]), "shapes"),
+        (where, (np.full((2, 2), np.nan), [0, 2]), "shapes"),
+    ):
+        with pytest.raises(mgraph.InputError, match=f"{name} must be"):
+            roads.Network([0], [1], one, coordinates, shapes=shapes)
+    made = roads.Network([0], [1], one, where)
+    assert made.table([], where, "metres").metres.shape == (0, 2)
+
+
 def test_files_that_are_not_there_or_have_another_suffix(tmp_path):
     with pytest.raises(mgraph.MissingFileError):
         roads.read_osm(tmp_path / "no.osm.pbf")

@@ -162,7 +162,7 @@ def _shapes(geometry: Any, tail: np.ndarray, head: np.ndarray, where: np.ndarray
     if geometry is None:
         return None
     lines = [
-        where[[start, end]] if line is None or not hasattr(line, "coords") else np.array(line.coords)[:, :2]
+        np.array(line.coords)[:, :2] if len(getattr(line, "coords", ())) > 1 else where[[start, end]]
         for line, start, end in zip(geometry, tail.tolist(), head.tolist(), strict=True)
     ]
     lines.extend([lines[row][::-1] for row in back.tolist()])

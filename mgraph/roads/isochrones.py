@@ -15,7 +15,7 @@ from ..io import check_output, path_of, replacing
 from .maps import explored
 from .places import Places
 from .search import Spots
-from .sphere import flat, unflat
+from .sphere import flat, unflat, within_half_a_turn
 
 #: Cells of a buffer's width, and the most cells of a grid.
 _CELLS, _MOST_CELLS = 4, 1 << 22
@@ -245,6 +245,7 @@ def piece(shape: np.ndarray, begin: float, end: float) -> np.ndarray:
     """Return a line between two shares of it, by the lengths of its parts in degrees at their latitude."""
     if begin <= 0 and end >= 1:
         return shape
+    shape = within_half_a_turn(shape, shape[0])
     steps = np.hypot(*(np.diff(shape, axis=0) * [np.cos(np.radians(shape[0, 1])), 1]).T)
     along = np.concatenate([[0], np.cumsum(steps)])
     first, last = begin * along[-1], end * along[-1]
@@ -258,8 +259,8 @@ def area_around(lines: Rings, buffer: float) -> list[Rings]:
         return []
     contours = lazy.optional("contourpy", "isochrones()")
     transform = lazy.optional("scipy.ndimage", "isochrones()").distance_transform_edt
-    every = np.concatenate(lines)
-    origin = every.mean(axis=0)
+    lines = [within_half_a_turn(line, lines[0][0]) for line in lines]
+    origin = np.concatenate(lines).mean(axis=0)
     lines = [flat(line, origin) for line in lines]
     every = np.concatenate(lines)
     low, high = every.min(axis=0) - 2 * buffer, every.max(axis=0) + 2 * buffer

@@ -87,10 +87,13 @@ class Network:
             raise InputError(argument="links", value={}, expected="columns of numbers, such as 'metres' and 'seconds'")
         graph, self.link_of_edge = numbered(tail, head, n, ids)
         self.edge_of_link = np.argsort(self.link_of_edge)
-        self.graph = graph.with_coordinates(checked_coordinates(coordinates, n, None))
+        where = checked_coordinates(coordinates, n, None)
+        if np.isnan(where).any():
+            raise InputError(argument="coordinates", value=np.nan, expected="a longitude and a latitude of each vertex")
+        self.graph = graph.with_coordinates(where)
         self.tail, self.head = (np.asarray(each, np.int64) for each in (tail, head))
         self.links = columns
-        self._shapes = shapes
+        self._shapes = None if shapes is None else _checked_shapes(shapes, len(self.tail))
         self.barred = None if barred is None else _checked_turns(barred, len(self.tail))
         self.turn_costs: TurnCosts | None = None
         self._customized: dict[str, Hierarchy] = {}
@@ -664,6 +667,17 @@ def _checked_column(name: str, values: Any, count: int) -> np.ndarray:
     if wrong.any():
         raise InputError(argument=str(name), value=float(found[wrong.argmax()]), expected="numbers of 0 or more")
     return found
+
+
+def _checked_shapes(shapes: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of all links and where those of each begin, or raise InputError."""
+    points, begins = (as_array(each, "shapes") for each in shapes)
+    right = points.ndim == 2 and points.shape[1] == 2 and begins.shape == (count + 1,) and begins.dtype.kind in "iu"
+    right = right and begins[0] == 0 and begins[-1] == len(points) and (count == 0 or np.diff(begins).min() >= 2)
+    if not (right and points.dtype.kind in "iuf" and np.isfinite(points).all()):
+        wanted = f"numbers of shape (points, 2), and where two or more of them begin for each of {count:,} links"
+        raise InputError(argument="shapes", value=(points.shape, begins.shape), expected=wanted)
+    return points.astype(np.float64), begins.astype(np.int64)
 
 
 def _checked_turns(values: Any, count: int) -> np.ndarray:

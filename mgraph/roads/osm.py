@@ -2,6 +2,7 @@
 
 import os
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,9 @@ SUFFIXES = (".osm.pbf", ".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.xml.gz", ".
 
 #: Osmium's set of ids takes a part of so many bytes for each range of 2 ** _IDS ids that has one.
 _PART, _IDS = 1 << 22, 25
+
+#: The greatest id that goes into that set; an editor's own objects have negative ids, which do not.
+_MOST_ID = 1 << 40
 
 #: Streets, and nodes, after which progress is told.
 STEP = 1 << 12
@@ -138,13 +142,10 @@ def read_osm(
     if not file.is_file():
         raise MissingFileError(2, "there is no such file", str(path))
     osmium = lazy.optional("osmium", "read_osm()")
-    try:
-        ways = _ways(osmium, str(file), rules, capacity, progress)
-        _check_memory(str(path), "the nodes of its streets", bytes_of_nodes(ways.nodes))
-        nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules, progress)
-        heeded = _rules(osmium, str(file), rules) if wanted else None
-    except RuntimeError as error:
-        raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
+    ways = _ways(osmium, str(file), rules, capacity, progress)
+    _check_memory(str(path), "the nodes of its streets", bytes_of_nodes(ways.nodes))
+    nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules, progress)
+    heeded = _rules(osmium, str(file), rules) if wanted else None
     inside = area.has(nodes.places)
     nodes = Nodes(nodes.ids[inside], nodes.places[inside])
     kept = int(np.isin(ways.nodes, nodes.ids).sum())
@@ -171,12 +172,20 @@ def _check_memory(path: str, what: str, need: int) -> None:
     devices.check_free_memory(f"reading {what} from {path}", need, devices.find("cpu"), advice)
 
 
+def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[Any]:
+    """Yield the objects of a kind in a file that pass a filter, or raise FormatError."""
+    try:
+        objects = osmium.FileProcessor(path, kind)
+        yield from objects if only is None else objects.with_filter(only)
+    except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
+        raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
+
+
 def _ways(osmium: Any, path: str, mode: Mode, capacity: bool, progress: Progress | None) -> Ways:
     """Return the ways that a mode may use."""
     refs, counts, ids = array("q"), array("q"), array("q")
     both, carried = array("d"), array("d")
-    file = osmium.FileProcessor(path, osmium.osm.WAY).with_filter(osmium.filter.KeyFilter("highway"))
-    for way in file:
+    for way in _objects(osmium, path, osmium.osm.WAY, osmium.filter.KeyFilter("highway")):
         tags = dict(way.tags)
         rates = speeds(tags, mode)
         if rates[0] or rates[1]:
@@ -197,8 +206,7 @@ def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode, progress: Pro
     """Return those of some nodes that are in the file, have a place and can be passed."""
     ids, places = array("q"), array("d")
     if len(wanted):
-        only = osmium.filter.IdFilter(wanted.tolist()).enable_for(osmium.osm.NODE)
-        for done, node in enumerate(osmium.FileProcessor(path, osmium.osm.NODE).with_filter(only), 1):
+        for done, node in enumerate(_wanted_nodes(osmium, path, wanted), 1):
             if progress is not None and (done % STEP == 0 or done == len(wanted)):
                 progress(done, len(wanted))
             location = node.location
@@ -209,11 +217,21 @@ def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode, progress: Pro
     return Nodes(found, np.asarray(places).reshape(-1, 2)[first])
 
 
+def _wanted_nodes(osmium: Any, path: str, wanted: np.ndarray) -> Iterator[Any]:
+    """Yield the nodes with some ids, which are ascending."""
+    if 0 <= wanted[0] and wanted[-1] <= _MOST_ID:
+        only = osmium.filter.IdFilter(wanted.tolist()).enable_for(osmium.osm.NODE)
+        yield from _objects(osmium, path, osmium.osm.NODE, only)
+    else:
+        known = set(wanted.tolist())
+        yield from (node for node in _objects(osmium, path, osmium.osm.NODE) if node.id in known)
+
+
 def _rules(osmium: Any, path: str, mode: Mode) -> Rules:
     """Return the rules of turns that a mode heeds."""
     found = []
     only = osmium.filter.TagFilter(("type", "restriction"))
-    for relation in osmium.FileProcessor(path, osmium.osm.RELATION).with_filter(only):
+    for relation in _objects(osmium, path, osmium.osm.RELATION, only):
         rule = turn_rule(dict(relation.tags), mode)
         members = [(member.role, member.type, member.ref) for member in relation.members]
         via = [ref for role, kind, ref in members if role == "via" and kind == "n"]
