@@ -48,19 +48,19 @@ def read(folder, nodes, ways, mode="drive", **options):
     return roads.read_osm(path, mode, **options)
 
 
-def town():
+def town(side=SIDE, cut=3):
     """Return a grid of streets, some one-way, some for cars or feet alone, with ids beyond 32 bits."""
     rng, first = np.random.default_rng(5), 1 << 40
     nodes = {
-        first + SIDE * row + column: (24.9 + STEP * column, 60 + STEP * row / 2, {})
-        for row in range(SIDE)
-        for column in range(SIDE)
+        first + side * row + column: (24.9 + STEP * column, 60 + STEP * row / 2, {})
+        for row in range(side)
+        for column in range(side)
     }
     kinds = ("residential", "primary", "footway", "cycleway", "tertiary", "unclassified")
     ways = []
-    for k in range(SIDE):
-        row, column = [first + SIDE * k + j for j in range(SIDE)], [first + SIDE * j + k for j in range(SIDE)]
-        for refs in (row[:4], row[3:], column[:5], column[4:]):
+    for k in range(side):
+        row, column = [first + side * k + j for j in range(side)], [first + side * j + k for j in range(side)]
+        for refs in (row[: cut + 1], row[cut:], column[: cut + 2], column[cut + 1 :]):
             own = {"highway": str(rng.choice(kinds)), "oneway": str(rng.choice(["yes", "no", "-1"]))}
             ways.append((refs, own | ({"maxspeed": "20 mph"} if rng.random() < 0.3 else {})))
     return nodes, ways
@@ -103,6 +103,34 @@ def test_tables_equal_those_of_networkx(files, name, mode):
     np.testing.assert_allclose(found.seconds, expected, rtol=1e-12)
     assert (np.isnan(found.metres) == np.isnan(expected)).all()
     assert network.ids.min() >= 1 << 40
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ten_thousand_pairs_of_a_file_equal_those_of_networkx(tmp_path, mode):
+    pytest.importorskip("osmium")
+    network = read(tmp_path, *town(16, 8), mode, geometry=False)
+    graph = networkx.MultiDiGraph()
+    graph.add_nodes_from(network.ids.tolist())
+    ends = network.ids[network.tail].tolist(), network.ids[network.head].tolist()
+    graph.add_weighted_edges_from(zip(*ends, network.links["seconds"], strict=True))
+    rng = np.random.default_rng(7)
+    starts, ends = (rng.permutation(network.ids)[:100].tolist() for _ in range(2))
+    found = network.table(starts, ends, ids=True).seconds
+    lengths = {start: networkx.single_source_dijkstra_path_length(graph, start) for start in starts}
+    expected = np.array([[lengths[start].get(end, np.nan) for end in ends] for start in starts])
+    assert found.size == 10_000 and np.isfinite(found).sum() > 1000
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_streets_without_their_geometry_are_straight(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = line(3) | {2: (24.904, 60.01, {})}
+    bent, straight = (
+        read(tmp_path, nodes, [([1, 2, 3], {"highway": "road"})], geometry=each) for each in (True, False)
+    )
+    assert (len(bent.shape(1)), len(straight.shape(1))) == (3, 2)
+    np.testing.assert_array_equal(straight.shape(1), bent.shape(1)[[0, 2]])
+    assert all(straight.links[name].tolist() == column.tolist() for name, column in bent.links.items())
 
 
 @pytest.mark.parametrize(

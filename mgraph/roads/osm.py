@@ -60,6 +60,7 @@ def read_osm(
     *,
     turns: bool = False,
     capacity: bool = False,
+    geometry: bool = True,
     progress: Progress | None = None,
 ) -> Network:
     """Return the streets of a file of OpenStreetMap that a mode of travel may use.
@@ -88,6 +89,9 @@ def read_osm(
         Add a column ``"capacity"`` for `assignment`: how many vehicles an hour a street carries in its direction. It is
         the number of ``lanes``, times 2,000 on motorways and trunk roads, 1,500 on primary and 1,000 on secondary
         streets, 300 on living streets and 600 on others.
+    geometry : bool
+        Keep how streets bend between crossings. Without it they are straight lines there, of the same lengths and
+        times, and the network takes less memory.
     progress : callable, optional
         Called with how many streets are read so far, and None; then with how many of how many of their nodes. An
         exception that it raises ends the call.
@@ -146,11 +150,12 @@ def read_osm(
     _check_memory(str(path), "the nodes of its streets", bytes_of_nodes(ways.nodes))
     nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules, progress)
     heeded = _rules(osmium, str(file), rules) if wanted else None
+    bends = checked_flag("geometry", geometry)
     inside = area.has(nodes.places)
     nodes = Nodes(nodes.ids[inside], nodes.places[inside])
     kept = int(np.isin(ways.nodes, nodes.ids).sum())
     _check_memory(str(path), "its streets", bytes_of_network(len(ways.nodes), kept, wanted))
-    found = network_of(ways, nodes, heeded)
+    found = network_of(ways, nodes, heeded, bends)
     if found is None:
         where = "" if extract is None else " within the extract"
         raise InputError(f"{path} has no street{where} for mode={mode!r}: give another mode or area")
@@ -243,7 +248,7 @@ def _rules(osmium: Any, path: str, mode: Mode) -> Rules:
     return Rules(found, back="vehicle" not in mode.access)
 
 
-def network_of(ways: Ways, nodes: Nodes, turns: Rules | None) -> Network | None:
+def network_of(ways: Ways, nodes: Nodes, turns: Rules | None, geometry: bool = True) -> Network | None:
     """Return the network of ways, cut where a node is not known; None if nothing is left."""
     way = np.repeat(np.arange(len(ways.counts)), ways.counts)
     place = np.searchsorted(nodes.ids, ways.nodes)
@@ -263,7 +268,7 @@ def network_of(ways: Ways, nodes: Nodes, turns: Rules | None) -> Network | None:
     lengths[moved + 1] = metres_between(nodes.places[place[moved]], nodes.places[place[moved + 1]])
     # Sums of each link alone: a difference of sums over all streets would round more.
     slots = np.add.reduceat(np.append(lengths, 0), np.stack([starts + 1, stops + 1], axis=1).ravel())[::2]
-    return _links(ways, way[starts], place, starts, stops, slots, nodes, turns)
+    return _links(ways, way[starts], place, starts, stops, slots, nodes, turns, geometry)
 
 
 def _links(
@@ -275,6 +280,7 @@ def _links(
     metres: np.ndarray,
     nodes: Nodes,
     turns: Rules | None,
+    geometry: bool,
 ) -> Network:
     """Return the network of streets between positions, with a link for each direction that can be gone."""
     rates = ways.speeds[way]
@@ -284,11 +290,6 @@ def _links(
     order = np.lexsort([sides, streets])
     streets, sides = streets[order], sides[order]
     first, last = starts[streets], stops[streets]
-    sizes = last - first + 1
-    begins = np.concatenate([[0], np.cumsum(sizes)])
-    steps = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
-    back = np.repeat(sides == 1, sizes)
-    points = np.where(back, np.repeat(last, sizes) - steps, np.repeat(first, sizes) + steps)
     tail, head = (place[np.where(sides == side, first, last)] for side in (0, 1))
     vertices, numbers = np.unique(np.concatenate([tail, head]), return_inverse=True)
     long = metres[streets]
@@ -307,6 +308,18 @@ def _links(
         columns,
         nodes.places[vertices],
         nodes.ids[vertices],
-        (nodes.places[place[points]], begins),
+        _shapes(first, last, sides, nodes.places, place) if geometry else None,
         barred,
     )
+
+
+def _shapes(
+    first: np.ndarray, last: np.ndarray, sides: np.ndarray, places: np.ndarray, place: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of links from the first to the last position of ways, or back on side 1, and their begins."""
+    sizes = last - first + 1
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    steps = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
+    back = np.repeat(sides == 1, sizes)
+    points = np.where(back, np.repeat(last, sizes) - steps, np.repeat(first, sizes) + steps)
+    return places[place[points]], begins
