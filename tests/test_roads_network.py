@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import mgraph
 from mgraph import roads
 from mgraph.cli import main
-from mgraph.roads import osm, table
+from mgraph.roads import isochrones, osm, table
 from mgraph.roads.turns import Rules
 from tests.support.memory import measured
 
@@ -563,6 +563,20 @@ def test_tables_are_the_same_some_rows_at_a_time(files, monkeypatch):
     np.testing.assert_allclose(found.seconds, whole.seconds, rtol=1e-12)
     np.testing.assert_allclose(found.metres, whole.metres, rtol=1e-12)
     assert network.nearest_of(places, places, k=2).facilities.tolist() == near.facilities.tolist()
+
+
+@pytest.mark.parametrize("span", [0.02, 0.5])
+def test_an_area_takes_no_more_memory_than_is_checked_before(span, monkeypatch):
+    rng, checked = np.random.default_rng(1), []
+    lines = [[24, 60] + span * rng.random((3, 2)) for _ in range(200)]
+    isochrones.area_around(lines[:2], 50)
+    needs = isochrones.bytes_of_area
+    monkeypatch.setattr(isochrones, "bytes_of_area", lambda *given: checked.append(needs(*given)) or checked[-1])
+    _, peak = measured(lambda: isochrones.area_around(lines, 50))
+    assert 0.5 * checked[0] < peak < checked[0]
+    monkeypatch.setattr(isochrones, "bytes_of_area", lambda *_: 1 << 60)
+    with pytest.raises(mgraph.MemoryLimitError, match="the grid of an area needs"):
+        isochrones.area_around(lines, 50)
 
 
 class Stopped(Exception):

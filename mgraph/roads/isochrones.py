@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import device as devices
 from .. import lazy
 from ..io import check_output, path_of, replacing
 from .maps import explored
@@ -267,6 +268,7 @@ def area_around(lines: Rings, buffer: float) -> list[Rings]:
     cell = max(buffer / _CELLS, float(np.sqrt(np.prod(high - low) / _MOST_CELLS)))
     buffer = max(buffer, 2 * cell)
     columns, rows = (np.ceil((high - low) / cell).astype(int) + 1).tolist()
+    devices.check_free_memory("the grid of an area", bytes_of_area(lines, rows * columns, cell), devices.find("cpu"))
     free = np.ones((rows, columns), bool)
     across, up = ((_dense(lines, cell / 2) - low) / cell).round().astype(int).T
     free[up, across] = False
@@ -277,6 +279,14 @@ def area_around(lines: Rings, buffer: float) -> list[Rings]:
     points, offsets = generator.filled(-buffer, 1.0)
     cut = [np.split(each, where[1:-1].astype(int)) for each, where in zip(points, offsets, strict=True)]
     return [[unflat(ring, origin) for ring in polygon] for polygon in cut]
+
+
+def bytes_of_area(lines: Rings, cells: int, cell: float) -> int:
+    """Return how many bytes a grid of cells takes, with points on lines for each half of a cell."""
+    parts = sum(map(len, lines))
+    length = sum(float(np.hypot(*np.diff(line, axis=0).T).sum()) for line in lines)
+    points = 2 * parts + int(2 * length / cell)
+    return max(4 * cells + 120 * points, 44 * cells + 40 * points)
 
 
 def _dense(lines: Rings, step: float) -> np.ndarray:
