@@ -72,6 +72,69 @@ def test_a_route_does_not_return_to_its_own_zone(network):
     assert found.flows.tolist() == [2, 0, 2]
 
 
+def streets(links, n, **options):
+    """Return the links of a file as streets, with a capacity and times for each."""
+    tail, head, capacity, length, time, b, power, toll = np.array(links, float).T
+    columns = {"seconds": time, "metres": length, "capacity": capacity, "b": b, "power": power, "toll": toll}
+    where = [[24.9 + 0.01 * node, 60.0] for node in range(n)]
+    return roads.Network(tail.astype(int) - 1, head.astype(int) - 1, columns, where, **options), np.array(where)
+
+
+def test_streets_with_capacities_are_a_network_with_zones(network):
+    rng = np.random.default_rng(3)
+    ends = [(a, b) for a in range(1, 13) for b in range(1, 13) if a != b and (rng.random() < 0.3 or b - a in (1, -11))]
+    links = [(*pair, rng.integers(5, 20), 3, rng.uniform(1, 9), 0.15, 4, 0) for pair in ends]
+    demand = rng.integers(0, 9, (12, 12)).astype(float)
+    expected = roads.assignment(network(links, 12, 12), demand, gap=1e-8)
+    made, where = streets(links, 12, ids=[f"n{node}" for node in range(12)])
+    found = roads.assignment(made, demand, where, gap=1e-8)
+    np.testing.assert_allclose(found.flows, expected.flows, rtol=1e-6, atol=1e-6)
+    assert found.tail[0] == "n0" and found.to_pandas()["head"].tolist() == made.ids[made.head].tolist()
+    found.verify()
+    twice = np.zeros((14, 14))
+    twice[:12, :12], twice[12:, 3] = demand, 1.5
+    demand[5, 3] += 3
+    again = roads.assignment(made, twice, where[[*range(12), 5, 5]], gap=1e-8)
+    same = roads.assignment(made, scipy.sparse.coo_array(demand), made.ids.tolist(), gap=1e-8)
+    np.testing.assert_allclose(again.flows, same.flows, rtol=1e-6, atol=1e-6)
+    again.verify()
+
+
+def test_pairs_that_a_sparse_demand_has_twice_add_up(network):
+    links, pairs = network(BRAESS, 4, 4), ([2.0, 4.0], ([0, 0], [3, 3]))
+    found = roads.assignment(links, scipy.sparse.coo_array(pairs, shape=(4, 4)))
+    assert np.array_equal(found.flows, roads.assignment(links, SIX).flows)
+
+
+def test_traffic_takes_no_turn_that_is_barred():
+    # From 1 to 3 by 2; to turn there is barred but after the loop at 2.
+    links = [(1, 2, 9, 1, 1, 0, 0, 0), (2, 3, 9, 1, 1, 0, 0, 0), (2, 2, 9, 1, 5, 0, 0, 0), (1, 3, 9, 1, 9, 0, 0, 0)]
+    free, where = streets(links, 3)
+    barred = streets(links, 3, barred=[[0, 1]])[0]
+    closed = streets([*links[:2], (2, 2, 9, 1, np.inf, 0, 0, 0), links[3]], 3, barred=[[0, 1]])[0]
+    for made, flows in ((free, [4, 4, 0, 0]), (barred, [4, 4, 4, 0]), (closed, [0, 0, 0, 4])):
+        found = roads.assignment(made, [[0, 4], [0, 0]], where[[0, 2]])
+        assert found.flows.tolist() == flows
+        found.verify()
+    assert found.costs.tolist() == [1, 1, np.inf, 9]
+
+
+def test_streets_that_cannot_be_assigned(network):
+    made, where = streets(BRAESS, 4)
+    plain = roads.Network([0], [1], {"seconds": [1.0]}, where[:2])
+    for given, zones, words in (
+        (made, None, "zones must be the points"),
+        (plain, where[:2], r"network must be links with a column 'capacity'.*capacity=True"),
+        (made.with_turn_costs(left=3), where, "does not count what turns cost"),
+        (network(BRAESS, 4, 4), where, "zones must be None"),
+        (made, where + 20, r"of points is .* away from the nearest road"),
+    ):
+        with pytest.raises(InputError, match=words):
+            roads.assignment(given, SIX, zones)
+    with pytest.raises(InputError, match=r"no route from zone c to zone a for a demand of 1"):
+        roads.assignment(made, [[0, 0], [1, 0]], roads.Places(np.array([0, 3]), np.zeros(2), np.array(["a", "c"])))
+
+
 def test_parallel_links_and_loops(network):
     links = [(1, 2, 1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 0, 0, 0, 0), (1, 2, 1, 1, 1, 1, 1, 0), (1, 2, 1, 1, 9, 0, 0, 0)]
     found = roads.assignment(network(links, 2, 2), [[0, 20], [0, 0]])

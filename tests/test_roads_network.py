@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import mgraph
 from mgraph import roads
 from mgraph.cli import main
-from mgraph.roads import osm, table
+from mgraph.roads import isochrones, osm, table
 from mgraph.roads.turns import Rules
 from tests.support.memory import measured
 
@@ -48,19 +48,19 @@ def read(folder, nodes, ways, mode="drive", **options):
     return roads.read_osm(path, mode, **options)
 
 
-def town():
+def town(side=SIDE, cut=3):
     """Return a grid of streets, some one-way, some for cars or feet alone, with ids beyond 32 bits."""
     rng, first = np.random.default_rng(5), 1 << 40
     nodes = {
-        first + SIDE * row + column: (24.9 + STEP * column, 60 + STEP * row / 2, {})
-        for row in range(SIDE)
-        for column in range(SIDE)
+        first + side * row + column: (24.9 + STEP * column, 60 + STEP * row / 2, {})
+        for row in range(side)
+        for column in range(side)
     }
     kinds = ("residential", "primary", "footway", "cycleway", "tertiary", "unclassified")
     ways = []
-    for k in range(SIDE):
-        row, column = [first + SIDE * k + j for j in range(SIDE)], [first + SIDE * j + k for j in range(SIDE)]
-        for refs in (row[:4], row[3:], column[:5], column[4:]):
+    for k in range(side):
+        row, column = [first + side * k + j for j in range(side)], [first + side * j + k for j in range(side)]
+        for refs in (row[: cut + 1], row[cut:], column[: cut + 2], column[cut + 1 :]):
             own = {"highway": str(rng.choice(kinds)), "oneway": str(rng.choice(["yes", "no", "-1"]))}
             ways.append((refs, own | ({"maxspeed": "20 mph"} if rng.random() < 0.3 else {})))
     return nodes, ways
@@ -103,6 +103,34 @@ def test_tables_equal_those_of_networkx(files, name, mode):
     np.testing.assert_allclose(found.seconds, expected, rtol=1e-12)
     assert (np.isnan(found.metres) == np.isnan(expected)).all()
     assert network.ids.min() >= 1 << 40
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ten_thousand_pairs_of_a_file_equal_those_of_networkx(tmp_path, mode):
+    pytest.importorskip("osmium")
+    network = read(tmp_path, *town(16, 8), mode, geometry=False)
+    graph = networkx.MultiDiGraph()
+    graph.add_nodes_from(network.ids.tolist())
+    ends = network.ids[network.tail].tolist(), network.ids[network.head].tolist()
+    graph.add_weighted_edges_from(zip(*ends, network.links["seconds"], strict=True))
+    rng = np.random.default_rng(7)
+    starts, ends = (rng.permutation(network.ids)[:100].tolist() for _ in range(2))
+    found = network.table(starts, ends, ids=True).seconds
+    lengths = {start: networkx.single_source_dijkstra_path_length(graph, start) for start in starts}
+    expected = np.array([[lengths[start].get(end, np.nan) for end in ends] for start in starts])
+    assert found.size == 10_000 and np.isfinite(found).sum() > 1000
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_streets_without_their_geometry_are_straight(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = line(3) | {2: (24.904, 60.01, {})}
+    bent, straight = (
+        read(tmp_path, nodes, [([1, 2, 3], {"highway": "road"})], geometry=each) for each in (True, False)
+    )
+    assert (len(bent.shape(1)), len(straight.shape(1))) == (3, 2)
+    np.testing.assert_array_equal(straight.shape(1), bent.shape(1)[[0, 2]])
+    assert all(straight.links[name].tolist() == column.tolist() for name, column in bent.links.items())
 
 
 @pytest.mark.parametrize(
@@ -153,6 +181,34 @@ def test_the_limit_of_speed(tmp_path, limit, speed):
     pytest.importorskip("osmium")
     network = read(tmp_path, line(2), [([1, 2], {"highway": "residential", "maxspeed": limit})])
     np.testing.assert_allclose(network.links["metres"] / network.links["seconds"] * 3.6, speed)
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ({"highway": "residential"}, (600, 600)),
+        ({"highway": "motorway"}, (4000,)),
+        ({"highway": "primary", "lanes": "4"}, (3000, 3000)),
+        ({"highway": "primary", "lanes": "1"}, (1500, 1500)),
+        ({"highway": "primary", "lanes": "3", "oneway": "yes"}, (4500,)),
+        ({"highway": "secondary", "lanes": "3", "lanes:forward": "2", "lanes:backward": "1"}, (2000, 1000)),
+        ({"highway": "secondary", "lanes": "many", "lanes:forward": "0"}, (1000, 1000)),
+        ({"highway": "residential", "oneway": "-1", "lanes": "2"}, (1200,)),
+    ],
+)
+def test_the_capacity_is_that_of_the_lanes(tmp_path, tags, expected):
+    pytest.importorskip("osmium")
+    assert tuple(read(tmp_path, line(2), [([1, 2], tags)], capacity=True).links["capacity"].tolist()) == expected
+
+
+def test_the_streets_of_a_file_carry_traffic(files):
+    network = roads.read_osm(files / "town.osm.pbf", capacity=True, component="strong")
+    zones = network.nearest(network.coordinates[:: max(1, network.graph.n // 6)])
+    found = roads.assignment(network, np.full((len(zones.ids),) * 2, 300.0), zones, gap=1e-4)
+    assert found.converged and (found.flows > 0).any()
+    found.verify()
+    with pytest.raises(mgraph.InputError, match="capacity must be False for mode='walk'"):
+        roads.read_osm(files / "town.osm.pbf", "walk", capacity=True)
 
 
 def test_lengths_are_those_on_the_sphere(tmp_path):
@@ -223,11 +279,11 @@ def test_a_network_takes_no_more_memory_than_is_checked_before(length, turns):
     ]
     rows = [row for row in rows if len(row) > 1]
     refs, counts = np.concatenate(rows), np.array([len(row) for row in rows])
-    ways = osm._Ways(refs, counts, np.full((len(rows), 2), 30.0), np.arange(len(rows)))
-    nodes = osm._Nodes(grid.ravel(), np.random.default_rng(1).uniform(20, 21, (side * side, 2)))
+    ways = osm.Ways(refs, counts, np.full((len(rows), 2), 30.0), np.arange(len(rows)))
+    nodes = osm.Nodes(grid.ravel(), np.random.default_rng(1).uniform(20, 21, (side * side, 2)))
     rules = Rules([], back=False) if turns else None
-    made = osm._network(ways, nodes, rules)  # once before, to have all modules
-    _, peak = measured(lambda: osm._network(ways, nodes, rules))
+    made = osm.network_of(ways, nodes, rules)  # once before, to have all modules
+    _, peak = measured(lambda: osm.network_of(ways, nodes, rules))
     assert len(made.tail) == 4 * side * (side - 1)
     most = osm.bytes_of_network(len(refs), len(refs), turns)
     assert 0.4 * most < peak < most
@@ -243,6 +299,113 @@ def test_a_file_whose_streets_do_not_fit_the_memory_is_refused(files, monkeypatc
                 mgraph.MemoryLimitError, match=r"reading .* streets from .*town\.osm needs .* an extract"
             ):
                 roads.read_osm(files / "town.osm")
+
+
+@pytest.mark.parametrize("first", [-9, (1 << 62) + 1])
+def test_nodes_of_an_editor_have_ids_of_any_size(tmp_path, first):
+    pytest.importorskip("osmium")
+    nodes = {first: (24.9, 60.0, {}), first + 1: (24.91, 60.0, {}), 3: (24.92, 60.0, {}), 4: (24.93, 60.0, {})}
+    network = read(tmp_path, nodes, [([first, first + 1, 3], {"highway": "residential"})])
+    assert network.ids.tolist() == sorted([first, 3])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<osm",
+        "<html></html>",
+        '<osm version="0.6"><way id="x"/></osm>',
+        '<osm version="0.6"><way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="road"/></way>'
+        '<node id="1" lat="60" lon="2S1"/></osm>',
+    ],
+)
+def test_what_is_not_a_file_of_openstreetmap(tmp_path, text):
+    pytest.importorskip("osmium")
+    (tmp_path / "town.osm").write_text(text)
+    with pytest.raises(mgraph.FormatError, match="not a complete file of OpenStreetMap"):
+        roads.read_osm(tmp_path / "town.osm")
+
+
+def test_an_error_of_the_caller_is_not_one_of_the_file(files, monkeypatch):
+    monkeypatch.setattr(osm, "STEP", 1)
+
+    def fail(*_):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        roads.read_osm(files / "town.osm.pbf", progress=fail)
+
+
+@pytest.mark.parametrize(
+    "ways", [[([1], {"highway": "residential"})], [([], {"highway": "residential"})], [([8, 9], {"highway": "road"})]]
+)
+def test_ways_of_less_than_two_nodes_are_no_streets(tmp_path, ways):
+    pytest.importorskip("osmium")
+    with pytest.raises(mgraph.InputError, match="no street"):
+        read(tmp_path, line(3), ways)
+    assert len(read(tmp_path, line(3), [*ways, ([1, 2], {"highway": "road"})]).tail) == 2
+
+
+def test_streets_without_length(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (24.9, 60.0, {}), 2: (24.9, 60.0, {}), 3: (24.91, 60.0, {})}
+    street = {"highway": "residential"}
+    network = read(tmp_path, nodes, [([1, 2], street), ([2, 3], street)])
+    places = network.nearest([[24.9, 60.0], [24.91, 60.0]], on="edges")
+    found = network.table(places)
+    np.testing.assert_allclose(found.metres, [[0, 555.975], [555.975, 0]], rtol=1e-5)
+    assert network.with_turn_costs(5, 5, 5).table(places).seconds.tolist() == found.seconds.tolist()
+    assert len(network.isochrones(places, [1000]).to_geojson(streets=True)["features"]) == 2
+
+
+def test_a_one_way_loop_is_gone_round(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (24.9, 60.0, {}), 2: (24.91, 60.0, {}), 3: (24.905, 60.01, {})}
+    network = read(tmp_path, nodes, [([1, 2, 3, 1], {"highway": "residential", "oneway": "yes"})])
+    places = network.nearest([[24.902, 60.0], [24.906, 60.0]], on="edges")
+    there, back = network.table(places).metres[[0, 1], [1, 0]]
+    np.testing.assert_allclose([there, there + back], [222.39, network.links["metres"][0]], rtol=1e-4)
+    assert network.route(places.row(1), places.row(0)).totals["metres"] == pytest.approx(back)
+
+
+def test_streets_across_the_date_line(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (179.999, 0, {}), 2: (-179.999, 0, {}), 3: (-179.99, 0, {})}
+    network = read(tmp_path, nodes, [([1, 2, 3], {"highway": "residential"})])
+    np.testing.assert_allclose(network.links["metres"], np.radians(0.011) * 6_371_008.8)
+    places = network.nearest([[180.0, 0.0001], [-180, 0], [-179.9995, 0]], on="edges")
+    np.testing.assert_allclose(network.table(places).metres[0], [0, 0, 55.6], rtol=1e-3, atol=1e-6)
+    route = network.route(places.row(0), places.row(2))
+    np.testing.assert_allclose(np.diff(route.points[:, 0] % 360), 0.0005, rtol=1e-6)
+    (area,) = network.isochrones(places.row(0), [20]).polygons[0][0]
+    across = area[0][:, 0] % 360
+    np.testing.assert_allclose([across.min(), across.max()], [179.9985, 180.002], atol=5e-4)
+
+
+def test_points_at_a_pole_are_near(tmp_path):
+    pytest.importorskip("osmium")
+    nodes = {1: (0, 89.9999, {}), 2: (180, 89.9999, {})}
+    network = read(tmp_path, nodes, [([1, 2], {"highway": "track", "foot": "yes"})], "walk")
+    np.testing.assert_allclose(network.links["metres"], 2 * np.radians(0.0001) * 6_371_008.8, rtol=1e-6)
+    places = network.nearest([[77, 90], [90, 89.9999]], on="edges")
+    np.testing.assert_allclose(places.metres, [0, 11.119], atol=1e-2)
+    np.testing.assert_allclose(places.shares, 0.5, atol=1e-6)
+
+
+def test_networks_are_checked():
+    where, one = [[24.9, 60.0], [24.91, 60.0]], {"metres": [1.0]}
+    for coordinates, shapes, name in (
+        ([[24.9, 60.0], [np.nan, 60.0]], None, "coordinates"),
+        (where, (np.zeros((1, 2)), [0, 1]), "shapes"),
+        (where, (np.zeros((2, 2)), [0, 9]), "shapes"),
+        (where, (np.zeros((2, 2)), [0.0, 2.0]), "shapes"),
+        (where, (np.full((2, 2), np.nan), [0, 2]), "shapes"),
+    ):
+        with pytest.raises(mgraph.InputError, match=f"{name} must be"):
+            roads.Network([0], [1], one, coordinates, shapes=shapes)
+    made = roads.Network([0], [1], one, where)
+    assert made.table([], where, "metres").metres.shape == (0, 2)
 
 
 def test_files_that_are_not_there_or_have_another_suffix(tmp_path):
@@ -276,6 +439,29 @@ def test_text_is_the_id_of_a_vertex():
     unnamed = roads.Network([0], [1], {"seconds": [7]}, [[24.94, 60.17], [24.95, 60.17]])
     with pytest.raises(mgraph.InputError, match=r"origin must be an integer in .*: the graph has no ids"):
         unnamed.route("Rome", "Pisa")
+
+
+def test_integers_are_ids_where_the_caller_says_so(network):
+    first, second, third = network.ids[[0, 9, 20]].tolist()
+    where = network.coordinates[[0, 9, 20]]
+    expected = network.table(where[:1], where).seconds
+    for ends in ([first, second, third], np.array([first, second, third]), pandas.Series([first, second, third])):
+        found = network.table([first], ends, ids=True)
+        assert found.seconds.tolist() == expected.tolist() and found.destinations.ids.tolist() == list(ends)
+    assert network.route(first, third, ids=True).ids[[0, -1]].tolist() == [first, third]
+    assert network.nearest([second], ids=True).vertices.tolist() == [9]
+    assert network.nearest_of([first], [third], ids=True).weights.tolist() == [[expected[0, 2]]]
+    assert network.isochrones([first], [60], ids=True).places.ids.tolist() == [first]
+    assert network.table(where, ids=True).seconds.shape == (3, 3)  # points stay points
+    with pytest.raises(mgraph.InputError, match=r"origins must be of shape \(k, 2\).* or ids"):
+        network.table([first, second, third])
+    with pytest.raises(mgraph.InputError, match="origins must be an id of the graph, got 7"):
+        network.table([7], ids=True)
+    with pytest.raises(mgraph.InputError, match="ids must be"):
+        network.table([first], ids=1)
+    unnamed = roads.Network([0], [1], {"seconds": [7]}, [[24.94, 60.17], [24.95, 60.17]])
+    with pytest.raises(mgraph.InputError, match="ids=True needs a graph with ids"):
+        unnamed.table([0], ids=True)
 
 
 def test_nearest_vertices_are_those_of_a_search_of_all(network):
@@ -371,12 +557,59 @@ def test_tables_are_the_same_some_rows_at_a_time(files, monkeypatch):
     network = roads.read_osm(files / "town.osm.pbf", "bike")
     places = random_places(network, 24, 4)
     whole, near = network.table(places), network.nearest_of(places, places, k=2)
-    monkeypatch.setattr(table, "_ROWS", 5)
-    monkeypatch.setattr(table, "_AT_A_TIME", 1)
+    monkeypatch.setattr(table, "ROWS", 5)
+    monkeypatch.setattr(table, "AT_A_TIME", 1)
     found = network.table(places)
     np.testing.assert_allclose(found.seconds, whole.seconds, rtol=1e-12)
     np.testing.assert_allclose(found.metres, whole.metres, rtol=1e-12)
     assert network.nearest_of(places, places, k=2).facilities.tolist() == near.facilities.tolist()
+
+
+@pytest.mark.parametrize("span", [0.02, 0.5])
+def test_an_area_takes_no_more_memory_than_is_checked_before(span, monkeypatch):
+    rng, checked = np.random.default_rng(1), []
+    lines = [[24, 60] + span * rng.random((3, 2)) for _ in range(200)]
+    isochrones.area_around(lines[:2], 50)
+    needs = isochrones.bytes_of_area
+    monkeypatch.setattr(isochrones, "bytes_of_area", lambda *given: checked.append(needs(*given)) or checked[-1])
+    _, peak = measured(lambda: isochrones.area_around(lines, 50))
+    assert 0.5 * checked[0] < peak < checked[0]
+    monkeypatch.setattr(isochrones, "bytes_of_area", lambda *_: 1 << 60)
+    with pytest.raises(mgraph.MemoryLimitError, match="the grid of an area needs"):
+        isochrones.area_around(lines, 50)
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_progress_is_told_and_may_end_a_call(files, monkeypatch):
+    monkeypatch.setattr(osm, "STEP", 5)
+    told = []
+    network = roads.read_osm(files / "town.osm.pbf", "walk", progress=lambda *steps: told.append(steps))
+    ways, nodes = ([each for each in told if (each[1] is None) == unknown] for unknown in (True, False))
+    assert ways == [(each, None) for each in range(5, len(town()[1]) + 1, 5)][: len(ways)] and ways
+    assert nodes[-1] == (nodes[-1][1],) * 2 and [each for each, _ in nodes] == sorted({each for each, _ in nodes})
+    monkeypatch.setattr(table, "ROWS", 5)
+    monkeypatch.setattr(table, "AT_A_TIME", 1)
+    where, told = network.coordinates[:12], []
+    network.table(where, progress=lambda *steps: told.append(steps))
+    network.nearest_of(where, where[:2], progress=lambda *steps: told.append(steps))
+    assert told == [(5, 12), (10, 12), (12, 12)] * 2
+    told.clear()
+    network.isochrones(where[:2], [30], progress=lambda *steps: told.append(steps))
+    assert told == [(1, 2), (2, 2)]
+
+    def stop(*_):
+        raise Stopped
+
+    for call in (
+        lambda: network.table(where, progress=stop),
+        lambda: roads.read_osm(files / "town.osm.pbf", "walk", progress=stop),
+        lambda: network.isochrones(where, [30], progress=stop),
+    ):
+        with pytest.raises(Stopped):
+            call()
 
 
 def test_isochrones_from_positions_reach_what_split_links_say(files):
@@ -466,6 +699,50 @@ def test_isochrones_reach_what_the_table_says(network, tmp_path):
     assert len(found.plot().patches) == 2
 
 
+def test_the_streets_that_are_reached_are_lines(network, tmp_path):
+    found = network.isochrones([network.coordinates[0]], [60, 120])
+    features = found.to_geojson(streets=True)["features"]
+    for feature, reached in zip(features, reversed(found.reached[0]), strict=True):
+        lines = feature["geometry"]["coordinates"]
+        assert len(lines) == len(reached.links)
+        for line_, link, begin, end in zip(lines, reached.links, reached.begins, reached.shares, strict=True):
+            np.testing.assert_allclose(line_[0], point_at(network.shape(link), begin), atol=1e-12)
+            np.testing.assert_allclose(line_[-1], point_at(network.shape(link), end), atol=1e-12)
+    found.save(tmp_path / "streets.geojson", streets=True)
+    assert json.loads((tmp_path / "streets.geojson").read_text())["features"] == features
+
+
+def test_maps_of_folium(network, tmp_path):
+    pytest.importorskip("folium")
+    ends = network.coordinates[0], network.coordinates[-1]
+    found = network.isochrones([ends[0]], [60, 120])
+    for drawn, layers in ((found, "MultiPolygon"), (network.route(*ends), "LineString")):
+        drawn.explore().save(tmp_path / "map.html")
+        assert layers in (tmp_path / "map.html").read_text()
+    none = roads.Network([], [], {"seconds": []}, network.coordinates[:2]).route(*network.coordinates[:2])
+    none.explore().save(tmp_path / "none.html")
+
+
+def test_areas_and_streets_as_geopandas(network, tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    found = network.isochrones([network.coordinates[0]], [60, 120])
+    areas, streets = found.to_geopandas(), found.to_geopandas(streets=True)
+    assert areas.geom_type.tolist() == ["MultiPolygon"] * 2 and streets.geom_type.tolist() == ["MultiLineString"] * 2
+    assert areas.geometry.covers(streets.geometry).all()
+    found.save(tmp_path / "areas.parquet")
+    assert geopandas.read_parquet(tmp_path / "areas.parquet").equals(areas)
+
+
+def test_points_of_geopandas_in_metres_are_turned_into_degrees(network):
+    geopandas = pytest.importorskip("geopandas")
+    where = network.coordinates[[3, 9, 30]]
+    series = geopandas.GeoSeries.from_xy(*where.T, index=["a", "b", "c"], crs=4326).to_crs(3067)
+    for points in (series, series.to_frame("geometry")):
+        places = network.nearest(points)
+        assert places.vertices.tolist() == [3, 9, 30] and places.ids.tolist() == ["a", "b", "c"]
+        assert (places.metres < 1e-3).all()
+
+
 def test_networks_of_osmnx_and_of_frames_have_the_distances_of_networkx(network):
     streets = networkx.MultiDiGraph()
     for each, (x, y) in zip(network.ids.tolist(), network.coordinates.tolist(), strict=True):
@@ -480,6 +757,33 @@ def test_networks_of_osmnx_and_of_frames_have_the_distances_of_networkx(network)
     for made in (roads.from_osmnx(streets), roads.from_frames(nodes, edges)):
         assert made.ids.tolist() == ids.tolist()
         np.testing.assert_allclose(made.table(every(made), weight="metres").metres, expected)
+
+
+def test_streets_of_both_directions_in_frames():
+    nodes = pandas.DataFrame({"x": [24.9, 24.91, 24.92], "y": [60.0] * 3, "nodeID": [5, 6, 7]})
+    edges = pandas.DataFrame({"node_start": [5, 6], "node_end": [6, 7], "mm_len": [3.0, 4.0]})
+    both, one, some = (roads.from_frames(nodes, edges, twoway) for twoway in (True, False, edges.mm_len > 3))
+    assert (len(both.tail), len(one.tail), len(some.tail)) == (4, 2, 3)
+    assert both.table([5], [7], "metres", ids=True).metres.tolist() == [[7]]
+    assert some.table([7], [5, 6], "metres", ids=True).metres.tolist() == [[pytest.approx(np.nan, nan_ok=True), 4]]
+    for wrong in ("yes", [True], None):
+        with pytest.raises(mgraph.InputError, match="twoway must be a truth value"):
+            roads.from_frames(nodes, edges, wrong)
+
+
+def test_frames_of_momepy_are_turned_into_degrees(network):
+    geopandas, momepy = (pytest.importorskip(name) for name in ("geopandas", "momepy"))
+    shapely = pytest.importorskip("shapely")
+    streets = np.flatnonzero(network.tail < network.head)
+    lines = [shapely.LineString(network.shape(link)) for link in streets.tolist()]
+    drawn = geopandas.GeoDataFrame(geometry=lines, crs=4326).to_crs(3067)
+    made = roads.from_frames(*momepy.nx_to_gdf(momepy.gdf_to_nx(drawn)), twoway=True)
+    assert len(made.tail) == 2 * len(streets)
+    places = made.nearest(network.coordinates)
+    np.testing.assert_allclose(places.metres, 0, atol=1e-3)
+    expected = network.table(network.coordinates, weight="metres").metres
+    np.testing.assert_allclose(made.table(places, weight="metres").metres, expected, rtol=5e-3)
+    np.testing.assert_allclose(made.shape(len(streets)), made.shape(0)[::-1])
 
 
 def test_frames_are_checked():
@@ -499,6 +803,9 @@ def test_the_commands(files, tmp_path):
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     assert pandas.read_csv(out).origin.tolist() == list("xxyy")
+    assert done.stderr.startswith("memory: ") and " free\n" in done.stderr
+    quietly = CliRunner().invoke(main, [*words, "--overwrite", "--quiet"])
+    assert (quietly.exit_code, quietly.output) == (0, "")
     assert CliRunner().invoke(main, words).exit_code == 2  # the file exists
     areas = tmp_path / "i.geojson"
     words = [

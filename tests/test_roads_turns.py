@@ -15,7 +15,7 @@ from mgraph.cli import main
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning:osmium")]
 
 
-def random_network(seed):
+def random_network(seed, costs=None):
     """Return a network without parallel links, some of whose turns are barred, and these."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 9))
@@ -26,7 +26,26 @@ def random_network(seed):
     columns = {"seconds": rng.uniform(1, 9, len(tail)), "metres": rng.uniform(10, 90, len(tail))}
     columns["seconds"][rng.random(len(tail)) < 0.05] = np.inf
     where = rng.uniform([24.9, 60], [24.92, 60.01], (n, 2))
-    return roads.Network(tail, head, columns, where, barred=barred), {tuple(map(int, pair)) for pair in barred}
+    network = roads.Network(tail, head, columns, where, barred=barred)
+    return network if costs is None else network.with_turn_costs(**costs), {tuple(map(int, pair)) for pair in barred}
+
+
+def turn_cost(network, first, second, costs):
+    """Return what a turn costs by the angle between the two straight lines."""
+    scale = [np.cos(np.radians(60)), 1]
+    before, after = (
+        (network.coordinates[network.head[link]] - network.coordinates[network.tail[link]]) * scale
+        for link in (first, second)
+    )
+    if not (before.any() and after.any()):
+        return 0
+    if network.tail[first] == network.head[second]:
+        return costs["back"]
+    others = (network.tail == network.head[first]) & (network.head != network.tail[first])
+    if others.sum() < 2:
+        return 0
+    angle = np.degrees(np.angle(complex(*after) / complex(*before)))
+    return costs["left"] if angle > 45 else costs["right"] if angle < -45 else 0
 
 
 def random_places(network, seed):
@@ -39,7 +58,7 @@ def random_places(network, seed):
     return vertices, roads.Places(network.tail[links], none, np.arange(n, n + 9), links, rng.random(9))
 
 
-def states(network, barred, vertices, positions):
+def states(network, barred, vertices, positions, costs=None):
     """Return a graph of NetworkX with the two ends of each link as vertices, and those that places begin and end at."""
     graph, pairs = networkx.DiGraph(), list(zip(network.tail.tolist(), network.head.tolist(), strict=True))
     cuts = {link: [] for link in range(len(pairs))}
@@ -61,17 +80,22 @@ def states(network, barred, vertices, positions):
         graph.add_edge(("out", link), ("to", "vertex", head), weight=0)
         for other, (begin, _) in enumerate(pairs):
             if begin == head and (link, other) not in barred:
-                graph.add_edge(("out", link), ("in", other), weight=0)
+                cost = 0 if costs is None else turn_cost(network, link, other, costs)
+                graph.add_edge(("out", link), ("in", other), weight=cost)
     for vertex in vertices.vertices.tolist():
         graph.add_edge(("from", "vertex", vertex), ("to", "vertex", vertex), weight=0)
     return graph
 
 
+COSTS = {"left": 5, "right": 2, "back": 11}
+
+
+@pytest.mark.parametrize("costs", [None, COSTS])
 @pytest.mark.parametrize("seed", range(8))
-def test_routes_with_barred_turns_are_those_of_a_search_of_states(seed):
-    network, barred = random_network(seed)
+def test_routes_with_barred_turns_are_those_of_a_search_of_states(seed, costs):
+    network, barred = random_network(seed, costs)
     both = random_places(network, seed)
-    graph = states(network, barred, *both)
+    graph = states(network, barred, *both, costs)
     lengths = dict(networkx.all_pairs_dijkstra_path_length(graph))
     named = [
         [(kind, row) for row in range(len(each.ids))] for kind, each in zip(("vertex", "place"), both, strict=True)
@@ -92,11 +116,12 @@ def test_routes_with_barred_turns_are_those_of_a_search_of_states(seed):
             assert (network.head[route.links[:-1]] == network.tail[route.links[1:]]).all()
 
 
+@pytest.mark.parametrize("costs", [None, COSTS])
 @pytest.mark.parametrize("seed", range(4))
-def test_isochrones_with_barred_turns_are_those_of_a_search_of_states(seed):
-    network, barred = random_network(seed)
+def test_isochrones_with_barred_turns_are_those_of_a_search_of_states(seed, costs):
+    network, barred = random_network(seed, costs)
     vertices, positions = random_places(network, seed)
-    graph, limit = states(network, barred, vertices, positions), 11
+    graph, limit = states(network, barred, vertices, positions, costs), 11
     for places, kind in ((vertices, "vertex"), (positions, "place")):
         for row, (reached,) in enumerate(network.isochrones(places, [limit]).reached):
             start = "from", kind, row
@@ -229,6 +254,42 @@ def test_a_barred_turn_back_leaves_no_way(tmp_path):
     assert found.route(WHERE[1], WHERE[7]).ids.tolist() == [1, 5, 3, 7]
 
 
+def test_turns_cost_by_their_side_and_bends_nothing(tmp_path):
+    plain = crossing(tmp_path, [], turns=False)
+    costly = plain.with_turn_costs(left=6, right=3, back=20)
+    places = plain.nearest([WHERE[node] for node in (1, 2, 3, 4)])
+    added = costly.table(places).seconds - plain.table(places).seconds
+    # West, north, east and south lie clockwise: the next one is on the left of who comes, the last one on the right.
+    np.testing.assert_allclose(added, [[0, 6, 0, 3], [3, 0, 6, 0], [0, 3, 0, 6], [6, 0, 3, 0]], atol=1e-9)
+    np.testing.assert_allclose(costly.table(places, weight="metres").metres, plain.table(places).metres)
+    route = costly.route(WHERE[1], WHERE[2])
+    assert route.totals["seconds"] == pytest.approx(costly.table(places).seconds[0, 1])
+    where = [[24.9, 60.0], [24.91, 60.0], [24.91, 60.01]]
+    bend = roads.Network([0, 1, 1, 2], [1, 0, 2, 1], {"seconds": [1, 1, 1, 1]}, where)
+    assert bend.with_turn_costs(6, 3, 20).table(where).seconds.tolist() == bend.table(where).seconds.tolist()
+
+
+def test_turning_back_costs_where_a_restriction_makes_one_turn_back(tmp_path):
+    rules = crossing(tmp_path, [({"restriction": "only_straight_on"}, members(1, 3))], component="weak")
+    costly = rules.with_turn_costs(back=20).largest_component()
+    (free,), (found,) = (each.table([WHERE[1]], [WHERE[2]]).seconds for each in (rules, costly))
+    np.testing.assert_allclose(found, free + 20)
+    assert costly.route(WHERE[1], WHERE[2]).ids.tolist() == [1, 5, 3, 7, 3, 5, 2]
+
+
+@pytest.mark.parametrize("costs", [{"left": -1}, {"back": np.nan}, {"right": "3"}, {"weight": "miles"}])
+def test_costs_of_turns_are_checked(costs):
+    network = roads.Network([0, 1], [1, 0], {"seconds": [1, 1]}, [[24.9, 60.0], [24.91, 60.0]])
+    with pytest.raises(mgraph.InputError, match=f"{next(iter(costs))} must be"):
+        network.with_turn_costs(**costs)
+
+
+def test_links_without_length_have_no_side():
+    where = [[24.9, 60.0], [24.9, 60.0], [24.91, 60.0], [24.9, 60.01]]
+    network = roads.Network([0, 1, 1, 1], [1, 2, 3, 0], {"seconds": [1, 1, 1, 1]}, where)
+    assert network.with_turn_costs(6, 3, 20).table(where[:1], where[2:]).seconds.tolist() == [[2, 2]]
+
+
 def test_turns_is_a_flag(tmp_path):
     with pytest.raises(mgraph.InputError, match="turns must be"):
         crossing(tmp_path, [], turns="yes")
@@ -240,9 +301,12 @@ def test_the_command_honours_turns(tmp_path):
     (tmp_path / "a.csv").write_text("id,lon,lat\n" + points)
     words = ["roads", "table", str(tmp_path / "crossing.osm"), "--origins", str(tmp_path / "a.csv")]
     seconds = []
-    for name, option in (("t.csv", ["--turns"]), ("plain.csv", [])):
-        done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / name), *option])
+    for name, options in (("t.csv", ["--turns"]), ("plain.csv", []), ("c.csv", ["--turn-seconds", "0,4,0"])):
+        done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / name), *options])
         assert done.exit_code == 0, done.output
         seconds.append(pandas.read_csv(tmp_path / name).set_index(["origin", "destination"]).seconds)
-    longer = seconds[0] > seconds[1] + 1e-6
-    assert set(longer[longer].index) == {(1, 2)}
+    longer = [each[each > seconds[1] + 1e-6] for each in seconds]
+    assert set(longer[0].index) == {(1, 2)}
+    assert {(1, 4), (2, 1), (3, 2), (4, 3)} <= set(longer[2].index) <= {(1, 4), (2, 1), (3, 2), (4, 3), (7, 2), (4, 7)}
+    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "no.csv"), "--turn-seconds", "1,2"])
+    assert done.exit_code == 2 and "turn-seconds must be three numbers" in done.output

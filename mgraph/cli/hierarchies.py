@@ -1,15 +1,11 @@
 """The commands ``mgraph hierarchy``, a graph prepared once, and ``pairs`` and ``flows``, which take it."""
 
-import contextlib
-import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-from tqdm import tqdm
 
 from .. import device as devices
 from ..dtypes import infinity
@@ -17,9 +13,8 @@ from ..errors import printable
 from ..hierarchy import Hierarchy, Routes
 from ..io import check_output, read_vertices, save
 from ..reading import read
-from ..runtime.progress import shown_on
+from .bars import bar
 from .commands import main
-from .interrupts import closed, stoppable
 from .options import graph_options, json_option, quiet_option
 from .run import graph_given
 from .summaries import as_json_text, described
@@ -80,22 +75,6 @@ _device = click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; pa
 _overwrite = click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
 
 
-@contextlib.contextmanager
-def _shown(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar, and let Ctrl-C end the call when it reports its progress; return what it calls."""
-    with (
-        tqdm(desc=name, unit=" pairs", leave=False, disable=quiet or closed(sys.stderr) or None) as bar,
-        stoppable(by_workers=False) as look,
-    ):
-        show = shown_on(bar)
-
-        def progress(done: int, total: int) -> None:
-            show(done, total)
-            look()
-
-        yield progress
-
-
 def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
     """Return one end of each pair: what a file has, or the vertices that the words name."""
     if (file is None) == (not vertices):
@@ -151,7 +130,7 @@ def pairs(
     pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
     others = [read(file, directed=made.graph.directed) for file in along]
     started = time.perf_counter()
-    with _shown("pairs", quiet) as progress:
+    with bar("pairs", "pairs", quiet) as progress:
         found = made.pairs(*pair, along=others or None, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started
     if not (paths or along):
@@ -209,7 +188,7 @@ def flows(
     if demand.ids is not None:
         src, dst, ids = demand.ids[src], demand.ids[dst], True
     started = time.perf_counter()
-    with _shown("flows", quiet) as progress:
+    with bar("flows", "pairs", quiet) as progress:
         found = made.flows((src, dst, amounts), ids=ids, progress=progress)
     seconds = time.perf_counter() - started
     found.verify()

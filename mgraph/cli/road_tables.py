@@ -8,9 +8,12 @@ from typing import Any
 import click
 import numpy as np
 
+from .. import device as devices
 from .. import roads as networks
+from ..arguments import size_in_words
 from ..errors import InputError, printable
 from ..io import TABLES, check_output
+from .bars import bar
 from .commands import Command
 from .options import json_option, quiet_option
 from .roads import roads
@@ -35,6 +38,7 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--turns", is_flag=True, help="Honour restrictions of turns, and turn back only where it must be."
         ),
+        click.option("--turn-seconds", metavar="L,R,B", help="What a turn to the left, to the right and back takes."),
         click.option(
             "--limit", type=float, default=_FAR, show_default=True, help="How many metres a point may lie from a road."
         ),
@@ -44,10 +48,18 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def _network(file: Path, mode: str, extract: str | None, component: str, turns: bool) -> networks.Network:
+def _network(
+    file: Path, mode: str, extract: str | None, component: str, turns: bool, turn_seconds: str | None, quiet: bool
+) -> networks.Network:
     """Return the network that the options name."""
     box = None if extract is None else _numbers("extract", extract)
-    return networks.read_osm(file, mode, box, None if component == "all" else component, turns=turns)
+    costs = None if turn_seconds is None else _numbers("turn-seconds", turn_seconds)
+    if costs is not None and len(costs) != 3:
+        raise InputError(argument="turn-seconds", value=turn_seconds, expected="three numbers: left, right and back")
+    kept = None if component == "all" else component
+    with bar("read", "streets and nodes", quiet) as progress:
+        network = networks.read_osm(file, mode, box, kept, turns=turns, progress=progress)
+    return network if costs is None else network.with_turn_costs(left=costs[0], right=costs[1], back=costs[2])
 
 
 def _numbers(name: str, text: str) -> list[float]:
@@ -61,6 +73,13 @@ def _places(network: networks.Network, file: Path, limit: float) -> networks.Pla
     """Return the points of a file of CSV on a network, with the ids that it has."""
     points, ids = networks.read_points(file)
     return network.nearest(points, limit=limit)._replace(ids=ids)
+
+
+def _say_memory(need: int, quiet: bool) -> None:
+    """Print what a table takes of the free memory, before it is taken."""
+    if not quiet:
+        free = devices.find("cpu").available_memory()
+        click.echo(f"memory: {size_in_words(need)} of {size_in_words(free)} free", err=True)
 
 
 def _finish(
@@ -95,6 +114,7 @@ def table(
     extract: str | None,
     component: str,
     turns: bool,
+    turn_seconds: str | None,
     limit: float,
     origins: Path,
     destinations: Path | None,
@@ -107,10 +127,12 @@ def table(
     """Find the times and lengths of the routes between points, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".npz", *TABLES))
     started = time.perf_counter()
-    network = _network(file, mode, extract, component, turns)
+    network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
     starts = _places(network, origins, limit)
     ends = starts if destinations is None else _places(network, destinations, limit)
-    found = network.table(starts, ends, weight)
+    _say_memory(network.table_bytes(starts, ends, weight), quiet or as_json)
+    with bar("table", "origins", quiet) as progress:
+        found = network.table(starts, ends, weight, progress=progress)
     found.save(out, overwrite=overwrite)
     lost = int(np.isnan(next(iter(found.matrices.values()))).sum())
     rows, columns = len(starts.ids), len(ends.ids)
@@ -141,6 +163,7 @@ def isochrones(
     extract: str | None,
     component: str,
     turns: bool,
+    turn_seconds: str | None,
     limit: float,
     points: Path,
     limits: str,
@@ -153,8 +176,10 @@ def isochrones(
     """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".geojson", ".parquet"))
     started, steps = time.perf_counter(), _numbers("limits", limits)
-    network = _network(file, mode, extract, component, turns)
-    found = network.isochrones(_places(network, points, limit), steps, weight)
+    network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
+    places = _places(network, points, limit)
+    with bar("isochrones", "points", quiet) as progress:
+        found = network.isochrones(places, steps, weight, progress=progress)
     found.save(out, overwrite=overwrite)
     facts = {"points": len(found.places.ids), "limits": found.limits, "seconds": time.perf_counter() - started}
     _finish(network, facts, f"isochrones: {len(found.places.ids):,} points, {len(steps)} limits", out, quiet, as_json)

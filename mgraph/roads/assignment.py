@@ -12,12 +12,12 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import as_array, checked_integer
 from ..errors import InputError, VerificationError
-from ..graph import Graph
 from ..hierarchy import Hierarchy
 from ..io import check_output, path_of, save, save_table, suffix_of
 from .equilibrium import Progress, equilibrium
 from .performance import Links, Performance
-from .tntp import TntpNetwork
+from .search import Search
+from .traffic import Traffic, traffic_of
 
 #: The files that an assignment is saved to.
 SUFFIXES = (".npz", ".csv", ".csv.gz", ".parquet")
@@ -33,7 +33,7 @@ class Assignment:
     Attributes
     ----------
     flows : array of float64, shape (m,)
-        How much each link carries, in the order of the file's links.
+        How much each link carries, in the order of the file's or the network's links.
     costs : array of float64, shape (m,)
         What each link costs at these flows: its time, and its toll and length by their factors. ``inf`` of a link that
         is closed.
@@ -41,8 +41,8 @@ class Assignment:
         The relative gap of the flows of each iteration; the last one is that of `flows`. It is (C - S) / C, with C the
         cost of all travellers, the sum of flows times costs, and S what they would pay if each took the cheapest route
         at the same costs.
-    tail, head : array of int64, shape (m,)
-        The nodes that each link leads from and to, as the file numbers them.
+    tail, head : array, shape (m,)
+        The nodes that each link leads from and to: as the file numbers them, or the ids of the network's vertices.
     converged : bool
         Whether the gap that was asked for is reached.
     seconds : float
@@ -66,6 +66,7 @@ class Assignment:
     head: np.ndarray
     converged: bool
     seconds: float
+    _traffic: Traffic = field(repr=False)
     _supply: np.ndarray = field(repr=False)
     _performance: Performance = field(repr=False)
 
@@ -169,7 +170,7 @@ class Assignment:
         >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> found.verify()
         """
-        flows, ends = self.flows, (self.tail - 1, self.head - 1)
+        flows, ends = self.flows, self._traffic.links[:2]
         wrong = np.flatnonzero(~(flows >= 0))
         if len(wrong):
             link = int(wrong[0])
@@ -180,8 +181,8 @@ class Assignment:
         if len(wrong):
             node = int(wrong[0])
             raise VerificationError(
-                f"node {node + 1} has a supply of {self._supply[node]}, but {enters[node]} enter it and "
-                f"{leaves[node]} leave it",
+                f"node {self._traffic.nodes[node]} has a supply of {self._supply[node]}, but {enters[node]} enter it "
+                f"and {leaves[node]} leave it",
                 rule="conservation",
                 vertex=node,
             )
@@ -197,6 +198,7 @@ class Assignment:
 def assignment(
     network: Any,
     demand: Any,
+    zones: Any = None,
     *,
     gap: float = 1e-6,
     toll_factor: float = 0,
@@ -213,10 +215,16 @@ def assignment(
 
     Parameters
     ----------
-    network : TntpNetwork
-        A network with zones, as `from_tntp` reads it.
+    network : TntpNetwork or Network
+        A network with zones, as `from_tntp` reads it, or streets with a column ``"capacity"``, as `read_osm` reads them
+        with ``capacity=True``. Of streets ``"seconds"`` is the free-flow time and ``"metres"`` the length; columns
+        ``"b"``, ``"power"`` and ``"toll"`` are 0.15, 4 and 0 unless the network has them. Turns that are barred are
+        not taken.
     demand : array_like or sparse matrix, shape (zones, zones)
-        How much goes from each zone to each other: numbers of 0 or more. What stays in a zone takes no link.
+        How much goes from each zone to each other: numbers of 0 or more. What stays in a zone takes no link, nor does
+        what goes between two zones at one vertex.
+    zones : points as of `Network.nearest`, or Places, optional
+        Where the zones of streets lie: their traffic begins and ends at the nearest vertices.
     gap : float
         The relative gap at which to end, as `Assignment` defines it.
     toll_factor, distance_factor : float
@@ -236,7 +244,8 @@ def assignment(
     ------
     InputError
         For a demand that is negative, NaN, infinite or of another shape; for demand between zones without a route; for
-        a cost that is negative; for factors that are not finite; and for a network without zones.
+        a cost that is negative; for factors that are not finite; and for a network without zones, or without
+        capacities, or whose turns cost.
     MemoryLimitError
         If the network's hierarchy does not fit the free memory.
     MissingPackageError
@@ -269,55 +278,52 @@ def assignment(
     ([20.0, 40.0], [13.6, 13.6])
     >>> found.verify()
     """
-    traffic = _traffic_of(network)
+    traffic = traffic_of(network, zones)
     wanted, most = _checked_number("gap", gap, 0), checked_integer("iterations", iterations, 1)
-    trips, started = _checked_trips(demand, traffic.zones), time.perf_counter()
+    trips, started = _checked_trips(demand, traffic), time.perf_counter()
     factors = _checked_number("toll_factor", toll_factor), _checked_number("distance_factor", distance_factor)
     links, performance = traffic.links, Performance(traffic.links, *factors)
-    _check_costs(performance.fixed, links)
-    usable = np.flatnonzero(np.isfinite(performance.fixed) & (links.tail != links.head))
+    _check_costs(performance.fixed, traffic)
+    passable = (links.tail != links.head) | (traffic.barred is not None)
+    usable = np.flatnonzero(np.isfinite(performance.fixed) & passable)
+    load = _Loading(traffic.search(usable), trips)
     open_links = Links(*(column[usable] for column in links))
-    load = _Loading(traffic, open_links, trips)
     found = equilibrium(Performance(open_links, *factors), load, wanted, most, progress)
     flows = np.zeros(len(links.tail))
     flows[usable] = found.flows
-    leaving, arriving = (np.bincount(ends, trips.amounts, traffic.nodes) for ends in trips[:2])
+    leaving, arriving = (np.bincount(ends, trips.amounts, len(traffic.nodes)) for ends in trips[:2])
     return Assignment(
         flows=flows,
         costs=performance.costs(flows),
         gaps=found.gaps,
-        tail=links.tail.astype(np.int64) + 1,
-        head=links.head.astype(np.int64) + 1,
+        tail=traffic.nodes[links.tail],
+        head=traffic.nodes[links.head],
         converged=bool(found.gaps[-1] <= wanted),
         seconds=time.perf_counter() - started,
+        _traffic=traffic,
         _supply=leaving - arriving,
         _performance=performance,
     )
 
 
 class _Trips(NamedTuple):
-    """The demand between different zones, numbered from 0: the two zones of each pair, and how much it is."""
+    """The demand between different vertices, each pair once: its vertices, how much it is, the names of two zones."""
 
     origins: np.ndarray
     destinations: np.ndarray
     amounts: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
 
 
 class _Loading:
-    """Assigns a demand to the cheapest routes, all or nothing, over a hierarchy that is customized for each costs.
+    """Assigns a demand to the cheapest routes, all or nothing, over a hierarchy that is customized for each costs."""
 
-    A node that is not to be passed is two vertices: its links lead from one and to the other.
-    """
-
-    def __init__(self, traffic: TntpNetwork, links: Links, trips: _Trips) -> None:
-        nodes, split = traffic.nodes, traffic.first_through
-        head = np.where(links.head < split, nodes + links.head, links.head)
-        graph = Graph.from_edges(links.tail, head, np.arange(len(head), dtype=np.float64), n=nodes + split)
-        numbers = graph.coo().weights
-        self._link = np.empty(0, np.int64) if numbers is None else devices.to_host(numbers).astype(np.int64)
-        self._hierarchy = Hierarchy(graph, device="cpu")
+    def __init__(self, search: Search, trips: _Trips) -> None:
+        self._search, n = search, search.graph.n
+        self._hierarchy = Hierarchy(search.graph, device="cpu")
         self._trips = trips
-        starts, ends = trips.origins, np.where(trips.destinations < split, nodes, 0) + trips.destinations
+        starts, ends = search.leaves[trips.origins], search.reaches[trips.destinations]
         self._ends, self._served = (starts, ends), False
         #: The demand as `Hierarchy.flows` takes it: a table unless most of that were zeros.
         self._demand: tuple[Any, ...] = ((starts, ends, trips.amounts),)
@@ -325,29 +331,28 @@ class _Loading:
         rows, columns = (each[np.argsort(rank[each])] for each in (np.unique(starts), np.unique(ends)))
         if 2 * len(starts) > len(rows) * len(columns):
             table = np.zeros((len(rows), len(columns)))
-            table[_places(rows, graph.n)[starts], _places(columns, graph.n)[ends]] = trips.amounts
+            table[_places(rows, n)[starts], _places(columns, n)[ends]] = trips.amounts
             self._demand = table, rows, columns
 
     def __call__(self, costs: np.ndarray) -> np.ndarray:
         """Return the flow of each link at these costs."""
-        flows = np.zeros(len(costs))
         if not len(self._trips.amounts):
-            return flows
-        customized = self._hierarchy.customize(costs[self._link])
+            return np.zeros(len(costs))
+        customized = self._hierarchy.customize(self._search.column(costs, turns=False).arcs)
         found = customized.flows(*self._demand)
         if not self._served:  # once is enough, as no link is closed later
             self._check_served(customized)
-        flows[self._link] = found.loads
-        return flows
+        links = self._search.link_of_arc
+        return np.bincount(links[links >= 0], found.loads[links >= 0], len(costs))
 
     def _check_served(self, customized: Hierarchy) -> None:
         """Raise InputError if there is demand between zones without a route."""
         without = np.flatnonzero(np.isinf(customized.pairs(*self._ends)))
         if len(without):
-            origin, destination, amount = (column[without[0]] for column in self._trips)
+            amount, origin, destination = (column[without[0]] for column in self._trips[2:])
             others = f", nor for {len(without) - 1:,} other pairs of zones" if len(without) > 1 else ""
             raise InputError(
-                f"there is no route from zone {origin + 1} to zone {destination + 1} for a demand of {amount:g}{others}"
+                f"there is no route from zone {origin} to zone {destination} for a demand of {amount:g}{others}"
                 ": set it to 0, or add links"
             )
         self._served = True
@@ -360,15 +365,9 @@ def _places(values: np.ndarray, n: int) -> np.ndarray:
     return places
 
 
-def _traffic_of(network: Any) -> TntpNetwork:
-    """Return the links and zones of a network, or raise InputError."""
-    if not isinstance(network, TntpNetwork):
-        raise InputError(argument="network", value=network, expected="a network with zones, as roads.from_tntp reads")
-    return network
-
-
-def _checked_trips(demand: Any, zones: int) -> _Trips:
-    """Return the demand between different zones, or raise InputError."""
+def _checked_trips(demand: Any, traffic: Traffic) -> _Trips:
+    """Return the demand between the vertices of different zones, or raise InputError."""
+    zones = len(traffic.zones)
     given = demand.tocoo() if hasattr(demand, "tocoo") else as_array(devices.to_host(demand), "demand")
     if given.shape != (zones, zones):
         wanted = f"of shape {zones, zones}, an amount from each zone to each"
@@ -384,8 +383,14 @@ def _checked_trips(demand: Any, zones: int) -> _Trips:
     wrong = np.flatnonzero(~((amounts >= 0) & (amounts < np.inf)))
     if len(wrong):
         raise InputError(argument="demand", value=float(amounts[wrong[0]]), expected="numbers of 0 or more")
-    moves = np.flatnonzero((amounts > 0) & (origins != destinations))
-    return _Trips(origins[moves].astype(np.int64), destinations[moves].astype(np.int64), amounts[moves])
+    starts, ends = traffic.zones[origins], traffic.zones[destinations]
+    moves = np.flatnonzero((amounts > 0) & (starts != ends))
+    pairs = starts[moves] * len(traffic.nodes) + ends[moves]
+    _, first, pair = np.unique(pairs, return_index=True, return_inverse=True)
+    amounts, moves = np.bincount(pair, amounts[moves], len(first)), moves[first]
+    return _Trips(
+        starts[moves], ends[moves], amounts, traffic.names[origins[moves]], traffic.names[destinations[moves]]
+    )
 
 
 def _checked_number(name: str, value: Any, least: float = -math.inf) -> float:
@@ -397,12 +402,13 @@ def _checked_number(name: str, value: Any, least: float = -math.inf) -> float:
     return float(value)
 
 
-def _check_costs(fixed: np.ndarray, links: Links) -> None:
+def _check_costs(fixed: np.ndarray, traffic: Traffic) -> None:
     """Raise InputError if a cost is negative or not a number: the toll or the length of a link is."""
     wrong = np.flatnonzero(~(fixed >= 0))
     if len(wrong):
         link = int(wrong[0])
+        tail, head = (traffic.nodes[ends[link]] for ends in traffic.links[:2])
         raise InputError(
-            f"the cost of the link from node {links.tail[link] + 1} to node {links.head[link] + 1} is {fixed[link]:g} "
+            f"the cost of the link from node {tail} to node {head} is {fixed[link]:g} "
             "without traffic: choose factors of tolls and lengths that leave no cost negative"
         )

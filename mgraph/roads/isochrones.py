@@ -5,15 +5,18 @@ The areas are what lies within `buffer` metres of a reached street: contours of 
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import device as devices
 from .. import lazy
 from ..io import check_output, path_of, replacing
+from .maps import explored
 from .places import Places
 from .search import Spots
-from .sphere import flat, unflat
+from .sphere import flat, unflat, within_half_a_turn
 
 #: Cells of a buffer's width, and the most cells of a grid.
 _CELLS, _MOST_CELLS = 4, 1 << 22
@@ -72,15 +75,23 @@ class Isochrones:
     """
 
     def __init__(
-        self, places: Places, limits: list[float], reached: list[list[Reached]], polygons: list[list[list[Rings]]]
+        self,
+        places: Places,
+        limits: list[float],
+        reached: list[list[Reached]],
+        polygons: list[list[list[Rings]]],
+        shape: Callable[[int], np.ndarray],
     ) -> None:
         self.places, self.limits, self.reached, self.polygons = places, limits, reached, polygons
+        self._shape = shape
 
     def __repr__(self) -> str:
         return f"<Isochrones: {len(self.places.ids):,} places, limits {', '.join(f'{each:g}' for each in self.limits)}>"
 
-    def to_geojson(self) -> dict[str, Any]:
-        """Return a FeatureCollection of GeoJSON: a MultiPolygon for each place and limit, the largest limits first.
+    def to_geojson(self, streets: bool = False) -> dict[str, Any]:
+        """Return a FeatureCollection of GeoJSON: the area of each place and limit, the largest limits first.
+
+        An area is a MultiPolygon. With `streets` a feature has the streets that are reached, a MultiLineString.
 
         Examples
         --------
@@ -90,16 +101,23 @@ class Isochrones:
         >>> found = network.isochrones([where[0]], [5, 11]).to_geojson()
         >>> [float(feature["properties"]["limit"]) for feature in found["features"]]
         [11.0, 5.0]
+        >>> network.isochrones([where[0]], [7]).to_geojson(streets=True)["features"][0]["geometry"]["coordinates"]
+        [[[24.94, 60.17], [24.95, 60.17]]]
         """
         features = []
-        for ident, areas in zip(self.places.ids.tolist(), self.polygons, strict=True):
-            for limit, area in reversed(list(zip(self.limits, areas, strict=True))):
-                shape = {"type": "MultiPolygon", "coordinates": [[ring.tolist() for ring in each] for each in area]}
+        for row, ident in enumerate(self.places.ids.tolist()):
+            for step, limit in reversed(list(enumerate(self.limits))):
+                if streets:
+                    lines = [line.tolist() for line in pieces(self.reached[row][step], self._shape)]
+                    shape = {"type": "MultiLineString", "coordinates": lines}
+                else:
+                    areas = [[ring.tolist() for ring in each] for each in self.polygons[row][step]]
+                    shape = {"type": "MultiPolygon", "coordinates": areas}
                 features.append({"type": "Feature", "properties": {"id": ident, "limit": limit}, "geometry": shape})
         return {"type": "FeatureCollection", "features": features}
 
-    def to_geopandas(self) -> Any:
-        """Return a GeoDataFrame with a row for each place and limit, in degrees (EPSG:4326).
+    def to_geopandas(self, streets: bool = False) -> Any:
+        """Return a GeoDataFrame with a row for each place and limit, in degrees (EPSG:4326): areas, or `streets`.
 
         Raises
         ------
@@ -115,10 +133,12 @@ class Isochrones:
         [11.0, 5.0]
         """
         geopandas = lazy.optional("geopandas", "Isochrones.to_geopandas")
-        return geopandas.GeoDataFrame.from_features(self.to_geojson()["features"], crs="EPSG:4326")
+        return geopandas.GeoDataFrame.from_features(self.to_geojson(streets)["features"], crs="EPSG:4326")
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the areas to ``.geojson``, or as GeoParquet to ``.parquet``; the file appears whole or not at all.
+    def save(self, path: str | os.PathLike[str], *, streets: bool = False, overwrite: bool = False) -> None:
+        """Write the areas, or the streets, to ``.geojson``, or as GeoParquet to ``.parquet``.
+
+        The file appears whole or not at all.
 
         Raises
         ------
@@ -143,12 +163,12 @@ class Isochrones:
         """
         check_output(path, overwrite, (".geojson", ".parquet"))
         target = path_of(os.fspath(path))
-        frame = self.to_geopandas() if target.suffix == ".parquet" else None
+        frame = self.to_geopandas(streets) if target.suffix == ".parquet" else None
         with replacing(target, overwrite) as file:
             if frame is not None:
                 frame.to_parquet(file)
             else:
-                file.write(json.dumps(self.to_geojson()).encode())
+                file.write(json.dumps(self.to_geojson(streets)).encode())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the areas by Matplotlib, the lower limits in stronger colours, and return the axes.
@@ -183,6 +203,31 @@ class Isochrones:
         axes.set(xlabel="longitude", ylabel="latitude", aspect=1 / max(np.cos(np.radians(middle)), 0.01))
         return axes
 
+    def explore(self, streets: bool = False) -> Any:
+        """Return a map of folium with the areas, or the streets, which a notebook shows and ``.save`` writes as HTML.
+
+        Raises
+        ------
+        MissingPackageError
+            If folium is not installed.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.isochrones([where[0]], [5, 11]).explore().save("areas.html")      # doctest: +SKIP
+        """
+        return explored(self.to_geojson(streets)["features"], "limit")
+
+
+def pieces(reached: Reached, shape: Callable[[int], np.ndarray]) -> Rings:
+    """Return the lines of the streets that are reached."""
+    return [
+        piece(shape(link), begin, end)
+        for link, begin, end in zip(reached.links.tolist(), reached.begins, reached.shares, strict=True)
+    ]
+
 
 def reached_links(weights: np.ndarray, starts: np.ndarray, spots: Spots, limit: float) -> Reached:
     """Return the links that are reached within a limit if they are entered at these distances, and those of a place."""
@@ -201,6 +246,7 @@ def piece(shape: np.ndarray, begin: float, end: float) -> np.ndarray:
     """Return a line between two shares of it, by the lengths of its parts in degrees at their latitude."""
     if begin <= 0 and end >= 1:
         return shape
+    shape = within_half_a_turn(shape, shape[0])
     steps = np.hypot(*(np.diff(shape, axis=0) * [np.cos(np.radians(shape[0, 1])), 1]).T)
     along = np.concatenate([[0], np.cumsum(steps)])
     first, last = begin * along[-1], end * along[-1]
@@ -214,14 +260,15 @@ def area_around(lines: Rings, buffer: float) -> list[Rings]:
         return []
     contours = lazy.optional("contourpy", "isochrones()")
     transform = lazy.optional("scipy.ndimage", "isochrones()").distance_transform_edt
-    every = np.concatenate(lines)
-    origin = every.mean(axis=0)
+    lines = [within_half_a_turn(line, lines[0][0]) for line in lines]
+    origin = np.concatenate(lines).mean(axis=0)
     lines = [flat(line, origin) for line in lines]
     every = np.concatenate(lines)
     low, high = every.min(axis=0) - 2 * buffer, every.max(axis=0) + 2 * buffer
     cell = max(buffer / _CELLS, float(np.sqrt(np.prod(high - low) / _MOST_CELLS)))
     buffer = max(buffer, 2 * cell)
     columns, rows = (np.ceil((high - low) / cell).astype(int) + 1).tolist()
+    devices.check_free_memory("the grid of an area", bytes_of_area(lines, rows * columns, cell), devices.find("cpu"))
     free = np.ones((rows, columns), bool)
     across, up = ((_dense(lines, cell / 2) - low) / cell).round().astype(int).T
     free[up, across] = False
@@ -232,6 +279,14 @@ def area_around(lines: Rings, buffer: float) -> list[Rings]:
     points, offsets = generator.filled(-buffer, 1.0)
     cut = [np.split(each, where[1:-1].astype(int)) for each, where in zip(points, offsets, strict=True)]
     return [[unflat(ring, origin) for ring in polygon] for polygon in cut]
+
+
+def bytes_of_area(lines: Rings, cells: int, cell: float) -> int:
+    """Return how many bytes a grid of cells takes, with points on lines for each half of a cell."""
+    parts = sum(map(len, lines))
+    length = sum(float(np.hypot(*np.diff(line, axis=0).T).sum()) for line in lines)
+    points = 2 * parts + int(2 * length / cell)
+    return max(4 * cells + 120 * points, 44 * cells + 40 * points)
 
 
 def _dense(lines: Rings, step: float) -> np.ndarray:

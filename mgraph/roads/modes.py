@@ -26,6 +26,17 @@ _CARS = {
     "living_street": 10,
     "service": 15,
 }
+#: Lanes in a direction, and vehicles an hour on each, where no tag says how many: those of MATSim's OsmNetworkReader.
+_LANES = {
+    "motorway": (2, 2000),
+    "trunk": (1, 2000),
+    "primary": (1, 1500),
+    "secondary": (1, 1000),
+    "living_street": (1, 300),
+}
+_LINKS = {"motorway_link": (1, 1500), "trunk_link": (1, 1500), "primary_link": (1, 1500), "secondary_link": (1, 1000)}
+_OTHER_LANES = 1, 600
+
 _SLOW = ("cycleway", "footway", "path", "track", "pedestrian", "bridleway", "steps", "corridor")
 _STREETS = frozenset(_CARS) - {"motorway", "motorway_link"}
 
@@ -85,6 +96,26 @@ def speeds(tags: Mapping[str, str], mode: Mode) -> tuple[float, float]:
     limit = _limit(tags.get("maxspeed"), usual)
     forward, backward = (_limit(tags.get(f"maxspeed:{way}"), limit) for way in ("forward", "backward"))
     return ahead * forward, back * backward
+
+
+def capacities(tags: Mapping[str, str]) -> tuple[float, float]:
+    """Return how many vehicles an hour a way carries along it, and against it: lanes by what one of its class carries.
+
+    A tag ``lanes`` counts both directions of a two-way street, which have half each, but at least one.
+    """
+    usual, each = (_LANES | _LINKS).get(tags.get("highway", ""), _OTHER_LANES)
+    total = _count(tags.get("lanes"))
+    both = all(_directions(tags, MODES["drive"]))
+    ahead, back = (
+        _count(tags.get(f"lanes:{way}")) or (max(total / (1 + both), 1) if total else usual)
+        for way in ("forward", "backward")
+    )
+    return ahead * each, back * each
+
+
+def _count(value: str | None) -> int:
+    """Return a number of lanes; 0 if the tag has none that can be read."""
+    return int(value) if value is not None and value.isascii() and value.isdecimal() and len(value) < 3 else 0
 
 
 def access(tags: Mapping[str, str], mode: Mode) -> bool | None:

@@ -1,5 +1,6 @@
 """The public class `Network`: streets as a graph with columns of numbers, and what is asked of them."""
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -8,27 +9,27 @@ import numpy as np
 
 from .. import device as devices
 from .. import lazy
-from ..arguments import as_array, checked_choice, checked_integer, checked_number
+from ..arguments import as_array, checked_choice, checked_flag, checked_integer, checked_number
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
 from ..graph.question import Question
 from ..hierarchy import Hierarchy
-from .isochrones import Isochrones, area_around, piece, reached_links
+from .isochrones import Isochrones, area_around, piece, pieces, reached_links
 from .places import FAR, Places, check_near, checked_points
 from .route import Route, shortest_steps
-from .search import Search, Spots, numbered, part_of, search_of
+from .search import Column, Search, Spots, numbered, part_of, search_of
 from .sphere import metres_of_chords, vectors
 from .streets import Pieces
-from .table import Column, Ends, NearestOf, Table, nearest_of, table
-from .turns import search_with_turns
+from .table import Ends, NearestOf, Progress, Table, bytes_of_table, nearest_of, table
+from .turns import TurnCosts, search_with_turns
 
 
 class Network:
     """A network of streets: links with lengths and times between vertices that have coordinates.
 
     Make one with `read_osm`, `from_osmnx` or `from_frames`. Calls take points as arrays of longitude and latitude, or
-    the `Places` of `nearest`.
+    the `Places` of `nearest`, or ids of vertices: text, or integers with ``ids=True``.
 
     Parameters
     ----------
@@ -57,6 +58,10 @@ class Network:
         The columns, in the order that links were given in.
     link_of_edge, edge_of_link : array of int64, shape (links,)
         The link of each edge of `graph`, and the edge of each link.
+    barred : array of int64, shape (k, 2), or None
+        As above.
+    turn_costs : TurnCosts or None
+        What turns cost, as `with_turn_costs` was told.
 
     Examples
     --------
@@ -82,11 +87,15 @@ class Network:
             raise InputError(argument="links", value={}, expected="columns of numbers, such as 'metres' and 'seconds'")
         graph, self.link_of_edge = numbered(tail, head, n, ids)
         self.edge_of_link = np.argsort(self.link_of_edge)
-        self.graph = graph.with_coordinates(checked_coordinates(coordinates, n, None))
+        where = checked_coordinates(coordinates, n, None)
+        if np.isnan(where).any():
+            raise InputError(argument="coordinates", value=np.nan, expected="a longitude and a latitude of each vertex")
+        self.graph = graph.with_coordinates(where)
         self.tail, self.head = (np.asarray(each, np.int64) for each in (tail, head))
         self.links = columns
-        self._shapes = shapes
-        self._barred = None if barred is None else _checked_turns(barred, len(self.tail))
+        self._shapes = None if shapes is None else _checked_shapes(shapes, len(self.tail))
+        self.barred = None if barred is None else _checked_turns(barred, len(self.tail))
+        self.turn_costs: TurnCosts | None = None
         self._customized: dict[str, Hierarchy] = {}
 
     def __repr__(self) -> str:
@@ -126,16 +135,21 @@ class Network:
 
     @cached_property
     def _pieces(self) -> Pieces:
+        return Pieces(*self._geometry())
+
+    def _geometry(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points of all links, and where those of each begin."""
         if self._shapes is not None:
-            return Pieces(*self._shapes)
+            return self._shapes
         ends = np.stack([self.tail, self.head], axis=1).ravel()
-        return Pieces(self.coordinates[ends], np.arange(0, len(ends) + 1, 2))
+        return self.coordinates[ends], np.arange(0, len(ends) + 1, 2)
 
     @cached_property
     def _search(self) -> Search:
-        if self._barred is not None:
-            return search_with_turns(self.tail, self.head, self.graph.n, self._barred)
-        return search_of(self.tail, self.head, self.graph, self.link_of_edge)
+        if self.barred is None and self.turn_costs is None:
+            return search_of(self.tail, self.head, self.graph, self.link_of_edge)
+        barred = np.empty((0, 2), np.int64) if self.barred is None else self.barred
+        return search_with_turns(self.tail, self.head, self.graph.n, barred, self.turn_costs, self._geometry())
 
     @cached_property
     def _prepared(self) -> Hierarchy:
@@ -144,8 +158,9 @@ class Network:
     def hierarchy(self, weight: str = "seconds") -> Hierarchy:
         """Return the hierarchy of the network with a column as weights; it is prepared once, and kept.
 
-        With barred turns its vertices are those of the graph that is searched: at first the links, each where it is
-        entered, then the vertices as places that routes begin at, then the vertices as places that they end at.
+        With turns that are barred or cost, its vertices are those of the graph that is searched: at first the links,
+        each where it is entered, then the vertices as places that routes begin at, then those as places that they end
+        at.
 
         Raises
         ------
@@ -162,24 +177,69 @@ class Network:
         >>> network.hierarchy("metres").distance(0, 2)
         160.0
         """
-        column = self._column("weight", weight)
+        column = self._searched(weight)
         if weight not in self._customized:
-            self._customized[weight] = self._prepared.customize(self._search.weights(column))
+            self._customized[weight] = self._prepared.customize(column.arcs)
         return self._customized[weight]
 
-    def nearest(self, points: Any, *, on: str = "vertices", limit: float = FAR) -> Places:
+    def with_turn_costs(self, left: float = 0, right: float = 0, back: float = 0, weight: str = "seconds") -> "Network":
+        """Return the network with what turns cost, which tables, routes and isochrones then count in one column.
+
+        A turn to the left or to the right is one by more than 45 degrees where a street leads on in several ways. To
+        turn back is to take the same street in the other direction. Routes are searched in a graph with a vertex for
+        each link, which is made once.
+
+        Parameters
+        ----------
+        left, right, back : float
+            What a turn costs, in the unit of the column. Where traffic keeps to the right, the left turn takes longer.
+        weight : str
+            The column that the costs are added to.
+
+        Returns
+        -------
+        Network
+            Its turns that are barred are those of this one.
+
+        Raises
+        ------
+        InputError
+            For a cost that is not a number of 0 or more, and if there is no such column.
+
+        Examples
+        --------
+        Straight on to the east from the second crossing, or left to the north:
+
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17], [24.95, 60.18]]
+        >>> network = Network([0, 1, 1], [1, 2, 3], {"seconds": [7, 8, 8]}, where).with_turn_costs(left=6, right=3)
+        >>> network.table(where[:1], where[2:]).seconds.tolist()
+        [[15.0, 21.0]]
+        """
+        self._column("weight", weight)
+        to_left, to_right = checked_number("left", left, 0), checked_number("right", right, 0)
+        made = copy.copy(self)
+        made.turn_costs = TurnCosts(to_left, to_right, checked_number("back", back, 0), weight)
+        made._customized = {}
+        for name in ("_search", "_prepared"):
+            made.__dict__.pop(name, None)
+        return made
+
+    def nearest(self, points: Any, *, on: str = "vertices", limit: float = FAR, ids: bool = False) -> Places:
         """Return the vertices, or the positions on links, that are nearest to points, as straight lines go.
 
         Parameters
         ----------
-        points : array_like of shape (k, 2), GeoSeries, GeoDataFrame, or sequence of str
+        points : array_like of shape (k, 2), GeoSeries, GeoDataFrame, or sequence of ids
             Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids. Text is the
-            id of a vertex of the network.
+            id of a vertex of the network, as is an integer with ``ids=True``.
         on : {"vertices", "edges"}
             Whether a place is a vertex, or any position on a link. Routes from a position go along the link, and back
             along it if the street is two-way: if another link leads back with the same geometry.
         limit : float
             How many metres a point may lie away from its place.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
 
         Returns
         -------
@@ -189,8 +249,8 @@ class Network:
         Raises
         ------
         InputError
-            For points of another shape, or not in degrees, for one that lies farther away than `limit`, for a text that
-            is not an id of the network, and for positions on a network without links.
+            For points of another shape, or not in degrees, for one that lies farther away than `limit`, for what is not
+            an id of the network, and for positions on a network without links.
 
         Examples
         --------
@@ -205,10 +265,17 @@ class Network:
         [[0.0, 30.0], [30.0, 0.0]]
         """
         checked_choice("on", on, ("vertices", "edges"))
-        return self._places(points, "points", checked_number("limit", limit, 0), on == "edges")
+        return self._places(points, "points", ids, checked_number("limit", limit, 0), on == "edges")
 
     def table(
-        self, origins: Any, destinations: Any = None, weight: str = "seconds", along: Sequence[str] = ("metres",)
+        self,
+        origins: Any,
+        destinations: Any = None,
+        weight: str = "seconds",
+        along: Sequence[str] = ("metres",),
+        *,
+        ids: bool = False,
+        progress: Progress | None = None,
     ) -> Table:
         """Return the least weight from each origin to each destination, and other columns along the same routes.
 
@@ -221,6 +288,10 @@ class Network:
         along : sequence of str
             Further columns, which are added up along these routes. Those that the network has not, and that are not
             named by the caller, are left out.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
+        progress : callable, optional
+            Called with how many of how many origins are done. An exception that it raises ends the call.
 
         Returns
         -------
@@ -243,13 +314,39 @@ class Network:
         >>> found.seconds.tolist(), found.metres.tolist()
         ([[7.0, 15.0], [0.0, 8.0]], [[70.0, 160.0], [0.0, 90.0]])
         """
-        starts = self._places(origins, "origins")
-        ends = starts if destinations is None else self._places(destinations, "destinations")
+        starts = self._places(origins, "origins", ids)
+        ends = starts if destinations is None else self._places(destinations, "destinations", ids)
         columns = {name: self._searched(name) for name in (weight, *self._along(weight, along))}
-        matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns)
+        matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns, progress)
         return Table(starts, ends, matrices)
 
-    def nearest_of(self, origins: Any, facilities: Any, k: int = 3, weight: str = "seconds") -> NearestOf:
+    def table_bytes(
+        self, origins: Places, destinations: Places, weight: str = "seconds", along: Sequence[str] = ("metres",)
+    ) -> int:
+        """Return how many bytes of memory `table` takes, which it checks before it takes them.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> places = network.nearest(where)
+        >>> network.table_bytes(places, places)
+        720
+        """
+        columns = 1 + len(self._along(weight, along))
+        return bytes_of_table(self._from(origins), self._to(destinations), columns)
+
+    def nearest_of(
+        self,
+        origins: Any,
+        facilities: Any,
+        k: int = 3,
+        weight: str = "seconds",
+        *,
+        ids: bool = False,
+        progress: Progress | None = None,
+    ) -> NearestOf:
         """Return the k facilities that are nearest to each origin by a column of `links`.
 
         Parameters
@@ -260,6 +357,10 @@ class Network:
             How many; fewer if there are fewer facilities.
         weight : str
             The column that routes are shortest by.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
+        progress : callable, optional
+            Called with how many of how many origins are done. An exception that it raises ends the call.
 
         Returns
         -------
@@ -279,12 +380,19 @@ class Network:
         >>> network.nearest_of([where[0]], where[1:], k=2).weights.tolist()
         [[7.0, 15.0]]
         """
-        starts, ends = self._places(origins, "origins"), self._places(facilities, "facilities")
+        starts, ends = self._places(origins, "origins", ids), self._places(facilities, "facilities", ids)
         hierarchy, most = self.hierarchy(weight), checked_integer("k", k, 1)
-        return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most)
+        return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most, progress)
 
     def isochrones(
-        self, points: Any, limits: Sequence[float], weight: str = "seconds", *, buffer: float = 50
+        self,
+        points: Any,
+        limits: Sequence[float],
+        weight: str = "seconds",
+        *,
+        buffer: float = 50,
+        ids: bool = False,
+        progress: Progress | None = None,
     ) -> Isochrones:
         """Return the streets and the areas that are reached from points within limits.
 
@@ -299,6 +407,10 @@ class Network:
         buffer : float
             An area is what lies within so many metres of a reached street. Of an area that a grid of 4 million cells
             does not resolve it is larger.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
+        progress : callable, optional
+            Called with how many of how many points are done. An exception that it raises ends the call.
 
         Returns
         -------
@@ -320,32 +432,33 @@ class Network:
         >>> [each.links.tolist() for each in found.reached[0]]
         [[0], [0, 1]]
         """
-        places = self._places(points, "points")
-        column, width = self._column("weight", weight), checked_number("buffer", buffer, 1)
+        places = self._places(points, "points", ids)
+        column, width = self._searched(weight), checked_number("buffer", buffer, 1)
         steps = sorted(checked_number("limits", each, 0) for each in np.atleast_1d(np.asarray(limits, object)).tolist())
         reached, polygons = [], []
         for row in range(len(places.ids)):
             spots, ways = self._from(places.row(row))
             distances = devices.to_host(self.hierarchy(weight).distances(ways.vertices[0], ids=False))
-            first = part_of(column, ways.links, ways.shares)[0]
+            first = column.passed(ways)[0]
             starts = (first[:, None] + distances[:, self._search.entered]).min(axis=0)
-            found = [reached_links(column, starts, spots, limit) for limit in steps]
-            lines = [
-                [piece(self.shape(link), begin, end) for link, end, begin in zip(*each, strict=True)] for each in found
-            ]
+            found = [reached_links(column.links, starts, spots, limit) for limit in steps]
             reached.append(found)
-            polygons.append([area_around(each, width) for each in lines])
-        return Isochrones(places, steps, reached, polygons)
+            polygons.append([area_around(pieces(each, self.shape), width) for each in found])
+            if progress is not None:
+                progress(row + 1, len(places.ids))
+        return Isochrones(places, steps, reached, polygons, self.shape)
 
-    def route(self, origin: Any, destination: Any, weight: str = "seconds") -> Route:
+    def route(self, origin: Any, destination: Any, weight: str = "seconds", *, ids: bool = False) -> Route:
         """Return the shortest route by a column of `links`, with its geometry and the sums of all columns.
 
         Parameters
         ----------
-        origin, destination : point, shape (2,), id that is text, or Places of one point
+        origin, destination : point, shape (2,), id, or Places of one point
             The ends.
         weight : str
             The column that the route is shortest by.
+        ids : bool
+            Whether integers are ids, such as those of OpenStreetMap's nodes.
 
         Returns
         -------
@@ -367,17 +480,19 @@ class Network:
         """
         places = []
         for name, given in (("origin", origin), ("destination", destination)):
-            place = self._places(given, name)
+            place = self._places(given, name, ids)
             if len(place.ids) != 1:
                 raise InputError(argument=name, value=f"{len(place.ids)} points", expected="one point")
             places.append(place)
-        column, hierarchy = self._column("weight", weight), self.hierarchy(weight)
+        column, hierarchy = self._searched(weight), self.hierarchy(weight)
         steps = shortest_steps(hierarchy, self._search, self._from(places[0]), self._to(places[1]), column)
         if steps is None:
             totals = dict.fromkeys(self.links, float("nan"))
             return Route(np.empty(0, np.int64), self.ids[:0], totals, np.empty((0, 2)))
         start, links, begins, ends = steps
         totals = {name: float(part_of(each, links, ends - begins).sum()) for name, each in self.links.items()}
+        if self.turn_costs is not None:
+            totals[self.turn_costs.weight] += self._search.turns_along(links)
         passed = np.append(self.tail[links[begins == 0]], self.head[links[-1:]][ends[-1:] == 1])
         vertices = passed if len(links) else np.array([start])
         parts = [
@@ -413,12 +528,14 @@ class Network:
         columns = {name: column[chosen] for name, column in self.links.items()}
         ids = None if self.graph.ids is None else self.graph.ids[kept]
         barred = None
-        if self._barred is not None:
+        if self.barred is not None:
             link = np.full(len(self.tail), -1)
             link[chosen] = np.arange(len(chosen))
-            barred = link[self._barred]
+            barred = link[self.barred]
             barred = barred[(barred >= 0).all(axis=1)]
-        return Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes, barred)
+        found = Network(tail[chosen], head[chosen], columns, self.coordinates[kept], ids, shapes, barred)
+        found.turn_costs = self.turn_costs
+        return found
 
     def shape(self, link: int) -> np.ndarray:
         """Return the points of a link's geometry, from its tail to its head, shape (points, 2).
@@ -436,29 +553,40 @@ class Network:
         points, begins = self._shapes
         return points[begins[link] : begins[link + 1]]
 
-    def _places(self, points: Any, name: str, limit: float = FAR, on_links: bool = False) -> Places:
-        """Return points as places on this network; a text is the id of a vertex."""
+    def _places(self, points: Any, name: str, ids: bool, limit: float = FAR, on_links: bool = False) -> Places:
+        """Return points as places on this network; a text is the id of a vertex, as are integers with `ids`."""
         if isinstance(points, Places):
             return self._checked_places(points, name)
-        names = [points] if isinstance(points, str) else points.tolist() if hasattr(points, "tolist") else points
-        if isinstance(names, (list, tuple)) and len(names) and all(isinstance(each, str) for each in names):
-            vertices = Question(self.graph, self.graph.n).vertices(name, names).astype(np.int64)
-            return Places(vertices, np.zeros(len(vertices)), self.ids[vertices])
-        where, ids = checked_points(points, name)
+        named = self._named(points, name, ids)
+        if named is not None:
+            return Places(named, np.zeros(len(named)), self.ids[named])
+        where, own = checked_points(points, name)
         if on_links and not len(self.tail):
             raise InputError(argument="on", value="edges", expected="'vertices' of a network without links")
         if not len(where):
             none = np.empty(0, np.int64)
-            return Places(none, np.empty(0), ids, *((none, np.empty(0)) if on_links else ()))
+            return Places(none, np.empty(0), own, *((none, np.empty(0)) if on_links else ()))
         if on_links:
             links, shares, metres = self._pieces.nearest(where)
             vertices = np.where(shares <= 0.5, self.tail[links], self.head[links])
-            places = Places(vertices, metres, ids, links, shares)
+            places = Places(vertices, metres, own, links, shares)
         else:
             chords, vertices = self._tree.query(vectors(where))
-            places = Places(vertices.astype(np.int64), metres_of_chords(chords), ids)
+            places = Places(vertices.astype(np.int64), metres_of_chords(chords), own)
         check_near(places.metres, where, name, limit)
         return places
+
+    def _named(self, points: Any, name: str, ids: bool) -> np.ndarray | None:
+        """Return the vertices with the ids that are given in place of points; None for points."""
+        by_number = checked_flag("ids", ids)
+        listed = points.tolist() if hasattr(points, "tolist") else points
+        listed = [listed] if isinstance(listed, (str, int)) else listed
+        if not isinstance(listed, (list, tuple)) or not len(listed):
+            return None
+        integers = by_number and all(type(each) is int for each in listed)
+        if not integers and not all(isinstance(each, str) for each in listed):
+            return None
+        return Question(self.graph, self.graph.n, ids or None).vertices(name, listed).astype(np.int64)
 
     def _checked_places(self, places: Places, name: str) -> Places:
         """Return places, or raise InputError if they are not of this network."""
@@ -474,8 +602,8 @@ class Network:
         return places
 
     def _searched(self, name: str) -> Column:
-        column = self._column("weight", name)
-        return Column(column, self._search.weights(column))
+        counted = self.turn_costs is not None and self.turn_costs.weight == name
+        return self._search.column(self._column("weight", name), counted)
 
     def _from(self, places: Places) -> Ends:
         spots = self._spots(places)
@@ -539,6 +667,17 @@ def _checked_column(name: str, values: Any, count: int) -> np.ndarray:
     if wrong.any():
         raise InputError(argument=str(name), value=float(found[wrong.argmax()]), expected="numbers of 0 or more")
     return found
+
+
+def _checked_shapes(shapes: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of all links and where those of each begin, or raise InputError."""
+    points, begins = (as_array(each, "shapes") for each in shapes)
+    right = points.ndim == 2 and points.shape[1] == 2 and begins.shape == (count + 1,) and begins.dtype.kind in "iu"
+    right = right and begins[0] == 0 and begins[-1] == len(points) and (count == 0 or np.diff(begins).min() >= 2)
+    if not (right and points.dtype.kind in "iuf" and np.isfinite(points).all()):
+        wanted = f"numbers of shape (points, 2), and where two or more of them begin for each of {count:,} links"
+        raise InputError(argument="shapes", value=(points.shape, begins.shape), expected=wanted)
+    return points.astype(np.float64), begins.astype(np.int64)
 
 
 def _checked_turns(values: Any, count: int) -> np.ndarray:

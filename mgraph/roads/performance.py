@@ -2,7 +2,8 @@
 
 The time of a link is ``free_flow_time * (1 + b * (flow / capacity) ** power)``. Three limits are taken as they are
 meant: a power of 0 makes the time ``free_flow_time * (1 + b)`` at any flow; a link whose time does not grow (`b`,
-`power` or `free_flow_time` is 0) needs no capacity; and a link whose time grows, with a capacity of 0, is closed.
+`power` or `free_flow_time` is 0) needs no capacity; and a link whose time grows, with a capacity of 0, is closed, as is
+one whose free-flow time is infinite.
 
 References
 ----------
@@ -72,13 +73,14 @@ class Performance:
         with np.errstate(divide="ignore", over="ignore"):
             per_capacity = 1 / links.capacity
         grows = (links.b > 0) & (links.power > 0) & (links.free_flow_time > 0)
-        closed = grows & np.isinf(per_capacity)
+        closed = (grows & np.isinf(per_capacity)) | np.isinf(links.free_flow_time)
         grows &= ~closed
-        self.fixed = links.free_flow_time + toll_factor * links.toll + distance_factor * links.length
+        time = np.where(closed, 0, links.free_flow_time)
+        self.fixed = time + toll_factor * links.toll + distance_factor * links.length
         constant = links.power == 0
-        self.fixed[constant] += (links.free_flow_time * links.b)[constant]
+        self.fixed[constant] += (time * links.b)[constant]
         self.fixed[closed] = np.inf
-        self._rate = np.where(grows, links.free_flow_time * links.b, 0)
+        self._rate = np.where(grows, time * links.b, 0)
         self._per_capacity = np.where(grows, per_capacity, 0)
         self._power = np.where(grows, links.power, 1)
         whole = (self._power == np.floor(self._power)) & (self._power <= _PRODUCT)

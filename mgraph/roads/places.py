@@ -73,10 +73,10 @@ def checked_points(points: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
             shapes = shapes.to_crs(4326)
         points = np.stack([shapes.x, shapes.y], axis=1) if len(shapes) else np.empty((0, 2))
     found = as_array(points, name)
-    if found.ndim == 1 and found.shape == (2,):
-        found = found[None]
+    if found.shape in ((2,), (0,)):
+        found = found.reshape(-1, 2)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iuf":
-        wanted = "of shape (k, 2), a longitude and a latitude for each point"
+        wanted = "of shape (k, 2), a longitude and a latitude for each point, or ids"
         raise InputError(argument=name, value=f"{found.dtype} of shape {found.shape}", expected=wanted)
     found = found.astype(np.float64)
     wrong = ~((np.abs(found[:, 0]) <= 360) & (np.abs(found[:, 1]) <= 90))

@@ -6,7 +6,8 @@ import numpy as np
 
 from .. import device as devices
 from ..hierarchy import Hierarchy
-from .search import Search, meetings, part_of
+from .maps import explored
+from .search import Column, Search, meetings, part_of
 from .table import Ends
 
 
@@ -54,6 +55,23 @@ class Route(NamedTuple):
         shape = {"type": "LineString", "coordinates": self.points.tolist()} if len(self.points) > 1 else None
         return {"type": "Feature", "properties": sums, "geometry": shape}
 
+    def explore(self) -> Any:
+        """Return a map of folium with the route, which a notebook shows and ``.save`` writes as HTML.
+
+        Raises
+        ------
+        MissingPackageError
+            If folium is not installed.
+
+        Examples
+        --------
+        >>> from mgraph.roads import Network
+        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        >>> network.route(where[0], where[2]).explore().save("route.html")      # doctest: +SKIP
+        """
+        return explored([self.to_geojson()])
+
 
 class Steps(NamedTuple):
     """The links of a route, and between which shares each is passed; `start` is the vertex it begins at, or -1."""
@@ -65,7 +83,7 @@ class Steps(NamedTuple):
 
 
 def shortest_steps(
-    hierarchy: Hierarchy, search: Search, origin: Ends, destination: Ends, column: np.ndarray
+    hierarchy: Hierarchy, search: Search, origin: Ends, destination: Ends, column: Column
 ) -> Steps | None:
     """Return the shortest route between two places by a column of links; None if there is none."""
     starts, stops = origin.ways, destination.ways
@@ -73,14 +91,10 @@ def shortest_steps(
     pairs = np.repeat(starts.vertices[0], shape[1]), np.tile(stops.vertices[0], shape[0])
     found = hierarchy.pairs(*pairs, paths=True, ids=False)
     between = devices.to_host(found.distances).reshape(shape)
-    sums = (
-        part_of(column, starts.links, starts.shares)[0][:, None]
-        + between
-        + part_of(column, stops.links, stops.shares)[0]
-    )
+    sums = column.passed(starts)[0][:, None] + between + column.passed(stops)[0]
     way, other = np.unravel_index(np.argmin(sums), shape)
     met = meetings(origin.spots, destination.spots)
-    direct = part_of(column, met.links, met.shares)
+    direct = part_of(column.links, met.links, met.shares)
     if len(direct) and direct.min() <= sums[way, other] and np.isfinite(direct.min()):
         best = int(np.argmin(direct))
         links = met.links[[best]]
@@ -89,7 +103,7 @@ def shortest_steps(
     if np.isinf(sums[way, other]):
         return None
     pair, offsets = int(way) * shape[1] + int(other), devices.to_host(found.offsets)
-    links = search.links(devices.to_host(found.vertices)[offsets[pair] : offsets[pair + 1]], column)
+    links = search.links(devices.to_host(found.vertices)[offsets[pair] : offsets[pair + 1]], column.links)
     begins, ends = np.zeros(len(links)), np.ones(len(links))
     if starts.links[0, way] >= 0:
         links, begins = np.append(starts.links[0, way], links), np.append(1 - starts.shares[0, way], begins)

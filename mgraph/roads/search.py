@@ -28,6 +28,8 @@ class Search(NamedTuple):
         The vertex of the graph at which each link is entered.
     followers, begins : array of int64
         The vertices of the graph that links lead to, and where those of each link begin, shape (links + 1,).
+    turn_of_arc, turn_of_follower : array of float64 or None
+        What the turn of each arc, and from a link to each of its followers, costs; None if turns cost nothing.
     """
 
     graph: Graph
@@ -37,10 +39,25 @@ class Search(NamedTuple):
     entered: np.ndarray
     followers: np.ndarray
     begins: np.ndarray
+    turn_of_arc: np.ndarray | None = None
+    turn_of_follower: np.ndarray | None = None
 
-    def weights(self, column: np.ndarray) -> np.ndarray:
-        """Return a column of links as weights of arcs."""
-        return np.append(column, 0.0)[self.link_of_arc]
+    def column(self, links: np.ndarray, turns: bool) -> "Column":
+        """Return a column of links as it is searched, with what turns cost or without."""
+        arcs = np.append(links, 0.0)[self.link_of_arc]
+        if not turns or self.turn_of_arc is None:
+            return Column(links, arcs, None)
+        return Column(links, arcs + self.turn_of_arc, self.turn_of_follower)
+
+    def turns_along(self, links: np.ndarray) -> float:
+        """Return what the turns between the links of a route cost."""
+        if self.turn_of_follower is None:
+            return 0.0
+        total = 0.0
+        for link, entered in zip(links[:-1].tolist(), self.entered[links[1:]].tolist(), strict=True):
+            part = slice(self.begins[link], self.begins[link + 1])
+            total += float(self.turn_of_follower[part][self.followers[part] == entered][0])
+        return total
 
     def links(self, vertices: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Return the links of a path; of parallel ones, the first of the least weight."""
@@ -58,16 +75,18 @@ class Search(NamedTuple):
         at = np.flatnonzero(spots.vertices >= 0)
         counts = np.diff(self.begins)[spots.links]
         step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        followers = self.followers[np.repeat(self.begins[:-1][spots.links], counts) + step]
-        within = (np.repeat(each, counts) for each in (spots.rows, spots.links, 1 - spots.shares))
-        return _ways(len(spots.vertices), at, self.leaves[spots.vertices[at]], followers, *within)
+        turns = np.repeat(self.begins[:-1][spots.links], counts) + step
+        rows, links, shares = (np.repeat(each, counts) for each in (spots.rows, spots.links, 1 - spots.shares))
+        vertices = self.leaves[spots.vertices[at]]
+        return _ways(len(spots.vertices), at, vertices, self.followers[turns], rows, links, shares, turns)
 
     def ways_to(self, spots: "Spots") -> "Ways":
         """Return the ways by which places are reached."""
         at = np.flatnonzero(spots.vertices >= 0)
         before = self.entered[spots.links]
         vertices = self.reaches[spots.vertices[at]]
-        return _ways(len(spots.vertices), at, vertices, before, spots.rows, spots.links, spots.shares)
+        none = np.full(len(before), -1)
+        return _ways(len(spots.vertices), at, vertices, before, spots.rows, spots.links, spots.shares, none)
 
 
 class Spots(NamedTuple):
@@ -96,11 +115,27 @@ class Ways(NamedTuple):
         The vertex of the graph to or from which a way leads, and the link that it passes in part, -1 for none.
     shares : array of float64, shape (k, ways)
         Which share of the link it passes; ``inf`` where a place has fewer ways.
+    turns : array of int64, shape (k, ways)
+        Which of all followers of links the vertex is, if it is one; otherwise -1.
     """
 
     vertices: np.ndarray
     links: np.ndarray
     shares: np.ndarray
+    turns: np.ndarray
+
+
+class Column(NamedTuple):
+    """A column of links, the same numbers as weights of the arcs that are searched, and what turns cost."""
+
+    links: np.ndarray
+    arcs: np.ndarray
+    turns: np.ndarray | None
+
+    def passed(self, ways: Ways) -> np.ndarray:
+        """Return what the ways from or to places cost, shape (k, ways)."""
+        parts = part_of(self.links, ways.links, ways.shares)
+        return parts if self.turns is None else parts + np.append(self.turns, 0.0)[ways.turns]
 
 
 class Meetings(NamedTuple):
@@ -139,6 +174,7 @@ def _ways(
     rows: np.ndarray,
     links: np.ndarray,
     shares: np.ndarray,
+    turns: np.ndarray,
 ) -> Ways:
     """Return the ways of places at vertices, and of those within links, side by side for each place."""
     rows = np.concatenate([at, rows])
@@ -146,9 +182,10 @@ def _ways(
     rows = rows[order]
     slot = np.arange(len(rows)) - np.searchsorted(rows, rows)
     shape = count, int(slot.max(initial=0)) + 1
-    found = Ways(np.zeros(shape, np.int64), np.full(shape, -1), np.full(shape, np.inf))
-    none = np.full(len(at), -1), np.zeros(len(at))
-    for matrix, own, others in zip(found, (vertices, *none), (within, links, shares), strict=True):
+    found = Ways(np.zeros(shape, np.int64), np.full(shape, -1), np.full(shape, np.inf), np.full(shape, -1))
+    none = np.full(len(at), -1)
+    own_of = vertices, none, np.zeros(len(at)), none
+    for matrix, own, others in zip(found, own_of, (within, links, shares, turns), strict=True):
         matrix[rows, slot] = np.concatenate([own, others])[order]
     return found
 

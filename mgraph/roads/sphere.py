@@ -30,6 +30,12 @@ def metres_of_chords(chords: np.ndarray) -> np.ndarray:
     return 2 * RADIUS * np.arcsin(np.minimum(chords / 2, 1))
 
 
+def within_half_a_turn(points: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """Return points with longitudes by up to 180 degrees from that of an origin, across the date line or not."""
+    turns = np.round((origin[0] - points[:, 0]) / 360)
+    return points + 360 * np.stack([turns, np.zeros(len(points))], axis=1)
+
+
 def flat(points: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """Return points in metres east and north of an origin: a plane that holds for a city and its surroundings."""
     scale = np.radians(1) * RADIUS * np.array([np.cos(np.radians(origin[1])), 1])

@@ -1,7 +1,7 @@
 """Tables between places of a network, and the nearest facilities."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,13 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..io import TABLES, check_output, path_of, save, save_table, suffix_of
 from .places import Places
-from .search import Spots, Ways, meetings, part_of
+from .search import Column, Spots, Ways, meetings, part_of
 
 #: Distances that are kept at a time, and the rows at least: a search of fewer prepares for its targets too often.
-_AT_A_TIME, _ROWS = 1 << 24, 64
+AT_A_TIME, ROWS = 1 << 24, 64
+
+#: Called with how many of how many steps are done, None where that is not known.
+Progress = Callable[[int, int | None], object]
 
 
 class Table:
@@ -131,13 +134,6 @@ class NearestOf(NamedTuple):
     weights: np.ndarray
 
 
-class Column(NamedTuple):
-    """A column of links, and the same numbers as weights of the arcs that are searched."""
-
-    links: np.ndarray
-    arcs: np.ndarray
-
-
 class Ends(NamedTuple):
     """The places of one side of a table: where they lie, and the ways by which they are left or reached."""
 
@@ -145,29 +141,39 @@ class Ends(NamedTuple):
     ways: Ways
 
 
-def table(hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: dict[str, Column]) -> dict[str, np.ndarray]:
+def bytes_of_table(starts: Ends, ends: Ends, columns: int) -> int:
+    """Return how many bytes tables of some columns take, and the distances that are kept at a time."""
+    shape = len(starts.ways.vertices), len(ends.ways.vertices)
+    ways = starts.ways.vertices.shape[1] * ends.ways.vertices.shape[1]
+    block = min(shape[0], _rows_at_a_time(starts, ends)) * shape[1] * (ways + 3)
+    return 8 * (shape[0] * shape[1] + block) * columns
+
+
+def table(
+    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: dict[str, Column], progress: Progress | None
+) -> dict[str, np.ndarray]:
     """Return the least sums of a hierarchy's weights, the first column, and those of the others along the routes."""
     for name in columns:
         if hasattr(Table, name) or name in ("origins", "destinations", "matrices"):
             raise InputError(f"a column of a table cannot be named {name!r}: rename it")
     shape = len(starts.ways.vertices), len(ends.ways.vertices)
-    ways = starts.ways.vertices.shape[1] * ends.ways.vertices.shape[1]
-    block = min(shape[0], _rows_at_a_time(starts, ends)) * shape[1] * (ways + 3)
-    need = 8 * (shape[0] * shape[1] + block) * len(columns)
+    need = bytes_of_table(starts, ends, len(columns))
     devices.check_free_memory(f"{len(columns)} tables of {shape[0] * shape[1]:,} entries", need, devices.find("cpu"))
     found = {name: np.empty(shape) for name in columns}
-    for part, sums in _rows(hierarchy, starts, ends, list(columns.values())):
+    for part, sums in _rows(hierarchy, starts, ends, list(columns.values()), progress):
         for matrix, block in zip(found.values(), sums, strict=True):
             matrix[part] = _with_nan(block)
     return found
 
 
-def nearest_of(hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k: int) -> NearestOf:
+def nearest_of(
+    hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k: int, progress: Progress | None
+) -> NearestOf:
     """Return the k nearest ends of each start; of equally near ones, the first."""
     rows, count = len(starts.ways.vertices), len(ends.ways.vertices)
     k = min(k, count)
     facilities, weights = np.empty((rows, k), np.int64), np.empty((rows, k))
-    for part, (sums,) in _rows(hierarchy, starts, ends, [column]):
+    for part, (sums,) in _rows(hierarchy, starts, ends, [column], progress):
         chosen = np.argsort(sums, axis=1, kind="stable")[:, :k]
         facilities[part], weights[part] = chosen, np.take_along_axis(sums, chosen, 1)
     weights = _with_nan(weights)
@@ -176,17 +182,17 @@ def nearest_of(hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k
 
 
 def _rows_at_a_time(starts: Ends, ends: Ends) -> int:
-    return max(_ROWS, _AT_A_TIME // max(1, ends.ways.vertices.size * starts.ways.vertices.shape[1]))
+    return max(ROWS, AT_A_TIME // max(1, ends.ways.vertices.size * starts.ways.vertices.shape[1]))
 
 
 def _rows(
-    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: list[Column]
+    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: list[Column], progress: Progress | None
 ) -> Iterator[tuple[slice, list[np.ndarray]]]:
     """Yield some rows at a time, and for each column the sums along the best ways; ``inf`` where there is no route."""
     count, wide = ends.ways.vertices.shape
     rows, ways = starts.ways.vertices.shape
     targets, column_of = np.unique(ends.ways.vertices, return_inverse=True)  # places share vertices
-    last = [part_of(each.links, ends.ways.links, ends.ways.shares) for each in columns]
+    last = [each.passed(ends.ways) for each in columns]
     met = meetings(starts.spots, ends.spots)
     direct = [part_of(each.links, met.links, met.shares) for each in columns]
     step = _rows_at_a_time(starts, ends)
@@ -194,7 +200,7 @@ def _rows(
         part = slice(begin, min(begin + step, rows))
         sources, row_of = np.unique(starts.ways.vertices[part], return_inverse=True)
         between = _distances(hierarchy, sources, targets, columns)
-        first = [part_of(each.links, starts.ways.links[part], starts.ways.shares[part]) for each in columns]
+        first = [each.passed(Ways(*(one[part] for one in starts.ways))) for each in columns]
         best = [np.full((part.stop - begin, count), np.inf) for _ in columns]
         for way in range(ways):
             for other in range(wide):
@@ -208,6 +214,8 @@ def _rows(
         here = here[np.argsort(-direct[0][here], kind="stable")]  # of two on a pair of places, the lesser comes last
         _keep_less(best, (met.rows[here] - begin, met.columns[here]), [each[here] for each in direct])
         yield part, best
+        if progress is not None:
+            progress(part.stop, rows)
 
 
 def _distances(

@@ -28,6 +28,19 @@ class Rules(NamedTuple):
     back: bool
 
 
+class TurnCosts(NamedTuple):
+    """What turns to the left, to the right and back cost, in the unit of a column of links."""
+
+    left: float
+    right: float
+    back: float
+    weight: str
+
+
+#: Up to which angle one goes straight on, and beyond which one turns back.
+_STRAIGHT, _BACK = np.radians(45), np.radians(179)
+
+
 class _Grouped(NamedTuple):
     """Links by one of their ends."""
 
@@ -84,10 +97,57 @@ def barred_turns(
     return np.stack([first[barred], second[barred]], axis=1)
 
 
-def search_with_turns(tail: np.ndarray, head: np.ndarray, n: int, barred: np.ndarray) -> Search:
-    """Return the search of a network some pairs of whose links must not follow each other."""
+def headings(points: np.ndarray, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the directions in which links leave their tails and reach their heads, counterclockwise from east.
+
+    They are in radians; NaN of a link without length.
+    """
+    across, up = np.diff(points, axis=0).T
+    across = ((across + 180) % 360 - 180) * np.cos(np.radians(points[1:, 1]))
+    within = np.ones(len(across), bool)
+    within[begins[1:-1] - 1] = False  # no part leads from the last point of a link to the first of the next
+    moves = np.flatnonzero(within & ((across != 0) | (up != 0)))
+    angles = np.append(np.arctan2(up[moves], across[moves]), np.nan)
+    first = np.searchsorted(moves, begins[:-1])
+    last = np.searchsorted(moves, begins[1:]) - 1
+    still = first > last
+    return angles[np.where(still, -1, first)], angles[np.where(still, -1, last)]
+
+
+def turn_costs(
+    first: np.ndarray,
+    second: np.ndarray,
+    tail: np.ndarray,
+    head: np.ndarray,
+    directions: tuple[np.ndarray, np.ndarray],
+    costs: TurnCosts,
+) -> np.ndarray:
+    """Return what the turn from each first link into the second one costs, among all turns of a network.
+
+    A bend of a street costs nothing: a turn to a side is one from a link that several others follow.
+    """
+    leaving, arriving = directions
+    angle = (leaving[second] - arriving[first] + np.pi) % (2 * np.pi) - np.pi
+    back = (head[second] == tail[first]) & (np.abs(angle) > _BACK)
+    several = np.bincount(first[~back], minlength=len(tail))[first] > 1
+    sides = np.where(angle > _STRAIGHT, costs.left, np.where(angle < -_STRAIGHT, costs.right, 0.0))
+    return np.where(back, costs.back, np.where(several, sides, 0.0))
+
+
+def search_with_turns(
+    tail: np.ndarray,
+    head: np.ndarray,
+    n: int,
+    barred: np.ndarray,
+    costs: TurnCosts | None = None,
+    geometry: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Search:
+    """Return the search of a network some of whose turns are barred, and cost by the geometry of the links."""
     count, every = len(tail), np.arange(n)
     first, second = turns_between(tail, head, n)
+    cost = None
+    if costs is not None and geometry is not None:
+        cost = turn_costs(first, second, tail, head, headings(*geometry), costs)
     free = ~np.isin(first * count + second, barred[:, 0] * count + barred[:, 1])
     first, second = first[free], second[free]
     links, leaves, reaches = np.arange(count), count + every, count + n + every
@@ -98,4 +158,8 @@ def search_with_turns(tail: np.ndarray, head: np.ndarray, n: int, barred: np.nda
     graph, arcs = numbered(starts, stops, count + 2 * n)
     begins = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=count) + 1)])
     order = np.argsort(np.concatenate([first, links]), kind="stable")
-    return Search(graph, passed[arcs], leaves, reaches, links, stops[: len(order)][order], begins)
+    search = Search(graph, passed[arcs], leaves, reaches, links, stops[: len(order)][order], begins)
+    if cost is None:
+        return search
+    cost = np.append(cost[free], np.zeros(len(starts) - len(first)))
+    return search._replace(turn_of_arc=cost[arcs], turn_of_follower=cost[: len(order)][order])
