@@ -299,7 +299,7 @@ def test_every_line_of_a_plan_is_explained_and_no_other():
     plans = [mgraph.plan(algorithm, **given) for algorithm, given in PLANS]
     # What only calls with checkpoints have.
     plans += [replace(plans[0], copied_bytes=copies) for copies in ((1 << 20,), (0,), (None,))]
-    plans.append(all_pairs.planned(9_000, 20_000, tuple(gpus(1)), components=(8_999, 1), apart=True))
+    plans.append(all_pairs.planned(9_000, 20_000, tuple(gpus(1)), components=(8_999, 1), by_component=True))
     lines = {line for plan in plans for all_of_it in (True, False) for line in plan.explain(all_of_it).splitlines()}
     seen = {line: [code for code, pattern in rows.items() if pattern.fullmatch(line)] for line in lines}
     assert not [line for line, codes in seen.items() if not codes]
