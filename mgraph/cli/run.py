@@ -16,7 +16,7 @@ from tqdm import tqdm
 import mgraph
 
 from .. import generate
-from ..algorithms.command import Command
+from ..algorithms.command import Command, Summary
 from ..device.clock import COMPILING
 from ..errors import Argument, ArgumentValue, InputError, MgraphError, parts_of, printable
 from ..graph import Graph, PlacedGraph
@@ -158,11 +158,7 @@ def perform(
     **options: Any,
 ) -> None:
     """Read the input or find the published graph `resident`, make the call, save and print what it returned."""
-    if resident is not None:
-        if scheduler is None and scheduler_file is None:
-            raise click.UsageError("--resident goes with --scheduler or --scheduler-file")
-        if device is not None:
-            raise click.UsageError("--device does not go with --resident: the graph runs where it lies")
+    _check_resident(resident, device, scheduler, scheduler_file)
     tls = (tls_ca_file, tls_cert, tls_key)
     check_workers(workers, scheduler, scheduler_file, tls, wait_for_workers)
     added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
@@ -205,12 +201,29 @@ def perform(
             found = offered.summary(given, result, options)
     known, description = describe(given)
     if as_json:
-        workers = None if client is None else len(result.plan.devices)
-        facts = _facts(result.plan, known, added, workers, seconds)
+        used = None if client is None else len(result.plan.devices)
+        facts = _facts(result.plan, known, added, used, seconds)
         click.echo(as_json_text(facts | found.facts | {"out": out}))
         return
     _show(result.plan, shown)  # unless it was: an empty graph needs no run
     click.echo(description)
+    _print(found, seconds, out)
+
+
+def _check_resident(
+    resident: str | None, device: str | None, scheduler: str | None, scheduler_file: Path | None
+) -> None:
+    """Raise unless a published graph has a scheduler, and no device."""
+    if resident is None:
+        return
+    if scheduler is None and scheduler_file is None:
+        raise click.UsageError("--resident goes with --scheduler or --scheduler-file")
+    if device is not None:
+        raise click.UsageError("--device does not go with --resident: the graph runs where it lies")
+
+
+def _print(found: Summary, seconds: dict[str, float], out: str | None) -> None:
+    """Print what was found, in how many seconds, and where it was saved."""
     click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items() if taken))
     if found.unit:
         click.echo(f"rate: {tqdm.format_sizeof(found.facts['rate'])} {found.unit} a second")

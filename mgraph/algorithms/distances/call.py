@@ -61,6 +61,7 @@ from ..batched_sweeps import gathered_hierarchy, may_have_small_separators, with
 from ..certificates import distances as certificate
 from ..certificates.run import as_int32, called
 from .by_matrix import kept_of_all_pairs
+from .detail import DistancesDetail
 from .from_targets import kept_of_columns
 from .output import COUNTS, DATA, INDICES, Output, within
 from .plan import METHODS, TYPES, UNKNOWN, Preparation, planned
@@ -420,14 +421,7 @@ def _tried(
     warn_of_minutes(plan)
     started, compiled = time.perf_counter(), clock().seconds()
     if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
-        # The order costs less than half of what the searches would take; then the fill is known, and decides.
-        fill = found_fill(graph, computed)
-        full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
-        first, plan = plan.detail, plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
-        if plan.method == "hierarchy":  # what METIS took no longer decides, but is a part of the preparation
-            whole = first.ordering + plan.detail.preparation
-            ordering = {"ordering": first.ordering, "ordering_bytes": first.ordering_bytes}
-            plan = replace(plan, detail=replace(plan.detail, preparation=whole, **ordering))
+        plan = _planned_with_fill(graph, computed, plan.detail, plan_with, known)
     if isinstance(graph, Graph) and plan.method == "blocked":
         where = {"device": runner.specs[0].name, "progress": progress}
         where |= {name: options.get(name) for name in ("memory_limit", "span")}
@@ -458,6 +452,24 @@ def _tried(
         outcome = Outcome(kept_of_columns(outcome.arrays["distances"], starts, wanted), outcome.timings)
         outcome.timings["collect"] += time.perf_counter() - begun
     return plan, outcome
+
+
+def _planned_with_fill(
+    graph: Graph, computed: np.dtype, first: DistancesDetail, plan_with: Callable[..., Plan], known: Preparation
+) -> Plan:
+    """Return the plan once the fill of a hierarchy is known; `first` is the detail of the one that asked for it.
+
+    The order of the vertices, by which it is known, costs less than half of what the searches would take.
+    """
+    fill = found_fill(graph, computed)
+    full = "" if is_worth(fill.entries, graph) else f"a hierarchy would have {fill.entries:,} entries"
+    plan = plan_with(preparation=known._replace(fill=fill, why_not=known.why_not or full))
+    if plan.method != "hierarchy":
+        return plan
+    # What METIS took no longer decides, but is a part of the preparation.
+    whole = first.ordering + plan.detail.preparation
+    ordering = {"ordering": first.ordering, "ordering_bytes": first.ordering_bytes}
+    return replace(plan, detail=replace(plan.detail, preparation=whole, **ordering))
 
 
 def _planner(
