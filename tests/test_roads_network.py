@@ -802,6 +802,8 @@ def test_streets_of_both_directions_in_frames():
     assert (len(both.tail), len(one.tail), len(some.tail)) == (4, 2, 3)
     assert both.table([5], [7], "metres", ids=True).metres.tolist() == [[7]]
     assert some.table([7], [5, 6], "metres", ids=True).metres.tolist() == [[pytest.approx(np.nan, nan_ok=True), 4]]
+    numbered = roads.from_frames(nodes, edges.assign(osmid=[1, 2], version=3, lanes=[1, 2]))
+    assert list(numbered.links) == ["metres", "lanes"]
     for wrong in ("yes", [True], None):
         with pytest.raises(mgraph.InputError, match="twoway must be a truth value"):
             roads.from_frames(nodes, edges, wrong)
