@@ -211,6 +211,42 @@ def test_the_streets_of_a_file_carry_traffic(files):
         roads.read_osm(files / "town.osm.pbf", "walk", capacity=True)
 
 
+def test_the_command_assigns_trips_to_streets(files, tmp_path):
+    (tmp_path / "zones.csv").write_text("id,lon,lat\nhome,24.9,60.0\nwork,24.91,60.004\n")
+    (tmp_path / "trips.csv").write_text("origin,destination,trips\nhome,work,700\nwork,home,20.5\n")
+    town = str(files / "town.osm.pbf")
+    words = ["roads", "assign", town, str(tmp_path / "trips.csv"), "--zones", str(tmp_path / "zones.csv"), "--turns"]
+    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "flows.csv"), "--json"])
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert (facts["zones"], facts["demand"], facts["converged"]) == (2, 720.5, True)
+    network = roads.read_osm(town, component="strong", turns=True, capacity=True)
+    places = network.nearest([[24.9, 60.0], [24.91, 60.004]])
+    expected = roads.assignment(network, [[0, 700], [20.5, 0]], places)
+    assert pandas.read_csv(tmp_path / "flows.csv").flow.tolist() == expected.flows.tolist() and expected.flows.any()
+    assert CliRunner().invoke(main, ["roads", "assign", town, town, "--turns"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("origin,destination\na,b\n", "no columns origin, destination and trips"),
+        ("origin,destination,trips\na,c,1\n", "line 2: 'c' is not the id of a zone"),
+        ("origin,destination,trips\na,b,1\na,b,1\n", "line 3: trips from 'a' to 'b' are given a second time"),
+        ("origin,destination,trips\na,b,-1\n", "line 2: expected trips as a number of 0 or more, got '-1'"),
+        ("origin,destination,trips\na,b,many\n", "line 2: expected trips"),
+        ("origin,destination,trips\na,b\n", "line 2: expected trips"),
+        ("origin,destination,trips\na\n", "line 2: None is not the id"),
+    ],
+)
+def test_demand_in_a_file_is_checked(tmp_path, text, words):
+    (tmp_path / "trips.csv").write_text(text)
+    with pytest.raises(mgraph.FormatError, match=words):
+        roads.read_demand(tmp_path / "trips.csv", ["a", "b"])
+    with pytest.raises(mgraph.MissingFileError):
+        roads.read_demand(tmp_path / "none.csv", ["a", "b"])
+
+
 def test_lengths_are_those_on_the_sphere(tmp_path):
     pytest.importorskip("osmium")
     network = read(tmp_path, {1: (0, 0, {}), 2: (1, 0, {})}, [([1, 2], {"highway": "primary"})])
@@ -766,6 +802,8 @@ def test_streets_of_both_directions_in_frames():
     assert (len(both.tail), len(one.tail), len(some.tail)) == (4, 2, 3)
     assert both.table([5], [7], "metres", ids=True).metres.tolist() == [[7]]
     assert some.table([7], [5, 6], "metres", ids=True).metres.tolist() == [[pytest.approx(np.nan, nan_ok=True), 4]]
+    numbered = roads.from_frames(nodes, edges.assign(osmid=[1, 2], version=3, lanes=[1, 2]))
+    assert list(numbered.links) == ["metres", "lanes"]
     for wrong in ("yes", [True], None):
         with pytest.raises(mgraph.InputError, match="twoway must be a truth value"):
             roads.from_frames(nodes, edges, wrong)

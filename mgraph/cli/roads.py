@@ -4,6 +4,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -13,6 +14,7 @@ from .. import roads as networks
 from ..errors import printable
 from ..io import check_output
 from ..roads.assignment import SUFFIXES
+from .bars import bar
 from .commands import Command, main
 from .interrupts import closed, stoppable
 from .options import json_option, quiet_option
@@ -40,9 +42,24 @@ def _shown(quiet: bool) -> Iterator[Callable[[int, float], None]]:
         yield progress
 
 
+def _given(network: Path, trips: Path, zones: Path | None, turns: bool, quiet: bool) -> tuple[Any, np.ndarray, Any]:
+    """Return the network, the demand, and the places of zones on streets."""
+    if zones is None:
+        if turns:
+            raise click.UsageError("--turns is for streets: give their --zones, too")
+        return networks.from_tntp(network), networks.read_trips(trips), None
+    points, ids = networks.read_points(zones)
+    demand = networks.read_demand(trips, ids)
+    with bar("read", "streets and nodes", quiet) as progress:
+        streets = networks.read_osm(network, component="strong", turns=turns, capacity=True, progress=progress)
+    return streets, demand, streets.nearest(points)._replace(ids=ids)
+
+
 @roads.command(cls=Command, epilog="Example: mgraph roads assign town_net.tntp town_trips.tntp --out flows.csv")
 @click.argument("network", metavar="NETWORK", type=click.Path(path_type=Path))
 @click.argument("trips", metavar="TRIPS", type=click.Path(path_type=Path))
+@click.option("--zones", type=click.Path(path_type=Path), help="Points of the zones: CSV with lon, lat, perhaps id.")
+@click.option("--turns", is_flag=True, help="With --zones: take no turn that a restriction bars.")
 @click.option("--gap", type=float, default=1e-6, show_default=True, help="The relative gap at which to end.")
 @click.option("--toll-factor", type=float, default=0.0, help="What a unit of toll costs, in units of time.")
 @click.option("--distance-factor", type=float, default=0.0, help="What a unit of length costs, in units of time.")
@@ -54,6 +71,8 @@ def _shown(quiet: bool) -> Iterator[Callable[[int, float], None]]:
 def assign(
     network: Path,
     trips: Path,
+    zones: Path | None,
+    turns: bool,
     gap: float,
     toll_factor: float,
     distance_factor: float,
@@ -63,17 +82,20 @@ def assign(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Find the user equilibrium of TRIPS on NETWORK, two files of TNTP: flows at which no other route is cheaper.
+    """Find the user equilibrium of TRIPS on NETWORK: flows at which no other route is cheaper.
 
-    The result is proved before it is saved. If the gap is not reached, a warning says so.
+    Both are files of TNTP. With --zones NETWORK is a file of OpenStreetMap, whose streets carry vehicles an hour by
+    their class and lanes, and TRIPS is CSV with origin, destination and trips between ids of zones. The result is
+    proved before it is saved. If the gap is not reached, a warning says so.
     """
     if out is not None:
         check_output(out, overwrite, SUFFIXES)
-    links, demand = networks.from_tntp(network), networks.read_trips(trips)
+    links, demand, places = _given(network, trips, zones, turns, quiet)
     with _shown(quiet) as progress:
         found = networks.assignment(
             links,
             demand,
+            places,
             gap=gap,
             toll_factor=toll_factor,
             distance_factor=distance_factor,
@@ -89,7 +111,7 @@ def assign(
     cost = float(np.sum(found.flows[carries] * found.costs[carries]))
     facts = {
         "links": len(found.flows),
-        "zones": links.zones,
+        "zones": len(demand),
         "demand": float(demand.sum()),
         "iterations": len(found.gaps),
         "gap": found.gap,
@@ -100,6 +122,6 @@ def assign(
     if as_json:
         click.echo(as_json_text({**facts, "out": None if out is None else str(out)}))
     elif not quiet:
-        click.echo(f"{facts['links']:,} links, {links.zones:,} zones, demand {facts['demand']:g}")
+        click.echo(f"{facts['links']:,} links, {len(demand):,} zones, demand {facts['demand']:g}")
         click.echo(f"relative gap {found.gap:.3g} after {len(found.gaps):,} iterations, cost {cost:g}")
         click.echo(f"time: {found.seconds:.3g} s" + ("" if out is None else f"\nsaved: {printable(str(out))}"))

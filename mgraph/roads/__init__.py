@@ -7,7 +7,7 @@ from .network import Network
 from .osm import read_osm
 from .performance import Links
 from .places import Places
-from .points import read_points
+from .points import read_demand, read_points
 from .route import Route
 from .table import NearestOf, Table
 from .tntp import TntpNetwork, from_tntp, read_trips
@@ -27,6 +27,7 @@ __all__ = [
     "from_frames",
     "from_osmnx",
     "from_tntp",
+    "read_demand",
     "read_osm",
     "read_points",
     "read_trips",

@@ -11,6 +11,9 @@ from .network import Network
 #: Columns that other libraries have, and what they are called here.
 _NAMES = {"length": "metres", "mm_len": "metres", "travel_time": "seconds"}
 
+#: Columns that other libraries have as numbers, and that count nothing.
+_NAMING = frozenset(("id", "osmid", "u", "v", "key", "timestamp", "version", "changeset"))
+
 #: The columns of an edge's ends, and of nodes' coordinates and ids.
 _ENDS, _PLACES, _IDS = (
     (("u", "v"), ("from", "to"), ("node_start", "node_end")),
@@ -23,7 +26,7 @@ def from_osmnx(graph: Any) -> Network:
     """Return the network of a graph of OSMnx, a `networkx.MultiDiGraph` whose nodes have `x` and `y`.
 
     Each edge is a link. ``length`` becomes ``"metres"``, ``travel_time`` (of ``osmnx.add_edge_travel_times``)
-    ``"seconds"``; other attributes that are numbers on all edges keep their names. ``geometry`` is kept.
+    ``"seconds"``; other attributes that are numbers on all edges keep their names, but for ids. ``geometry`` is kept.
 
     Raises
     ------
@@ -66,7 +69,7 @@ def from_frames(nodes: Any, edges: Any, twoway: Any = False) -> Network:
     edges : DataFrame
         A row for each direction of a street: columns, or levels of the index, ``u`` and ``v``, ``from`` and ``to``, or
         ``node_start`` and ``node_end``. ``length`` and ``mm_len`` become ``"metres"``, ``travel_time`` ``"seconds"``;
-        other columns of numbers keep their names. ``geometry`` is kept, in degrees.
+        other columns of numbers keep their names, but for ids. ``geometry`` is kept, in degrees.
     twoway : bool, or array_like of bool with an element for each row
         Whether a row is a street of both directions, as momepy's are, and pandana's by default; of pyrosm's edges
         ``edges["oneway"] != "yes"``. The links back follow those of all rows.
@@ -147,7 +150,9 @@ def _network(
         )
     columns = {}
     for name, values in given.items():
-        if all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in values):
+        if name not in _NAMING and all(
+            isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in values
+        ):
             column = np.array(values, np.float64)
             if _NAMES.get(name, name) in ("metres", "seconds") or (column >= 0).all():
                 columns[_NAMES.get(name, name)] = np.append(column, column[back])

@@ -1,15 +1,20 @@
-"""Points in files of CSV: a longitude, a latitude and perhaps an id in each line."""
+"""Files of CSV: points by longitude and latitude, perhaps with an id, and demand between their ids."""
 
+import contextlib
 import csv
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from .. import device as devices
 from ..errors import FormatError, MissingFileError, shown
 
 _NAMES = (("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"), ("x", "y"))
+_DEMAND = ("origin", "destination", "trips")
 
 
 def read_points(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -36,23 +41,94 @@ def read_points(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
     >>> points.tolist(), ids.tolist()
     ([[24.94, 60.17]], ['home'])
     """
+    with _opened(path) as (lines, names):
+        pair = next((each for each in _NAMES if set(each) <= set(names)), None)
+        if pair is None:
+            raise FormatError(f"{path} has no columns lon and lat in its first line, but {shown(list(names))}")
+        points: list[tuple[float, float]] = []
+        ids: list[str] = []
+        for line in lines:
+            points.append(_place([line[names[name]] for name in pair], f"{path}, line {lines.line_num}"))
+            ids.append(line[names["id"]] if "id" in names else "")
+    return np.array(points, np.float64).reshape(-1, 2), _ids(ids) if "id" in names else np.arange(len(ids))
+
+
+def read_demand(path: str | os.PathLike[str], zones: Any) -> np.ndarray:
+    r"""Return the demand in a file of CSV, whose first line names columns ``origin``, ``destination`` and ``trips``.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    zones : sequence of ids
+        The ids of the zones, such as those of `read_points`, in the order of the rows and columns.
+
+    Returns
+    -------
+    array of float64, shape (zones, zones)
+        The trips from each zone to each other; 0 where the file names none.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    FormatError
+        If a column is missing; and for a line with another zone, with a pair that was there before, or whose trips are
+        not a number of 0 or more.
+    MemoryLimitError
+        If a matrix of so many zones does not fit the free memory.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mgraph import roads
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "trips.csv")
+    ...     _ = path.write_text("origin,destination,trips\nhome,work,30.5\n")
+    ...     roads.read_demand(path, ["home", "work"]).tolist()
+    [[0.0, 30.5], [0.0, 0.0]]
+    """
+    number = {str(zone): place for place, zone in enumerate(zones)}
+    devices.check_free_memory(f"trips between {len(zones):,} zones", 8 * len(zones) ** 2, devices.find("cpu"))
+    demand, known = np.zeros((len(zones), len(zones))), set()
+    with _opened(path) as (lines, names):
+        if not set(_DEMAND) <= set(names):
+            wanted = "origin, destination and trips"
+            raise FormatError(f"{path} has no columns {wanted} in its first line, but {shown(list(names))}")
+        for line in lines:
+            start, end, trips = (line[names[name]] for name in _DEMAND)
+            where = f"{path}, line {lines.line_num}"
+            for zone in (start, end):
+                if zone not in number:
+                    raise FormatError(f"{where}: {shown(zone)} is not the id of a zone")
+            if (start, end) in known:
+                raise FormatError(f"{where}: trips from {shown(start)} to {shown(end)} are given a second time")
+            known.add((start, end))
+            demand[number[start], number[end]] = _amount(trips, where)
+    return demand
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[tuple["csv.DictReader[str]", dict[str, str]]]:
+    """Open a file of CSV; return its lines, and its columns by their names in small letters."""
     if not Path(path).is_file():
         raise MissingFileError(2, "there is no such file", str(path))
-    points: list[tuple[float, float]] = []
-    ids: list[str] = []
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = csv.DictReader(file)
-            names = {name.strip().lower(): name for name in lines.fieldnames or ()}
-            pair = next((each for each in _NAMES if set(each) <= set(names)), None)
-            if pair is None:
-                raise FormatError(f"{path} has no columns lon and lat in its first line, but {shown(list(names))}")
-            for line in lines:
-                points.append(_place([line[names[name]] for name in pair], f"{path}, line {lines.line_num}"))
-                ids.append(line[names["id"]] if "id" in names else "")
+            yield lines, {name.strip().lower(): name for name in lines.fieldnames or ()}
     except (UnicodeDecodeError, csv.Error) as error:
         raise FormatError(f"{path} is not a file of CSV: {error}") from error
-    return np.array(points, np.float64).reshape(-1, 2), _ids(ids) if "id" in names else np.arange(len(ids))
+
+
+def _amount(word: str | None, where: str) -> float:
+    try:
+        found = float(word or "")
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < math.inf:
+        raise FormatError(f"{where}: expected trips as a number of 0 or more, got {shown(word)}")
+    return found
 
 
 def _place(words: list[str], where: str) -> tuple[float, float]:
