@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 import numpy as np
-from tqdm import tqdm
 
 from .. import device as devices
+from .. import lazy
 from ..dtypes import infinity
 from ..errors import printable
 from ..hierarchy import Hierarchy, Routes
@@ -84,7 +84,7 @@ _overwrite = click.option("--overwrite", is_flag=True, help="Replace the output 
 def _shown(name: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """Show a bar, and let Ctrl-C end the call when it reports its progress; return what it calls."""
     with (
-        tqdm(desc=name, unit=" pairs", leave=False, disable=quiet or closed(sys.stderr) or None) as bar,
+        lazy.tqdm()(desc=name, unit=" pairs", leave=False, disable=quiet or closed(sys.stderr) or None) as bar,
         stoppable(by_workers=False) as look,
     ):
         show = shown_on(bar)
