@@ -54,8 +54,8 @@ def psutil() -> Any:
 
 
 def tqdm() -> Any:
-    """Return the class of progress bars for where this runs: a terminal or a notebook."""
-    return importlib.import_module("tqdm.auto").tqdm
+    """Return the class of progress bars for where this runs: a terminal or a notebook, whose module imports asyncio."""
+    return importlib.import_module("tqdm.auto" if "IPython" in sys.modules else "tqdm").tqdm
 
 
 def zstd() -> Any:

@@ -107,7 +107,7 @@ def draw_map(
     places: np.ndarray,
     edges: tuple[np.ndarray, np.ndarray],
     tree: tuple[np.ndarray, np.ndarray],
-    values: np.ma.MaskedArray,
+    values: "np.ma.MaskedArray",
     label: str,
     kinds: bool,
     starts: np.ndarray,
@@ -180,7 +180,7 @@ def _draw_kinds(
     src: np.ndarray,
     dst: np.ndarray,
     grey: np.ndarray,
-    values: np.ma.MaskedArray,
+    values: "np.ma.MaskedArray",
     label: str,
 ) -> np.ndarray:
     """Draw the edges within the most frequent kinds, a colour each; return which edges are grey.
@@ -238,7 +238,7 @@ def draw_graph(
     n: int,
     edges: tuple[np.ndarray, np.ndarray],
     tree: tuple[np.ndarray, np.ndarray],
-    values: np.ma.MaskedArray,
+    values: "np.ma.MaskedArray",
     label: str,
     names: np.ndarray,
 ) -> None:

@@ -22,6 +22,9 @@ ROWS = 25
 #: Why a function that mgraph does not have was not run.
 UNKNOWN = "mgraph has no such function"
 
+#: Why none was, where mgraph's files are on the path, but were not installed.
+UNINSTALLED = "NetworkX does not know mgraph, as pip has not installed it"
+
 #: Why another one was not: such as one that returns a graph, which NetworkX does not offer to backends by itself.
 UNASKED = "NetworkX did not ask mgraph"
 
@@ -118,7 +121,7 @@ def watch_networkx() -> None:
     kind = getattr(backends, "_dispatchable", None)
     if kind is None or getattr(kind.__call__, "watched", False):
         return
-    original = kind.__call__
+    original, known = kind.__call__, getattr(backends, "backends", ())
     if _unedited:  # whose author does not know of graphs that are kept converted
         sys.modules["networkx"].config.warnings_to_ignore.add("cache")
 
@@ -126,7 +129,8 @@ def watch_networkx() -> None:
     def called(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if _report is None or _call.name or not self.graphs:  # a generator of graphs has none
             return original(self, *args, **kwargs)
-        _call.name, _call.why, started = self.name, UNKNOWN, time.perf_counter()
+        unasked = UNKNOWN if "mgraph" in known else UNINSTALLED
+        _call.name, _call.why, started = self.name, unasked, time.perf_counter()
         try:
             return original(self, *args, **kwargs)
         finally:

@@ -572,7 +572,7 @@ class Result:
             routes=[question.vertices("routes", path) for path in paths if len(path)],
         )
 
-    def _by_vertex(self) -> tuple[np.ma.MaskedArray, str]:
+    def _by_vertex(self) -> "tuple[np.ma.MaskedArray, str]":
         """Return the value of each vertex that a map shows, masked where there is none, and what they mean."""
         values, label = self._colours()
         return np.ma.masked_array(values, ~self._reached(values)), label
@@ -685,7 +685,7 @@ class OfDistances(Result):
         with device.active(), devices.allocating("is_reached", int(np.prod(array.shape)), device):
             return self._reached(device.asarray(array))
 
-    def _by_vertex(self) -> tuple[np.ma.MaskedArray, str]:
+    def _by_vertex(self) -> "tuple[np.ma.MaskedArray, str]":
         return super()._by_vertex()[0], self._unit()
 
     def _reached(self, values: Any) -> Any:

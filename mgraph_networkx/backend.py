@@ -8,6 +8,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from networkx.utils.backends import _registered_algorithms
+
 from mgraph import report
 
 from . import FUNCTIONS
@@ -32,4 +34,6 @@ globals().update({name: _deferred(name) for name in FUNCTIONS})
 
 
 def __getattr__(name: str) -> Any:
+    if name in _registered_algorithms and name not in FUNCTIONS:  # NetworkX asks of parts of a call, too
+        raise AttributeError(f"mgraph has no {name}")
     return getattr(importlib.import_module("mgraph.networkx"), name)

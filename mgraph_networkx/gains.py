@@ -28,8 +28,25 @@ def _signature(name: str) -> inspect.Signature:
     return inspect.signature(nx.utils.backends._registered_algorithms[name].orig_func)
 
 
+@functools.cache
+def _parameters(name: str) -> tuple[tuple[str, ...], dict[str, Any], set[str]]:
+    """Return the parameters that have places, the defaults, and all names."""
+    all_of = _signature(name).parameters.values()
+    placed = tuple(each.name for each in all_of if each.kind is each.POSITIONAL_OR_KEYWORD)
+    defaults = {each.name: each.default for each in all_of if each.default is not each.empty}
+    return placed, defaults, {each.name for each in all_of}
+
+
 def _arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return a call's arguments by name, with the defaults."""
+    """Return a call's arguments by name, with the defaults; TypeError where they do not fit.
+
+    NetworkX asks twice before each small call. `inspect` takes longer than many of these, and is for what is unusual.
+    """
+    placed, defaults, names = _parameters(name)
+    arguments = {**defaults, **dict(zip(placed, args, strict=False)), **kwargs}
+    twice = len(args) > len(placed) or not kwargs.keys().isdisjoint(placed[: len(args)])
+    if arguments.keys() == names and not twice:
+        return arguments
     bound = _signature(name).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.arguments

@@ -54,8 +54,8 @@ def example(name):
 
 
 def test_the_module_of_each_command_is_known():
-    entries = [entry for entry in ALGORITHMS.values() if entry.command]
-    made = {command.name for entry in entries for command in (entry.command, *entry.further_commands)}
+    offered = [each for entry in ALGORITHMS.values() for each in (entry.command, *entry.further_commands) if each]
+    made = {each.name for each in offered}
     assert main.commands.keys() == MODULES.keys() | made and not MODULES.keys() & made
 
 
@@ -70,6 +70,14 @@ print(*sorted(sys.modules.keys() & {"numpy", "mgraph.public", "importlib.metadat
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert said.splitlines()[1:] == ["commands interrupts messages script", ""]
+
+
+def test_the_help_of_an_algorithm_imports_no_bars_masked_arrays_or_processes():
+    program = "import sys; from mgraph.cli import main; main(['apsp', '--help'], standalone_mode=False); " + (
+        "print(*sys.modules.keys() & {'tqdm', 'numpy.ma', 'multiprocessing', 'asyncio', 'scipy', 'numba', 'dask'})"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[-1] == ""
 
 
 def test_commands_that_are_not_run_exist():

@@ -14,7 +14,7 @@ from tests.support.parameters import exhaustive
 
 networkx = pytest.importorskip("networkx")
 
-import mgraph_networkx  # noqa: E402
+import mgraph_networkx.backend  # noqa: E402
 from mgraph import networkx as backend  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
@@ -118,6 +118,32 @@ def test_importing_networkx_does_not_import_the_engine(installed):
     )
     ended = subprocess.run([sys.executable, "-c", program], env=installed, capture_output=True, text=True, timeout=800)
     assert ended.returncode == 0, ended.stderr
+
+
+def test_a_part_of_a_call_that_mgraph_has_not_does_not_import_the_engine(installed):
+    program = (
+        "import sys, networkx; graph = networkx.path_graph(9); networkx.minimum_spanning_tree(graph).size(); "
+        "assert 'mgraph_networkx.backend' in sys.modules and not sys.modules.keys() & {'mgraph.networkx', 'numpy'}"
+    )
+    preferring = installed | {"NETWORKX_BACKEND_PRIORITY": "mgraph"}
+    ended = subprocess.run([sys.executable, "-c", program], env=preferring, capture_output=True, text=True, timeout=800)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "answer"),
+    [
+        ((0, 2), {}, True),
+        ((0,), {"target": 2}, True),
+        ((), {"target": 2, "source": 0}, True),
+        ((0,), {}, "missing a required argument: 'target'"),
+        ((0, 1, 2), {}, "too many positional arguments"),
+        ((0,), {"source": 1, "target": 2}, "multiple values for argument 'source'"),
+        ((0, 1), {"nothing": 1}, "got an unexpected keyword argument 'nothing'"),
+    ],
+)
+def test_calls_with_arguments_that_do_not_fit_are_declined(args, kwargs, answer):
+    assert mgraph_networkx.backend.can_run("has_path", (networkx.path_graph(3), *args), kwargs) == answer
 
 
 def test_a_call_that_is_left_to_networkx_does_not_import_the_engine(installed):

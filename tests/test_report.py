@@ -80,6 +80,25 @@ def test_a_script_that_is_not_edited(installed, tmp_path):
     assert "mgraph: ran 0 calls in 0 s" in ended.stderr and "Warning" not in ended.stderr
 
 
+def test_a_script_where_networkx_does_not_know_mgraph(installed, tmp_path):
+    script = tmp_path / "analysis.py"
+    script.write_text("import networkx as nx\nprint(nx.number_connected_components(nx.path_graph(3)))\n")
+    program = "import importlib.metadata as m, sys; m.entry_points = lambda **names: (); import mgraph.cli; "
+    program += "mgraph.cli.main(['run', sys.argv[1]])"
+    ended, rows = run(installed, "-c", program, script)
+    assert (ended.returncode, ended.stdout) == (0, "1\n"), ended.stderr
+    why = "NetworkX: NetworkX does not know mgraph, as pip has not installed it"
+    assert rows == {("networkx.number_connected_components", why): 1}
+
+
+@pytest.mark.parametrize("variable", ["NETWORKX_BACKEND_PRIORITY", "NETWORKX_BACKEND_PRIORITY_ALGOS"])
+def test_a_script_whose_environment_prefers_a_backend(installed, tmp_path, variable):
+    script = tmp_path / "analysis.py"
+    script.write_text("import networkx as nx\nprint(nx.config.backend_priority.algos)\n")
+    ended, _ = run(installed, "-m", "mgraph", "run", script, **{variable: "networkx,mgraph"})
+    assert ended.stdout == "['mgraph', 'networkx']\n", ended.stderr
+
+
 def test_a_script_that_asks_for_mgraph(installed, tmp_path):
     script = tmp_path / "analysis.py"
     script.write_text(f"import mgraph\nmgraph.csgraph.enable(){SCRIPT}")

@@ -4,8 +4,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
-from tqdm import tqdm
-
+from .. import lazy
 from ..runtime.progress import shown_on
 from .interrupts import closed, stoppable
 
@@ -14,7 +13,7 @@ from .interrupts import closed, stoppable
 def bar(name: str, unit: str, quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
     """Show a bar, and let Ctrl-C end the call when it reports its progress; return what it calls."""
     with (
-        tqdm(desc=name, unit=f" {unit}", leave=False, disable=quiet or closed(sys.stderr) or None) as shown,
+        lazy.tqdm()(desc=name, unit=f" {unit}", leave=False, disable=quiet or closed(sys.stderr) or None) as shown,
         stoppable(by_workers=False) as look,
     ):
         show = shown_on(shown)

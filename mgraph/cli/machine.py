@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 import mgraph
 
 from .. import device as devices
-from .. import namesake
+from .. import lazy, namesake
 from ..calibrate import calibrate as measured_rates
 from ..errors import DeviceError
 from ..planning.devices import spec_of
@@ -49,7 +48,7 @@ def warm_up(calls: tuple[str, ...]) -> None:
     CALLS are algorithms, apsp_batch, hierarchy, csgraph and reading. One of them takes some seconds to a minute of one
     core, and all together five to six minutes, which all cores share. Compiled kernels are kept in the cache folder.
     """
-    with tqdm(desc="compiling", unit=" parts", leave=False, disable=None) as bar:
+    with lazy.tqdm()(desc="compiling", unit=" parts", leave=False, disable=None) as bar:
 
         def progress(done: int, total: int, finished: str) -> None:
             bar.total = total

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 import numpy as np
-from tqdm import tqdm
 
+from .. import lazy
 from .. import roads as networks
 from ..errors import printable
 from ..io import check_output
@@ -30,7 +30,7 @@ def roads() -> None:
 def _shown(quiet: bool) -> Iterator[Callable[[int, float], None]]:
     """Show the iterations and their gaps, and let Ctrl-C end the call after one; return what it calls."""
     with (
-        tqdm(desc="assign", unit=" iterations", leave=False, disable=quiet or closed(sys.stderr) or None) as bar,
+        lazy.tqdm()(desc="assign", unit=" iterations", leave=False, disable=quiet or closed(sys.stderr) or None) as bar,
         stoppable(by_workers=False) as look,
     ):
 

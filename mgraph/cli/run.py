@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-from tqdm import tqdm
 
 import mgraph
 
-from .. import generate
+from .. import generate, lazy
 from ..algorithms.command import Command, Summary
 from ..device.clock import COMPILING
 from ..errors import Argument, ArgumentValue, InputError, MgraphError, parts_of, printable
@@ -179,7 +178,7 @@ def perform(
             shown: list[Plan] = []
             hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
             with (
-                tqdm(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
+                lazy.tqdm()(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
                 stoppable(by_workers=client is not None) as look,
                 COMPILING.listening(lambda what: _compiling(bar, name, what, look)),
                 plans_shown(lambda plan: None if quiet or as_json else _show(plan, shown)),
@@ -226,7 +225,7 @@ def _print(found: Summary, seconds: dict[str, float], out: str | None) -> None:
     """Print what was found, in how many seconds, and where it was saved."""
     click.echo("time: " + ", ".join(f"{part} {taken:.3g} s" for part, taken in seconds.items() if taken))
     if found.unit:
-        click.echo(f"rate: {tqdm.format_sizeof(found.facts['rate'])} {found.unit} a second")
+        click.echo(f"rate: {lazy.tqdm().format_sizeof(found.facts['rate'])} {found.unit} a second")
     click.echo(found.words)
     if out is not None:
         click.echo(f"saved: {printable(out)}")
@@ -242,7 +241,7 @@ def _graph_for(out: str, given: Any) -> Any:
 def _show(plan: Plan, shown: list[Plan]) -> None:
     """Print the first plan of a call, before it runs; further ones are those of its parts."""
     if not shown and not closed(sys.stderr):
-        tqdm.write(plan.explain(), file=sys.stderr)
+        lazy.tqdm().write(plan.explain(), file=sys.stderr)
     shown.append(plan)
 
 

@@ -67,6 +67,20 @@ def _enable() -> None:
     enable()
 
 
+def _prefer() -> None:
+    """Have NetworkX, which has just been imported, ask mgraph first, if it knows it; count its calls."""
+    networkx = sys.modules["networkx"]
+    if "mgraph" in networkx.utils.backends.backends:
+        priority = networkx.config.backend_priority
+        first = list(dict.fromkeys(["mgraph", *getattr(priority, "algos", priority)]))
+        os.environ[PRIORITY] = ",".join(first)  # for the script's processes
+        if hasattr(priority, "algos"):
+            priority.algos = first
+        else:  # NetworkX 3.3
+            networkx.config.backend_priority = first
+    watch_networkx()
+
+
 @main.command(
     "run",
     cls=WithExample,
@@ -82,9 +96,7 @@ def run(script: Path, arguments: tuple[str, ...]) -> None:
     a table on standard error says what ran where, and why. MGRAPH_REPORT=1 in the environment prints it without this
     command.
     """
-    others = [name for name in os.environ.get(PRIORITY, "").split(",") if name]
-    os.environ[PRIORITY] = ",".join(dict.fromkeys(["mgraph", *others]))
-    sys.meta_path.insert(0, _Finder({"scipy.sparse.csgraph": _enable, "networkx": watch_networkx}))
+    sys.meta_path.insert(0, _Finder({"scipy.sparse.csgraph": _enable, "networkx": _prefer}))
     start(unedited=True)
     sys.argv[:] = [str(script), *arguments]
     sys.path[0] = str(script.resolve().parent)

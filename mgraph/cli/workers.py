@@ -1,9 +1,9 @@
 """The Dask workers that the options ask for."""
 
 import contextlib
+import importlib
 import signal
 from collections.abc import Iterator
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
         with counted_interrupts("stopping once the workers have started"):
             # The workers inherit the mask; the thread that counts was there before. Started later, the tracker would
             # unblock the signal.
-            resource_tracker.ensure_running()
+            importlib.import_module("multiprocessing.resource_tracker").ensure_running()
             handler = signal.signal(signal.SIGINT, lambda *_: pressed.append(KeyboardInterrupt))
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:

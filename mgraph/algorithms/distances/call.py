@@ -849,7 +849,7 @@ class DistancesResult(FromRows):
     def _picture_name(self) -> str:
         return super()._picture_name() if self.distances is None else "distances"
 
-    def _by_vertex(self) -> tuple[np.ma.MaskedArray, str]:
+    def _by_vertex(self) -> "tuple[np.ma.MaskedArray, str]":
         name, measure = self._main()
         values = np.full(self.plan.n, np.nan)
         values[self._starts] = measure if measure.ndim == 1 else measure[:, -1]
