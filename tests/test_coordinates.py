@@ -60,6 +60,9 @@ def test_frames():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"name": ["B", "A", "Z"], "y": [5, 7, 0], "x": [4, 6, 0]}, index=["b", "a", "z"])
     same(placed().with_coordinates(frame).coordinates, [[6, 7], [4, 5], [NAN, NAN], [NAN, NAN]])
+    for names in (("lon", "lat"), ("longitude", "latitude")):
+        renamed = frame.rename(columns=dict(zip("xy", names, strict=True)))
+        same(placed().with_coordinates(renamed).coordinates, [[6, 7], [4, 5], [NAN, NAN], [NAN, NAN]])
     numbered = Graph.from_edges([0], [1]).with_coordinates(frame[:2].reset_index())
     same(numbered.coordinates, [[4, 5], [6, 7]])
     for wrong, says in (
@@ -67,6 +70,14 @@ def test_frames():
         (frame.iloc[[0, 0]], "a dataframe with one row for each id, got 'b'"),
         (frame.reset_index(), "a dataframe indexed by ids, got 0: set_index makes a column its index"),
     ):
+        with pytest.raises(mgraph.InputError, match=says):
+            placed().with_coordinates(wrong)
+
+
+def test_mappings():
+    same(placed().with_coordinates({"b": (4, 5), "a": [6, 7], "z": (0, 0)}).coordinates[:2], [[6, 7], [4, 5]])
+    same(Graph.from_edges([0], [1]).with_coordinates({1: (6, 7)}).coordinates, [[NAN, NAN], [6, 7]])
+    for wrong, says in (({"z": (0, 0)}, "a mapping from the graph's ids, got 'z'"), ({"a": 3}, "numbers, got")):
         with pytest.raises(mgraph.InputError, match=says):
             placed().with_coordinates(wrong)
 

@@ -311,6 +311,13 @@ def test_a_negative_cycle_is_found_and_named(device, seed, dtype):
     assert D[vertex, vertex] < 0
 
 
+def test_a_vertex_on_a_negative_cycle_is_named_by_its_id():
+    for ends in (([0, 1], [1, 0]), ([1], [1])):
+        graph = mgraph.Graph.from_edges(*ends, np.full(len(ends[0]), -1), ids=["Rome", "Pisa"])
+        with pytest.raises(mgraph.NegativeCycleError, match=r"vertex [01], with id '(Rome|Pisa)',"):
+            mgraph.Hierarchy(graph, [0, 1], device="cpu")
+
+
 def test_a_cycle_that_only_rounding_makes_negative(device):
     random, seen = np.random.default_rng(1), 0
     for _ in range(20):

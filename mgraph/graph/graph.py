@@ -722,10 +722,11 @@ class Graph(ArrayCache):
 
         Parameters
         ----------
-        coordinates : array_like of shape (n, 2), or dataframe
+        coordinates : array_like of shape (n, 2), dataframe, or mapping
             x and y of each vertex, such as longitude and latitude; NaN where they are not known. Of a dataframe the
-            columns ``x`` and ``y``, as of OSMnx's nodes: its index has the ids of vertices, or their numbers if the
-            graph has no ids. Vertices that are not in it have NaN, and rows of others are ignored.
+            columns ``x`` and ``y``, ``lon`` and ``lat``, or ``longitude`` and ``latitude``: its index has the ids of
+            vertices, or their numbers if the graph has no ids. Of a mapping, such as a layout of NetworkX, the two
+            numbers of each id. Vertices that are not in it have NaN, and others are ignored.
 
         Returns
         -------
@@ -734,7 +735,8 @@ class Graph(ArrayCache):
         Raises
         ------
         InputError
-            For another shape, infinite coordinates, and a dataframe without these columns, or with no id of the graph.
+            For another shape, infinite coordinates, a dataframe without these columns, and a dataframe or a mapping
+            with no id of the graph.
 
         See Also
         --------

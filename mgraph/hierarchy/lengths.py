@@ -158,10 +158,16 @@ def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_z
     """
     loops = structure.loops[edges[structure.loops] < 0]
     if len(loops):
-        raise NegativeCycleError(int(graph.listed().src[loops[0]]))
+        raise _cycle_through(graph, int(graph.listed().src[loops[0]]))
     if below_zero:
         rank = int(np.searchsorted(structure.entries.begin, below_zero[0], side="right")) - 1
-        raise NegativeCycleError(int(structure.order[rank]))
+        raise _cycle_through(graph, int(structure.order[rank]))
+
+
+def _cycle_through(graph: Graph, vertex: int) -> NegativeCycleError:
+    """Return the error that a vertex lies on a negative cycle."""
+    ids = graph.ids
+    return NegativeCycleError(vertex, id=None if ids is None else ids[[vertex]].tolist()[0])
 
 
 def _graph_of(graph: Graph, edges: np.ndarray) -> Graph:

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import lazy
 from ..errors import InputError
+from ..graph.coordinates import COLUMNS
 from .network import Network
 
 #: Columns that other libraries have, and what they are called here.
@@ -14,12 +15,8 @@ _NAMES = {"length": "metres", "mm_len": "metres", "travel_time": "seconds"}
 #: Columns that other libraries have as numbers, and that count nothing.
 _NAMING = frozenset(("id", "osmid", "u", "v", "key", "timestamp", "version", "changeset"))
 
-#: The columns of an edge's ends, and of nodes' coordinates and ids.
-_ENDS, _PLACES, _IDS = (
-    (("u", "v"), ("from", "to"), ("node_start", "node_end")),
-    (("x", "y"), ("lon", "lat")),
-    ("id", "nodeID"),
-)
+#: The columns of an edge's ends, and of nodes' ids.
+_ENDS, _IDS = (("u", "v"), ("from", "to"), ("node_start", "node_end")), ("id", "nodeID")
 
 
 def from_osmnx(graph: Any) -> Network:
@@ -116,7 +113,7 @@ def _in_degrees(frame: Any) -> Any:
 
 def _places(nodes: Any) -> np.ndarray:
     """Return the coordinates of nodes: those of their points, or of two columns."""
-    pair = next((pair for pair in _PLACES if set(pair) <= set(nodes)), None)
+    pair = next((pair for pair in COLUMNS if set(pair) <= set(nodes)), None)
     if "geometry" in nodes and (pair is None or getattr(nodes, "crs", None) is not None):
         return np.stack([nodes.geometry.x, nodes.geometry.y], axis=1)
     if pair is None:

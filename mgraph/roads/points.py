@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import device as devices
 from ..errors import FormatError, MissingFileError, shown
+from ..graph.coordinates import COLUMNS
 
-_NAMES = (("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"), ("x", "y"))
 _DEMAND = ("origin", "destination", "trips")
 
 
@@ -42,7 +42,7 @@ def read_points(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
     ([[24.94, 60.17]], ['home'])
     """
     with _opened(path) as (lines, names):
-        pair = next((each for each in _NAMES if set(each) <= set(names)), None)
+        pair = next((each for each in COLUMNS if set(each) <= set(names)), None)
         if pair is None:
             raise FormatError(f"{path} has no columns lon and lat in its first line, but {shown(list(names))}")
         points: list[tuple[float, float]] = []
