@@ -4,6 +4,7 @@ import itertools
 import random
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -359,6 +360,13 @@ def test_weights_must_be_positive(device, weights, message):
     assert (
         values(mgraph.betweenness(ring(weights), weight=False, normalized=False, device=device)).tolist() == [1.0] * 3
     )
+
+
+def test_the_edge_whose_weight_is_not_positive_is_named_by_ids():
+    graph = ring([1, 0, 3]).with_ids(["Rome", "Pisa", "Genoa"])
+    for call in (mgraph.betweenness, partial(mgraph.path_counts, sources=["Rome"])):
+        with pytest.raises(InputError, match="the weight of the edge from 'Pisa' to 'Genoa' is 0: change it"):
+            call(graph, device="cpu")
 
 
 def test_nan_is_refused():

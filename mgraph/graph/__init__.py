@@ -8,7 +8,7 @@ with the graph.
 from .checks import check_memory
 from .compressed import Compressed, Edges
 from .graph import Graph
-from .inputs import as_any_graph, as_graph, in_this_process, size_and_device
+from .inputs import as_any_graph, as_graph, check_positive, in_this_process, size_and_device
 from .placed import PlacedGraph
 from .stored import StoredMatrix, bands, in_memory, in_turn
 from .sums import check_sums, check_weights, sums_are_exact
@@ -23,6 +23,7 @@ __all__ = [
     "as_graph",
     "bands",
     "check_memory",
+    "check_positive",
     "check_sums",
     "check_weights",
     "in_memory",

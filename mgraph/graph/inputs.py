@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import device as devices
-from ..errors import InputError, type_name
+from ..errors import ArgumentValue, InputError, shown, type_name
 from .checks import check_square
 from .graph import Graph
 from .placed import PlacedGraph
@@ -75,3 +75,19 @@ def as_any_graph(value: Any) -> Graph | PlacedGraph:
 def in_this_process(graph: Graph | PlacedGraph) -> Graph:
     """Return a graph; one on workers is copied to this process."""
     return graph.to_graph() if isinstance(graph, PlacedGraph) else graph
+
+
+def check_positive(graph: Graph | PlacedGraph, need: str) -> None:
+    """Raise InputError unless all weights are positive; name an edge that is not, unless the graph is on workers."""
+    least = graph.extremes()[0] if graph.m else 1
+    if least > 0:
+        return
+    where = ""
+    if isinstance(graph, Graph):
+        src, dst, weights = graph.listed()
+        e = 0 if weights is None else int(weights.argmin())
+        ends = (int(src[e]), int(dst[e]))
+        start, end = ends if graph.ids is None else (shown(each) for each in graph.ids[list(ends)].tolist())
+        where = f" of the edge from {start} to {end}"
+    advice = f"{where} is {least}: change it, or count edges by "
+    raise InputError(f"{need}; the weight", advice, ArgumentValue("weight", False))

@@ -14,7 +14,7 @@ from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import band
 from ...errors import ArgumentValue, InputError, VerificationError
-from ...graph import Graph, PlacedGraph, as_any_graph
+from ...graph import Graph, PlacedGraph, as_any_graph, check_positive
 from ...graph.potentials import lengths_name
 from ...graph.question import Question
 from ...kernels.betweenness.ops import LOST, TOO_MANY
@@ -157,7 +157,7 @@ def of_pairs(
     question = question or Question(graph, graph.n)
     weighted = weight and graph.weighted
     if weighted:
-        _check_positive(graph)
+        check_positive(graph, "betweenness counts shortest paths, which needs positive weights")
     found = _solved(graph, pairs, weighted, _computed(graph, weight), run)
     kind = EdgeBetweennessResult if pairs.edges else BetweennessResult
     return kind(
@@ -183,24 +183,6 @@ def _computed(graph: Graph | PlacedGraph, weight: bool) -> np.dtype:
         return integers
     fit = dtype.kind == "i" and graph.extremes()[1] * max(1, graph.n - 1) <= band(integers)
     return integers if fit else np.dtype(np.float64)
-
-
-def _check_positive(graph: Graph | PlacedGraph) -> None:
-    """Raise InputError unless all weights are positive; name an edge that is not."""
-    least, _, _ = graph.extremes()
-    if not graph.m or least > 0:
-        return
-    where = ""
-    if isinstance(graph, Graph):
-        src, dst, weights = graph.listed()
-        assert weights is not None
-        e = int(weights.argmin())
-        where = f" of the edge from {int(src[e])} to {int(dst[e])}"
-    raise InputError(
-        "betweenness counts shortest paths, which needs positive weights; the weight",
-        f"{where} is {least}: change it, or count edges by ",
-        ArgumentValue("weight", False),
-    )
 
 
 def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: np.dtype, run: Run) -> dict[str, Any]:

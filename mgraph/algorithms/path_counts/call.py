@@ -19,7 +19,7 @@ from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import band, infinity
 from ...errors import ArgumentValue, InputError, VerificationError
-from ...graph import Compressed, Graph, PlacedGraph, as_any_graph, in_this_process
+from ...graph import Compressed, Graph, PlacedGraph, as_any_graph, check_positive, in_this_process
 from ...graph.potentials import lengths_of
 from ...graph.question import Question
 from ...kernels import betweenness as kernels_of_paths
@@ -101,7 +101,7 @@ def path_counts(
     starts = question.vertices("sources", sources)
     weighted = checked_flag("weight", weight) and given.weighted
     if weighted:
-        _check_positive(given)
+        check_positive(given, "shortest paths are counted along positive weights")
     whole = not weighted or _fits(given)
     computed = np.dtype(np.int32 if whole else np.float64)
     needed, host = len(starts) * given.n * (8 + computed.itemsize), devices.find("cpu")
@@ -130,24 +130,6 @@ def path_counts(
         _starts=starts,
         _edges=by_target._replace(weights=lengths_of(by_target, computed, host)),
         _solved=CallInput(given, found.solved.limit, by_ids=question.ids),
-    )
-
-
-def _check_positive(graph: Graph | PlacedGraph) -> None:
-    """Raise InputError unless all weights are positive; name an edge that is not."""
-    least = graph.extremes()[0] if graph.m else 1
-    if least > 0:
-        return
-    where = ""
-    if isinstance(graph, Graph):
-        src, dst, weights = graph.listed()
-        assert weights is not None
-        e = int(weights.argmin())
-        where = f" of the edge from {int(src[e])} to {int(dst[e])}"
-    raise InputError(
-        "shortest paths are counted along positive weights; the weight",
-        f"{where} is {least}: change it, or count edges by ",
-        ArgumentValue("weight", False),
     )
 
 
