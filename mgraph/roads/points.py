@@ -60,7 +60,7 @@ def read_demand(path: str | os.PathLike[str], zones: Any) -> np.ndarray:
     ----------
     path : path
         The file.
-    zones : sequence of ids
+    zones : sequence of str or int
         The ids of the zones, such as those of `read_points`, in the order of the rows and columns.
 
     Returns
