@@ -10,7 +10,7 @@ from typing import Any
 
 from networkx.utils.backends import _registered_algorithms
 
-from mgraph import report
+from mgraph.report import active, watch_networkx, watched
 
 from . import FUNCTIONS
 from .gains import can_run as can_run
@@ -24,11 +24,11 @@ def _deferred(name: str) -> Callable[..., Any]:
         return __getattr__(name)(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
-    return function if report.active() is None else report.watched(name, function)
+    return function if active() is None else watched(name, function)
 
 
-if report.active() is not None:
-    report.watch_networkx()
+if active() is not None:
+    watch_networkx()
 
 globals().update({name: _deferred(name) for name in FUNCTIONS})
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from mgraph import report
+from mgraph.report import is_cold, say
 
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {
@@ -61,7 +61,7 @@ def _noting(
     def answered(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         found = answer(name, args, kwargs)
         if found is not True:
-            report.say(name, str(found))
+            say(name, str(found))
         return found
 
     return answered
@@ -147,7 +147,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     if least is None:
         return "NetworkX searches from both ends"
     ready = is_converted(graph) or bool(known(graph))
-    cold = report.is_cold()
+    cold = is_cold()
     needed = least.cold if cold else least.converted if ready else least.original
     if needed is None:
         return "reading the graph takes longer than the call gains"

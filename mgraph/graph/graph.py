@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from .. import device as devices
-from .. import lazy
+from .. import lazy, vocabulary
 from ..arguments import as_array, checked_choice, checked_flag
 from ..arrays import Array, chunk_rows
 from ..docstrings import with_common_parts
 from ..dtypes import weight_dtype
 from ..errors import AmbiguousZerosError, InputError, type_name
-from ..vocabulary import ATTRIBUTES
 from .checks import (
     check_both_directions,
     check_memory,
@@ -1474,8 +1473,9 @@ class Graph(ArrayCache):
     if not TYPE_CHECKING:  # or mypy would take every name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            words = f": {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
-            raise AttributeError(f"'Graph' object has no attribute {name!r}{words}")
+            raise AttributeError(
+                f"'Graph' object has no attribute {name!r}{vocabulary.advice(vocabulary.ATTRIBUTES, name)}"
+            )
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -78,6 +78,11 @@ def as_ids(values: Iterable[Any]) -> np.ndarray:
     return found
 
 
+def id_of(ids: np.ndarray | None, vertex: int) -> Any:
+    """Return the id of a vertex as an object of Python; None if there are no ids."""
+    return None if ids is None else ids[[vertex]].tolist()[0]
+
+
 def written(ids: np.ndarray) -> np.ndarray:
     """Return ids as a file of arrays holds them: integers, or text.
 

@@ -8,6 +8,7 @@ from .. import device as devices
 from ..errors import ArgumentValue, InputError, shown, type_name
 from .checks import check_square
 from .graph import Graph
+from .ids import id_of
 from .placed import PlacedGraph
 
 
@@ -86,8 +87,8 @@ def check_positive(graph: Graph | PlacedGraph, need: str) -> None:
     if isinstance(graph, Graph):
         src, dst, weights = graph.listed()
         e = 0 if weights is None else int(weights.argmin())
-        ends = (int(src[e]), int(dst[e]))
-        start, end = ends if graph.ids is None else (shown(each) for each in graph.ids[list(ends)].tolist())
+        ends = int(src[e]), int(dst[e])
+        start, end = ends if graph.ids is None else (shown(id_of(graph.ids, each)) for each in ends)
         where = f" of the edge from {start} to {end}"
     advice = f"{where} is {least}: change it, or count edges by "
     raise InputError(f"{need}; the weight", advice, ArgumentValue("weight", False))

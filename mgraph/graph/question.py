@@ -15,7 +15,7 @@ from .. import device as devices
 from ..arguments import checked_flag, checked_integer, checked_vertices, warn_caller
 from ..errors import Argument, ArgumentValue, InputError, VertexNumberWarning, Words
 from .checks import check_room
-from .ids import Index, index_of, places_among, repeated
+from .ids import Index, id_of, index_of, places_among, repeated
 
 #: The names under which a graph keeps the index of its ids, and a copy of those that are on workers.
 INDEX, COPY = "ids by value", "ids"
@@ -68,7 +68,7 @@ def check_distinct(subject: Subject) -> None:
     twice = repeated(ids, index_kept(subject))
     if twice is not None:
         both = f": vertices {twice[0]} and {twice[1]} have it"
-        raise InputError(both, argument="ids", value=ids[[twice[0]]].tolist()[0], expected="an id of one vertex each")
+        raise InputError(both, argument="ids", value=id_of(ids, twice[0]), expected="an id of one vertex each")
 
 
 class Question:

@@ -16,6 +16,7 @@ from ..arrays import Array
 from ..dtypes import DISTANCE_TYPES, distance_range
 from ..errors import NegativeCycleError
 from ..graph import Graph, check_sums, sums_are_exact
+from ..graph.ids import id_of
 from ..graph.potentials import potentials
 from ..graph.weights import encode
 from .placed import OnDevice
@@ -158,16 +159,12 @@ def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_z
     """
     loops = structure.loops[edges[structure.loops] < 0]
     if len(loops):
-        raise _cycle_through(graph, int(graph.listed().src[loops[0]]))
+        vertex = int(graph.listed().src[loops[0]])
+        raise NegativeCycleError(vertex, id=id_of(graph.ids, vertex))
     if below_zero:
         rank = int(np.searchsorted(structure.entries.begin, below_zero[0], side="right")) - 1
-        raise _cycle_through(graph, int(structure.order[rank]))
-
-
-def _cycle_through(graph: Graph, vertex: int) -> NegativeCycleError:
-    """Return the error that a vertex lies on a negative cycle."""
-    ids = graph.ids
-    return NegativeCycleError(vertex, id=None if ids is None else ids[[vertex]].tolist()[0])
+        vertex = int(structure.order[rank])
+        raise NegativeCycleError(vertex, id=id_of(graph.ids, vertex))
 
 
 def _graph_of(graph: Graph, edges: np.ndarray) -> Graph:

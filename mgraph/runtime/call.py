@@ -13,6 +13,7 @@ import numpy as np
 
 from ..docstrings import with_common_parts
 from ..errors import NegativeCycleError, shown
+from ..graph.ids import id_of
 from ..vocabulary import advice_on_argument
 from .program import raise_with_numbers
 from .recovery import is_recoverable, recovered
@@ -47,7 +48,7 @@ def call(function: Callable[P, T]) -> Callable[P, T]:
         except NegativeCycleError as error:
             ids = getattr(args[0] if args else options.get(subject), "ids", None)
             if isinstance(ids, np.ndarray):
-                raise NegativeCycleError(error.vertex, id=ids[[error.vertex]].tolist()[0]) from None
+                raise NegativeCycleError(error.vertex, id=id_of(ids, error.vertex)) from None
             raise
 
     called.__signature__ = signature  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from ...docstrings import with_common_parts
 from ...dtypes import NO_PREDECESSOR, distance_dtype, exact_types, infinity
 from ...errors import ArgumentValue, DistanceOverflowError, InputError, NegativeCycleError, VerificationError
 from ...graph import Graph, check_sums, sums_are_exact
-from ...graph.ids import as_ids
+from ...graph.ids import as_ids, id_of
 from ...graph.question import Question
 from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
@@ -221,7 +221,7 @@ def _check_cycles(given: Batch) -> None:
 
 def _negative_cycle(given: Batch, g: int, vertex: int) -> NegativeCycleError:
     """Return the error of a vertex of graph g on a cycle of negative weight."""
-    return NegativeCycleError(vertex, g, given.ids[g][[vertex]].tolist()[0] if g in given.ids else None)
+    return NegativeCycleError(vertex, g, id_of(given.ids.get(g), vertex))
 
 
 def _solve_apart(given: Batch, arrays: dict[str, Array], plan: Plan) -> None:
