@@ -7,7 +7,7 @@ There are two kinds: the host (NumPy, and kernels compiled by Numba) and CUDA de
 from .base import Array, Device, Immediate, Mark, Peak
 from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function
 from .copying import COPIERS, copies_to_device, copies_to_host, fill, staged_parts
-from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl
+from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl, without_tiny
 from .diagnosis import gpu_problem
 from .host import HostDevice
 from .lookup import find, imported, of
@@ -51,5 +51,6 @@ __all__ = [
     "rows_at",
     "staged_parts",
     "to_host",
+    "without_tiny",
     "zeroed",
 ]

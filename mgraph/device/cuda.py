@@ -209,6 +209,18 @@ def launched_blocks(wanted: int) -> int:
     return min(wanted, _MOST_BLOCKS.get())
 
 
+def without_tiny(limits: np.ndarray) -> np.ndarray:
+    """Return limits to compare with on a GPU: of float32, one just below 0 becomes the greatest that is not tiny.
+
+    CuPy compiles with -ftz: kernels take float32 nearer to 0 than the least normal number for 0, which a distance of 0
+    does not exceed.
+    """
+    if limits.dtype != np.float32:
+        return limits
+    least = np.finfo(np.float32).tiny
+    return np.where((limits < 0) & (limits > -least), -least, limits)
+
+
 def _address(array: Array) -> int:
     return int(array.data.ptr if is_cupy(array) else array.ctypes.data)
 

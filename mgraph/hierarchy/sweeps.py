@@ -255,7 +255,7 @@ def measured(
         made = Measures(one[0], one[1], one[2], one[3], xp.empty((k, len(limits)), np.float64))
         on.kernels.measure(
             *(on.tree, on.entries, lengths.up, lengths.down, device.asarray(sources), sweep.schedule),
-            *(sweep.times, most, device.asarray(limits), made),
+            *(sweep.times, most, limits, made),
         )
     greatest, count, total, inverse, within = (devices.to_host(part) for part in made)
     if lengths.dtype.kind == "f":

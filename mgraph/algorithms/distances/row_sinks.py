@@ -314,7 +314,7 @@ def measures(D: Array, itself: Array, wanted: Output, device: devices.Device) ->
 def binned(D: Array, bins: tuple[float, ...], device: devices.Device) -> Array:
     """Return how many distances of each row are in each bin; one without a path is beyond the last limit."""
     counts = device.xp.zeros((len(D), len(bins) - 1), np.int64)
-    histogram_kernels.on(device).count(D, device.asarray(bin_limits(bins, np.dtype(D.dtype))), counts)
+    histogram_kernels.on(device).count(D, bin_limits(bins, np.dtype(D.dtype)), counts)
     return counts
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ...device import cuda_attribute, cuda_function, launched_blocks, of
+from ...device import cuda_attribute, cuda_function, launched_blocks, of, without_tiny
 from ...dtypes import infinity, kernel_infinity
 from ...errors import ArgumentValue, DeviceError
 from .columns import MOST_UPPER, Columns, columns_of, with_labels
@@ -399,7 +399,7 @@ def measure(
     schedule: Schedule,
     times: Array,
     limit: float,
-    radii: Array,
+    radii: np.ndarray,
     measures: Measures,
 ) -> None:
     """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
@@ -422,11 +422,12 @@ def _measure(
     schedule: Schedule,
     times: Array,
     limit: float,
-    radii: Array,
+    radii: np.ndarray,
     measures: Measures,
 ) -> None:
     """Measure as `measure` does, within as many radii as a launch takes."""
-    xp, dtype = of(up).xp, np.dtype(up.dtype)
+    device, dtype = of(up), np.dtype(up.dtype)
+    xp = device.xp
     pitch = _pitch(_kept(schedule, True), len(sources), dtype.itemsize)
     members = _members(pitch, dtype.itemsize)
     greatest, sums = xp.full((members, pitch), -np.inf), xp.zeros((3, members, pitch))
@@ -434,7 +435,9 @@ def _measure(
     wanted = [part if len(measure) else _NONE for part, measure in zip((greatest, *sums), measures[:4], strict=True)]
     if any(len(measure) for measure in measures[2:4]):
         wanted[1] = sums[0]
-    asked = _Asked(*(times, dtype.type(limit), radii, np.int32(len(radii)), *wanted, within))
+    asked = _Asked(
+        *(times, dtype.type(limit), device.asarray(without_tiny(radii)), np.int32(len(radii)), *wanted, within)
+    )
 
     def add_up(numbers: Array, _starts: Array, _labels: Array) -> None:
         count = len(numbers)

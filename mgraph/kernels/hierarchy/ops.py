@@ -295,12 +295,12 @@ class Operations(Protocol):
         schedule: Schedule,
         times: Array,
         limit: float,
-        radii: Array,
+        radii: np.ndarray,
         measures: Measures,
     ) -> None:
         """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target.
 
-        Nothing is written for a pair. `limit` and `radii`, of the distances' type, are less than `kernel_infinity`. No
-        radius exceeds the limit, beyond which distances are not computed.
+        Nothing is written for a pair. `limit` and `radii`, of the distances' type and on the host, are less than
+        `kernel_infinity`. No radius exceeds the limit, beyond which distances are not computed.
         """
         ...
