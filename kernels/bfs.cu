@@ -39,6 +39,7 @@
 #include "warp.cuh"
 #include "bitmap.cuh"
 #include "grid.cuh"
+#include "peers.cuh"
 #include "hubs.cuh"
 #include "neighbours.cuh"
 #include "bfs_push.cuh"
@@ -69,21 +70,23 @@ struct Control {
     unsigned arrived;
     int phase;
     int level;  // of the vertices in the frontier
-    int unused[5];
+    int lost;   // whether another GPU did not come to a barrier
+    int unused[4];
     Phase phases[3];
 };
 
 // The word of a vertex in quads.
 __device__ __forceinline__ int with_parts(int v, int degree) { return v | (degree > 4 ? degree / 4 : 0) << PARTS; }
 
-// Run up to `limit` levels. A cooperative launch: all blocks are resident.
-template <typename Offset, bool Tree>
+// Run up to `limit` levels. A cooperative launch: all blocks are resident. With `Several` the shards are GPUs of a host
+// in one launch each, and `frontier` is the whole one before and after.
+template <typename Offset, bool Tree, bool Several>
 __global__ void __launch_bounds__(THREADS, 1)
     levels(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
            const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const int* __restrict__ heads,
            const int4* __restrict__ quads, int n, int lo, int hi, int* distance, int* parent, unsigned* visited,
            unsigned* frontier, unsigned* next, int* queue, Hub* hubs, int* lists, Control* control, int limit,
-           int method, int shards, int length, int shard, bool listed) {
+           int method, int shards, int length, int shard, bool listed, const Peers* peers) {
     constexpr int THIN = sizeof(Offset) == 8 ? 1024 : 2048;  // vertices of a frontier that one block handles
     __shared__ int staged[WARPS][64];
     __shared__ Offset thin_begin[2][THIN];
@@ -102,7 +105,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     const Search<Offset, Tree> search{out_indptr, out_indices, distance, parent, visited, queue, lo};
 
     unsigned* const own_frontier = frontier + lo / 32;
-    const bool whole = own_words == words;
+    const bool whole = !Several && own_words == words;
     bool turned = false;  // after a pull the two bitmaps change places
     auto current = [&]() { return turned ? next : frontier; };  // the frontier's, if it is up to date
     bool have_bitmap = !listed, have_queue = false;
@@ -128,9 +131,11 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x == 0 && block_edges) atomicAdd(&record()->edges, block_edges);
     };
 
-    if (listed) {
-        for (int s = 0; s < shards; ++s) count += lists[s * length];
-    } else {  // count the frontier
+    // Give all GPUs the own part of the new frontier, and get theirs; return whether all came. A bitmap of one level is
+    // written while that of the level before is read, which has its place again one barrier later.
+    unsigned* const start_frontier = frontier;
+    bool lost = false;
+    auto count_frontier = [&]() {
         begin_phase();
         int mine = 0;
         for (int w = thread; w < words; w += threads) mine += __popc(frontier[w]);
@@ -139,9 +144,37 @@ __global__ void __launch_bounds__(THREADS, 1)
         __syncthreads();
         if (threadIdx.x == 0 && block_count) atomicAdd(&record()->count, block_count);
         count = end_phase().count;
+    };
+    auto exchange = [&]() {
+        if (!have_bitmap) {
+            for (int w = thread; w < own_words; w += threads) next[w] = 0;
+            grid_barrier(&control->arrived);
+            for (int q = tail - count + thread; q < tail; q += threads) set_bit(next, queue[q] - lo);
+            grid_barrier(&control->arrived);
+        }
+        const size_t from = static_cast<size_t>(level % 2) * words + lo / 32;
+        for (int w = thread; w < own_words; w += threads) {
+            const unsigned found = __ldcg(next + w);
+            for (int gpu = 0; gpu < peers->size; ++gpu) peers->data(gpu)[from + w] = found;
+        }
+        lost = !peer_barrier(peers, &control->arrived);
+        frontier = peers->data(peers->rank) + static_cast<size_t>(level % 2) * words;
+        turned = have_queue = false;
+        have_bitmap = true;
+        tail = 0;
+        edges = 0;
+        count = 0;
+        if (!lost) count_frontier();
+    };
+    if constexpr (Several) lost = !peer_barrier(peers, &control->arrived);  // the others read no bitmap any more
+
+    if (listed) {
+        for (int s = 0; s < shards; ++s) count += lists[s * length];
+    } else {
+        count_frontier();
     }
 
-    while (level < stop && count > 0) {
+    while (level < stop && count > 0 && !lost) {
         auto heavy = [&]() { return edges > static_cast<unsigned long long>(out_indptr[n]) / PULL_SHARE; };
         bool pull = method == PULL;
         if (method == HYBRID) pull = have_queue ? heavy() : have_bitmap && count > n / PULL_COUNT;
@@ -272,7 +305,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                     for (int i = threadIdx.x; i < HISTORY; i += THREADS) history[i] = -1;
                     __syncthreads();
                 }
-                while (level < stop && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
+                const int until = Several ? level + 1 : stop;
+                while (level < until && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
                     const int from = level % 2, to = from ^ 1, slot = level % 3;
                     const int* const thin_queue = queue + tail - count;  // the frontier, if there are no quads
                     if (threadIdx.x == 0) {
@@ -471,7 +505,22 @@ __global__ void __launch_bounds__(THREADS, 1)
             have_bitmap = false;
             ++level;
         }
+        if constexpr (Several) {
+            exchange();
+            continue;
+        }
         if (!whole) break;  // the others' part of the frontier must come first
+    }
+
+    if constexpr (Several) {
+        if (frontier != start_frontier)
+            for (int w = thread; w < words; w += threads) start_frontier[w] = frontier[w];
+        if (thread == 0) {
+            control->level = level;
+            control->phase = phase;
+            control->lost = lost;
+        }
+        return;
     }
 
     // Leave the new frontier in the shard's own words of `frontier`.

@@ -12,13 +12,16 @@ from .diagnosis import gpu_problem
 from .host import HostDevice
 from .lookup import find, imported, of
 from .memory import allocating, check_free_memory, host_reading
+from .peers import HANDLE_BYTES, MOST_PEERS, PeerMemory
 from .profile import Recorder
 from .rows import SLOTS, RowStream, rows_at
 from .transfer import all_on, to_host, zeroed
 
 __all__ = [
     "COPIERS",
+    "HANDLE_BYTES",
     "KERNELS",
+    "MOST_PEERS",
     "OLDEST",
     "SLOTS",
     "Array",
@@ -28,6 +31,7 @@ __all__ = [
     "Immediate",
     "Mark",
     "Peak",
+    "PeerMemory",
     "Recorder",
     "RowStream",
     "all_on",

@@ -7,12 +7,21 @@ same order.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from .. import device as devices
 from ..arrays import Array
+from ..errors import MgraphError
+
+#: Says on which host a process runs, whatever its container.
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class PeerMissingError(MgraphError, RuntimeError):
+    """A GPU waited for another one in vain; never the cause of a failure."""
 
 
 class Communicator(Protocol):
@@ -23,6 +32,21 @@ class Communicator(Protocol):
 
     def horizon(self, limit: int) -> int:
         """Return how many of `limit` supersteps a shard may run before it must exchange data with the others."""
+        ...
+
+    def peers(self, words: int) -> Array | None:
+        """Return where kernels find the memory that the shards share, by which they meet within a launch.
+
+        Parameters
+        ----------
+        words : int
+            Words of 32 bits that each shard needs there; the same on all shards.
+
+        Returns
+        -------
+        array of uint64, or None
+            The table of ``kernels/peers.cuh``; None where shards meet only between launches.
+        """
         ...
 
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
@@ -77,6 +101,9 @@ class Solo:
         """Return `limit`: there is no other shard."""
         return limit
 
+    def peers(self, words: int) -> None:
+        """Return None: there is no other shard."""
+
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
         """Do nothing: the only shard has it."""
 
@@ -126,6 +153,8 @@ class Nccl:
         self._nccl = devices.nccl()
         self._comm = self._nccl.NcclCommunicator(size, identity, rank)
         self.aborted = False
+        self._peers: devices.PeerMemory | None = None
+        self._meets = size <= devices.MOST_PEERS
 
     @staticmethod
     def unique_id() -> bytes:
@@ -135,6 +164,43 @@ class Nccl:
     def horizon(self, limit: int) -> int:
         """Return 1: results of other shards must arrive before the next superstep."""
         return 1
+
+    def peers(self, words: int) -> Array | None:
+        """Return the table of memory that the GPUs share, if all are of one host and see each other."""
+        if not self._meets:
+            return None
+        if self._peers is None or self._peers.words < words:
+            self._peers = self._opened(words)
+            self._meets = self._peers is not None
+        return None if self._peers is None else self._peers.table
+
+    def _opened(self, words: int) -> devices.PeerMemory | None:
+        """Open memory that all GPUs share, in place of what they shared before; return None if one cannot."""
+        if self._peers is not None:
+            self._peers.close()
+            self._agree(True)  # nobody frees what another has opened
+        own, xp = devices.PeerMemory(words), devices.find("cuda").xp
+        host = _BOOT.read_bytes()[:36].ljust(36) if _BOOT.exists() else bytes(36)
+        card = np.frombuffer(own.handle + host, np.uint32)
+        whole = xp.zeros((self.size, len(card)), np.uint32)
+        whole[self.rank] = xp.asarray(card)
+        flat = whole.reshape(-1)
+        self.allgather(flat, tuple((r * len(card), (r + 1) * len(card)) for r in range(self.size)))
+        cards = [each.tobytes() for each in devices.to_host(whole)]
+        together = all(each[devices.HANDLE_BYTES :] == host for each in cards) and host.strip(b"\0") != b""
+        opened = together and own.open([each[: devices.HANDLE_BYTES] for each in cards], self.rank)
+        if self._agree(opened):
+            return own
+        own.close()
+        self._agree(True)
+        return None
+
+    def _agree(self, yes: bool) -> bool:
+        """Return whether all shards say yes."""
+        xp = devices.find("cuda").xp
+        said = xp.full(1, int(yes), np.int32)
+        self.allreduce(said, "min")
+        return bool(devices.to_host(said)[0])
 
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
         """Copy `array` from shard `root` to the shards `among`, in stream order.
@@ -239,4 +305,6 @@ class Nccl:
         """Abort the communicator: kernels waiting for a lost peer end at once."""
         if not self.aborted:
             self.aborted = True
+            if self._peers is not None:
+                self._peers.stop()
             self._comm.abort()

@@ -27,7 +27,7 @@ from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
 from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...kernels.edges import Adjacency
-from ...runtime.communicator import Communicator
+from ...runtime.communicator import Communicator, PeerMissingError
 from .prepared_edges import prepared_edges
 from .ranges import FromSources
 
@@ -87,7 +87,7 @@ class Search(FromSources):
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
         by_target = piece.layout("csc", device)
         pushes, what, tree = self.plan.detail.by_source, self.plan.detail.prepared, self.plan.detail.tree
-        kernels.compile_ahead(by_target[0], tree)
+        kernels.compile_ahead(by_target[0], tree, shards > 1)
         by_source = piece.layout("csr", device) if pushes else by_target  # a pull reads no edges by source
         make = partial(prepared_edges, what, device, by_target, by_source)
         heads, quads = make() if what is None else piece.kept(what, device, make)
@@ -124,6 +124,9 @@ class Search(FromSources):
             return 0
         if self.target is not None:
             limit = min(limit, self.BATCH)
+        peers = comm.peers(2 * len(state.arrays.frontier))
+        if peers is not None:
+            return self._together(state, first, limit, comm, peers)
         horizon = comm.horizon(limit)
         launches = min(self.LAUNCHES, -(-limit // horizon))
         listing = self.plan.detail.listed > 0
@@ -137,6 +140,17 @@ class Search(FromSources):
         ran = int(devices.to_host(arrays.control)[state.kernels.LEVEL]) - first
         # Levels end when the frontier of all shards is empty, so all come to the same conclusion.
         state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
+        return ran
+
+    def _together(self, state: SearchShard, first: int, limit: int, comm: Communicator, peers: Array) -> int:
+        """Run up to `limit` levels of all shards in one launch, within which they exchange frontiers."""
+        method = state.kernels.METHODS[self.plan.method]
+        state.kernels.levels(state.edges, state.arrays, limit, method, comm.rank, False, peers)
+        control = devices.to_host(state.arrays.control)
+        if control[state.kernels.LOST]:
+            raise PeerMissingError("a GPU has not come to the end of a level")
+        ran = int(control[state.kernels.LEVEL]) - first
+        state.finished = ran < limit or (self.target is not None and self._found(state, comm) >= 0)
         return ran
 
     def begin(self, state: SearchShard, level: int) -> None:

@@ -12,13 +12,20 @@ from .ops import SearchArrays, SearchEdges
 
 SOURCE = "bfs.cu"
 INSTANCES = (
-    *(f"levels<{o}, {tree}>" for o in ("int", "long long") for tree in ("false", "true")),
+    *(
+        f"levels<{o}, {tree}, {several}>"
+        for o in ("int", "long long")
+        for tree in ("false", "true")
+        for several in ("false", "true")
+    ),
     *(f"{kernel}<{o}>" for kernel in ("heads", "parents", "hub_parents") for o in ("int", "long long")),
     *("seed", "quads"),
 )
 
 #: Place of the frontier's level in the control words.
 LEVEL = 2
+#: Place of the word that says whether another GPU did not come.
+LOST = 3
 CONTROL_WORDS = 32
 
 #: The number of each method in the kernel.
@@ -50,13 +57,13 @@ def _offset(indptr: Array) -> str:
     return "int" if indptr.dtype == np.int32 else "long long"
 
 
-def _levels(indptr: Array, tree: bool) -> str:
-    return f"levels<{_offset(indptr)}, {'true' if tree else 'false'}>"
+def _levels(indptr: Array, tree: bool, several: bool) -> str:
+    return f"levels<{_offset(indptr)}, {'true' if tree else 'false'}, {'true' if several else 'false'}>"
 
 
-def compile_ahead(indptr: Array, tree: bool) -> None:
+def compile_ahead(indptr: Array, tree: bool, several: bool) -> None:
     """Begin to compile `levels`, which takes longest."""
-    devices.compile_ahead(SOURCE, _levels(indptr, tree), cooperative=True)
+    devices.compile_ahead(SOURCE, _levels(indptr, tree, several), cooperative=True)
 
 
 def fill(numbers: Array, value: int) -> None:
@@ -100,16 +107,24 @@ def quads(xp: Any, indptr: Array, indices: Array) -> Array:
     return made
 
 
-def levels(edges: SearchEdges, arrays: SearchArrays, limit: int, method: int, shard: int, listed: bool) -> None:
+def levels(
+    edges: SearchEdges,
+    arrays: SearchArrays,
+    limit: int,
+    method: int,
+    shard: int,
+    listed: bool,
+    peers: Array | None = None,
+) -> None:
     """Run up to `limit` levels of the search for the shard's vertices, in one launch."""
     *lists_of_edges, heads, quads = edges
     first, last, distances, parents, *state = arrays
-    kernel = cuda_function(SOURCE, _levels(edges.out_indptr, parents.size > 0), cooperative=True)
+    kernel = cuda_function(SOURCE, _levels(edges.out_indptr, parents.size > 0, peers is not None), cooperative=True)
     arguments = (
         *(*lists_of_edges, _there(heads), _there(quads)),
         *(np.int32(len(distances)), np.int32(first), np.int32(last), distances, _there(parents), *state),
         *(np.int32(min(limit, 2**31 - 1)), np.int32(method), *map(np.int32, arrays.lists.shape)),
-        *(np.int32(shard), np.bool_(listed)),
+        *(np.int32(shard), np.bool_(listed), np.uintp(0) if peers is None else peers),
     )
     kernel((cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
 

@@ -20,8 +20,8 @@ from ...device.numba.sharing import on_all_cores, parts
 from ...device.numba.small import GRAPH, is_small, unless
 
 #: Place of the frontier's level in the control words.
-LEVEL = 2
-CONTROL_WORDS = 3
+LEVEL, LOST = 2, 3
+CONTROL_WORDS = 4
 
 #: The number of each method.
 METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
@@ -65,7 +65,7 @@ def quads(xp, indptr, indices):
     return xp.empty((0, 4), np.int32)
 
 
-def compile_ahead(indptr, tree):
+def compile_ahead(indptr, tree, several):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 
@@ -97,7 +97,7 @@ def heads(in_indptr, in_indices, out_indptr, head):
         head[own] = best
 
 
-def levels(edges, arrays, limit, method, shard, listed):
+def levels(edges, arrays, limit, method, shard, listed, peers=None):
     """Run up to `limit` levels of the search for the shard's vertices."""
     out_indptr, out_indices, in_indptr, in_indices, heads, _ = edges
     first, last, distances, parents, visited, frontier, found, queue, _, lists, control = arrays

@@ -79,6 +79,8 @@ class Operations(Protocol):
     #: Place of the frontier's level in the control words, and their number.
     LEVEL: int
     CONTROL_WORDS: int
+    #: Place of the word that says whether another shard did not come to an exchange within a launch.
+    LOST: int
     #: The number of each method.
     METHODS: Mapping[str, int]
 
@@ -94,8 +96,11 @@ class Operations(Protocol):
         """Return the neighbours of a graph as quads: int32, shape (``quads_needed(indptr)``, 4)."""
         ...
 
-    def compile_ahead(self, indptr: Array, tree: bool) -> None:
-        """Begin to compile `levels` for the type of `indptr`, with or without parents, and return at once."""
+    def compile_ahead(self, indptr: Array, tree: bool, several: bool) -> None:
+        """Begin to compile `levels` for the type of `indptr`, and return at once.
+
+        `tree`: with parents; `several`: for shards that meet within the launch.
+        """
         ...
 
     def fill(self, numbers: Array, value: int) -> None:
@@ -128,7 +133,14 @@ class Operations(Protocol):
         ...
 
     def levels(
-        self, edges: SearchEdges, arrays: SearchArrays, limit: int, method: int, shard: int, listed: bool
+        self,
+        edges: SearchEdges,
+        arrays: SearchArrays,
+        limit: int,
+        method: int,
+        shard: int,
+        listed: bool,
+        peers: Array | None = None,
     ) -> None:
         """Run up to `limit` levels of the search for the shard's vertices.
 
@@ -142,13 +154,16 @@ class Operations(Protocol):
         arrays : SearchArrays
             The state of the search.
         limit : int
-            The most levels to run; a shard that is one of several runs one.
+            The most levels to run; a shard that is one of several runs one, unless there are `peers`.
         method : int
             A number of `METHODS`.
         shard : int
             This shard's number.
         listed : bool
             Whether to start from the shards' lists rather than the bitmap.
+        peers : array of uint64, optional
+            The table of the memory that GPUs share, ``2 * len(frontier)`` words or more each. They exchange frontiers
+            within the launch, and the whole frontier is left in the bitmap.
         """
         ...
 

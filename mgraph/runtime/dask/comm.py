@@ -174,6 +174,9 @@ class DaskComm:
         """Return 1: results of other shards must arrive before the next superstep."""
         return 1
 
+    def peers(self, words: int) -> None:
+        """Return None: workers without GPUs share no memory."""
+
     def broadcast(self, array: np.ndarray, root: int, among: Sequence[int]) -> None:
         """Copy `array` from shard `root` to the shards `among`."""
         if array.size and len(among) > 1:

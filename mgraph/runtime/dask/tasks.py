@@ -25,6 +25,7 @@ from distributed.protocol import Serialize, deserialize
 from distributed.protocol.pickle import dumps
 
 from ...errors import MgraphError
+from ..communicator import PeerMissingError
 from .comm import Aborted
 from .watch import NOTICE, Watch, lost, opened
 
@@ -198,7 +199,10 @@ def failed(task: Future) -> bool:
 
 def follows(error: BaseException) -> bool:
     """Whether an error of a shard only shows that another shard or a worker failed."""
-    return isinstance(error, Aborted | KilledWorker | CancelledError) or type(error).__name__ == "NcclError"
+    return (
+        isinstance(error, Aborted | PeerMissingError | KilledWorker | CancelledError)
+        or type(error).__name__ == "NcclError"
+    )
 
 
 def error_of(watch: Watch, task: Future) -> BaseException:

@@ -1,0 +1,98 @@
+"""Memory that the GPUs of a host share, one process a GPU; ``kernels/peers.cuh`` says how kernels use it."""
+
+import contextlib
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .base import Array
+from .cuda import cupy
+
+#: Words of the header of a shared space, and the most GPUs, as in ``kernels/peers.cuh``.
+HEADER_WORDS, MOST_PEERS = 1024, 8
+
+#: Bytes of a handle by which another process opens a space.
+HANDLE_BYTES = 64
+
+#: Nanoseconds after which a kernel gives up waiting for another GPU whatever the host says. GPUs begin a call as far
+#: apart as their loads of it are.
+PATIENCE_NS = 100 * 10**9
+
+#: Spaces are of this many bytes or a multiple. A handle opens the whole allocation, of which a smaller one is a part.
+_UNIT = 2 << 20
+
+#: Memory of another GPU is made accessible when it is first used.
+_LAZY = 1
+
+
+class PeerMemory:
+    """A space of the current GPU that others open, and theirs.
+
+    Parameters
+    ----------
+    words : int
+        Words of 32 bits of the space, beside its header.
+    patience : int
+        Nanoseconds that a barrier within a kernel may take.
+
+    Attributes
+    ----------
+    words : int
+        As given.
+    handle : bytes
+        By which other processes of the host open the space.
+    table : array of uint64, or None
+        Where the spaces are, for kernels; None until `open` has succeeded.
+    """
+
+    def __init__(self, words: int, patience: int = PATIENCE_NS) -> None:
+        xp = cupy()
+        self.words = words
+        self.table: Array | None = None
+        size = -(-4 * (HEADER_WORDS + words) // _UNIT) * _UNIT
+        # An allocation of its own, not of a pool: who has the handle reaches all of it.
+        self._memory = xp.cuda.Memory(size)
+        xp.cuda.runtime.memset(self._memory.ptr, 0, size)
+        self._stop = xp.cuda.PinnedMemory(4)
+        self._word = np.frombuffer(xp.cuda.PinnedMemoryPointer(self._stop, 0), np.uint32, 1)
+        self._word[0] = 0
+        self._patience = patience
+        self._opened: list[int] = []
+        self.handle: bytes = xp.cuda.runtime.ipcGetMemHandle(self._memory.ptr)
+        self.close = weakref.finalize(self, _close, xp.cuda.Device().id, self._opened)
+        self.close.atexit = False  # the driver ends all mappings
+
+    def open(self, handles: Sequence[bytes], rank: int) -> bool:
+        """Open the spaces of all shards, of which this process has number `rank`; return whether that succeeded."""
+        xp, places = cupy(), []
+        for shard, handle in enumerate(handles):
+            if shard == rank:
+                places.append(self._memory.ptr)
+                continue
+            try:
+                places.append(xp.cuda.runtime.ipcOpenMemHandle(handle, _LAZY))
+            except xp.cuda.runtime.CUDARuntimeError:  # no link between the GPUs, or another container
+                return False
+            self._opened.append(places[-1])
+        self.table = self._table(places, rank)
+        return True
+
+    def _table(self, places: Sequence[int], rank: int) -> Array:
+        entries = [rank, len(places), self._stop.ptr, self._patience, *places]
+        return cupy().asarray(np.array(entries, np.uint64))
+
+    def stop(self) -> None:
+        """End all waits of kernels, now and later; may be called from any thread."""
+        self._word[0] = 1
+
+
+def _close(index: int, opened: list[int]) -> None:
+    """Unmap the spaces of others."""
+    xp: Any = cupy()
+    with xp.cuda.Device(index):
+        for place in opened:
+            with contextlib.suppress(xp.cuda.runtime.CUDARuntimeError):  # of a process that is gone
+                xp.cuda.runtime.ipcCloseMemHandle(place)
+    opened.clear()
