@@ -20,6 +20,11 @@
 // they are not there. `visited` and `next` are bitmaps of the shard's own vertices. `distance` has all n vertices, of
 // which the shard writes its own. A vertex enters `queue` at most once a launch. `heads` may be null.
 //
+// With `Several` the shards are GPUs of a host that run all levels in one launch each (peers.cuh). After a level a GPU
+// sends the others what it found: its list, if it has pushed and found few, otherwise its part of the bitmap. Each GPU
+// decides for itself whether to push or pull and whether one block does. The whole frontier is in `frontier` before and
+// after the launch; `listed` does not occur.
+//
 // `quads` may be null. It is for graphs with few neighbours everywhere, such as roads, and holds each row in 16 bytes,
 // side by side, so that a thin level reads one word a vertex instead of six. With it goes a history of the vertices
 // last seen, as in Merrill et al.: the requests that one multiprocessor can have in flight bound such a level.
@@ -55,11 +60,16 @@ constexpr int VERTEX = (1 << PARTS) - 1;
 
 enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 
+// How far the exchange of a level has come: the others' part is in the frontier, was sent only, or nothing was.
+enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2 };
+constexpr unsigned AS_BITMAP = 0x80000000u;  // in a mail beside the number of vertices found: they are not in a list
+
 // What the blocks exchange in a phase, the time between two grid-wide barriers.
 struct Phase {
     int count;                 // vertices found, or counted
     int level;                 // reached by the one block of a thin stretch,
-    int tail;                  // and the end of the queue then
+    int tail;                  // the end of the queue then,
+    int exchange;              // and how far the exchange of that level has come
     unsigned long long edges;  // out-degrees of the vertices found
     unsigned long long hubs;   // hubs put off, and in the lower half their pieces
 };
@@ -78,15 +88,18 @@ struct Control {
 // The word of a vertex in quads.
 __device__ __forceinline__ int with_parts(int v, int degree) { return v | (degree > 4 ? degree / 4 : 0) << PARTS; }
 
-// Run up to `limit` levels. A cooperative launch: all blocks are resident. With `Several` the shards are GPUs of a host
-// in one launch each, and `frontier` is the whole one before and after.
+// The entries of a list that a GPU sends another: what one block handles, or a fourth of the size of the bitmap.
+__device__ __forceinline__ int list_room(int words) { return max(2048, words / 8); }
+
+// Run up to `limit` levels. A cooperative launch: all blocks are resident. With `Several`, shard s is of the vertices
+// [ranges[s], ranges[s + 1]), and `table` is where the GPUs' spaces are.
 template <typename Offset, bool Tree, bool Several>
 __global__ void __launch_bounds__(THREADS, 1)
     levels(const Offset* __restrict__ out_indptr, const int* __restrict__ out_indices,
            const Offset* __restrict__ in_indptr, const int* __restrict__ in_indices, const int* __restrict__ heads,
            const int4* __restrict__ quads, int n, int lo, int hi, int* distance, int* parent, unsigned* visited,
            unsigned* frontier, unsigned* next, int* queue, Hub* hubs, int* lists, Control* control, int limit,
-           int method, int shards, int length, int shard, bool listed, const Peers* peers) {
+           int method, int shards, int length, int shard, bool listed, const Peers* table, const int* ranges) {
     constexpr int THIN = sizeof(Offset) == 8 ? 1024 : 2048;  // vertices of a frontier that one block handles
     __shared__ int staged[WARPS][64];
     __shared__ Offset thin_begin[2][THIN];
@@ -131,10 +144,6 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x == 0 && block_edges) atomicAdd(&record()->edges, block_edges);
     };
 
-    // Give all GPUs the own part of the new frontier, and get theirs; return whether all came. A bitmap of one level is
-    // written while that of the level before is read, which has its place again one barrier later.
-    unsigned* const start_frontier = frontier;
-    bool lost = false;
     auto count_frontier = [&]() {
         begin_phase();
         int mine = 0;
@@ -145,28 +154,132 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (threadIdx.x == 0 && block_count) atomicAdd(&record()->count, block_count);
         count = end_phase().count;
     };
-    auto exchange = [&]() {
-        if (!have_bitmap) {
-            for (int w = thread; w < own_words; w += threads) next[w] = 0;
-            grid_barrier(&control->arrived);
-            for (int q = tail - count + thread; q < tail; q += threads) set_bit(next, queue[q] - lo);
-            grid_barrier(&control->arrived);
-        }
-        const size_t from = static_cast<size_t>(level % 2) * words + lo / 32;
-        for (int w = thread; w < own_words; w += threads) {
-            const unsigned found = __ldcg(next + w);
-            for (int gpu = 0; gpu < peers->size; ++gpu) peers->data(gpu)[from + w] = found;
-        }
-        lost = !peer_barrier(peers, &control->arrived);
-        frontier = peers->data(peers->rank) + static_cast<size_t>(level % 2) * words;
-        turned = have_queue = false;
-        have_bitmap = true;
-        tail = 0;
-        edges = 0;
-        count = 0;
-        if (!lost) count_frontier();
+
+    // The exchange among several GPUs. A space has two sets of lists, one from each GPU, and then two whole bitmaps.
+    __shared__ Peers peers;
+    __shared__ unsigned mails[MOST_PEERS];  // the words of the last mails; the own one, too
+    unsigned* const start_frontier = frontier;
+    const int room = list_room(words);  // entries of a list
+    unsigned number = 0;                // of the last exchange
+    bool first_wait = true, lost = false;
+    if constexpr (Several) {
+        if (threadIdx.x < sizeof(Peers) / 8)
+            reinterpret_cast<unsigned long long*>(&peers)[threadIdx.x] =
+                reinterpret_cast<const unsigned long long*>(table)[threadIdx.x];
+        __syncthreads();
+        number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
+    }
+    auto list_of = [&](int of, int from) {
+        return peers.data(of) + (static_cast<size_t>(number & 1) * peers.size + from) * room;
     };
-    if constexpr (Several) lost = !peer_barrier(peers, &control->arrived);  // the others read no bitmap any more
+    auto bitmap_of = [&](int of) {
+        unsigned* const first = reinterpret_cast<unsigned*>(peers.data(of) + static_cast<size_t>(2) * peers.size * room);
+        return first + static_cast<size_t>(number & 1) * ((words + 3) / 4 * 4);
+    };
+    // Wait for the others' mails, by all threads of a block; return whether they came.
+    auto wait = [&](unsigned own) {
+        bool failed = false;
+        if (threadIdx.x < peers.size) {
+            unsigned word = own;
+            const auto patience = first_wait ? peers.first_patience : peers.patience;
+            if (threadIdx.x != peers.rank)
+                failed = !get_numbered(peers, peers.mail(peers.rank, threadIdx.x, number), number, patience, word);
+            mails[threadIdx.x] = word;
+        }
+        first_wait = false;
+        return !__syncthreads_or(failed);
+    };
+    // Each of the others' lists, in turn: call `take` with the place of a vertex among all that came, and the vertex,
+    // or -1, by all lanes of a warp. Return whether all came.
+    auto each_listed = [&](int begin, int stride, auto take) {
+        bool came = true;
+        for (int gpu = 0, before = 0; gpu < peers.size; ++gpu) {
+            if (gpu == peers.rank || mails[gpu] & AS_BITMAP) continue;
+            const int there = mails[gpu];
+            const unsigned long long* const list = list_of(peers.rank, gpu);
+            for (int base = begin; base < there; base += stride) {
+                unsigned v = 0;
+                const bool has = base + lane < there;
+                if (has) came = came && get_numbered(peers, list + base + lane, number, peers.patience, v);
+                take(before + base + lane, has && came ? static_cast<int>(v) : -1);
+            }
+            before += there;
+        }
+        return came;
+    };
+    auto found_by_all = [&]() {
+        int all = 0;
+        for (int gpu = 0; gpu < peers.size; ++gpu) all += mails[gpu] & ~AS_BITMAP;
+        return all;
+    };
+    // The rest of an exchange, by all blocks: send the own part, if that has not happened, and get those of the others.
+    auto exchange = [&](int done) {
+        unsigned own = count | (have_bitmap || count > room ? AS_BITMAP : 0);
+        if (done == UNSENT) {
+            ++number;
+            if (!(own & AS_BITMAP)) {
+                for (int i = thread; i < count; i += threads)
+                    for (int gpu = 0; gpu < peers.size; ++gpu)
+                        if (gpu != peers.rank)
+                            put_numbered(list_of(gpu, peers.rank) + i, number, queue[tail - count + i]);
+            } else {
+                if (!have_bitmap) {
+                    for (int w = thread; w < own_words; w += threads) next[w] = 0;
+                    grid_barrier(&control->arrived);
+                    for (int q = tail - count + thread; q < tail; q += threads) set_bit(next, queue[q] - lo);
+                    grid_barrier(&control->arrived);
+                }
+                for (int w = thread; w < own_words; w += threads) {
+                    const unsigned found = __ldcg(next + w);
+                    for (int gpu = 0; gpu < peers.size; ++gpu) bitmap_of(gpu)[lo / 32 + w] = found;
+                }
+                __threadfence_system();
+                grid_barrier(&control->arrived);
+            }
+            if (blockIdx.x == 0 && threadIdx.x < 32) send_mail(peers, number, own);
+        }
+        if (!wait(own) && threadIdx.x == 0) control->lost = 1;
+        __threadfence_system();
+        unsigned as_bitmap = 0;
+        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu] & AS_BITMAP;
+        begin_phase();
+        if (!as_bitmap) {
+            Appender<Offset> append{out_indptr, staged[warp], queue + tail, &record()->count};
+            if (!each_listed(global_warp * 32, global_warps * 32, [&](int, int v) { append.add(v >= 0, max(v, 0)); }))
+                control->lost = 1;
+            append.finish(&block_edges);
+            add_block_edges();
+            const Phase came = end_phase();
+            tail += came.count;
+            edges += came.edges;
+            count += came.count;
+            frontier = start_frontier;
+            have_queue = true;
+            have_bitmap = false;
+        } else {  // the whole bitmap, in which lists are missing
+            unsigned* const bitmap = bitmap_of(peers.rank);
+            for (int gpu = 0; gpu < peers.size; ++gpu) {
+                if (mails[gpu] & AS_BITMAP) continue;
+                const int begin = ranges[gpu] / 32, end = (ranges[gpu + 1] + 31) / 32;
+                for (int w = begin + thread; w < end; w += threads) bitmap[w] = 0;
+            }
+            end_phase();
+            begin_phase();
+            if (!(own & AS_BITMAP))
+                for (int q = tail - count + thread; q < tail; q += threads) set_bit(bitmap, queue[q]);
+            if (!each_listed(global_warp * 32, global_warps * 32, [&](int, int v) { if (v >= 0) set_bit(bitmap, v); }))
+                control->lost = 1;
+            end_phase();
+            count = found_by_all();
+            frontier = bitmap;
+            have_queue = false;
+            have_bitmap = true;
+            tail = 0;
+            edges = 0;
+        }
+        turned = false;
+        lost = __ldcg(&control->lost);
+    };
 
     if (listed) {
         for (int s = 0; s < shards; ++s) count += lists[s * length];
@@ -176,6 +289,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 
     while (level < stop && count > 0 && !lost) {
         auto heavy = [&]() { return edges > static_cast<unsigned long long>(out_indptr[n]) / PULL_SHARE; };
+        int done = UNSENT;
         bool pull = method == PULL;
         if (method == HYBRID) pull = have_queue ? heavy() : have_bitmap && count > n / PULL_COUNT;
         if (!pull && !have_queue) {  // a queue from the bitmap or the lists
@@ -305,8 +419,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                     for (int i = threadIdx.x; i < HISTORY; i += THREADS) history[i] = -1;
                     __syncthreads();
                 }
-                const int until = Several ? level + 1 : stop;
-                while (level < until && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
+                done = MERGED;
+                while (level < stop && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
                     const int from = level % 2, to = from ^ 1, slot = level % 3;
                     const int* const thin_queue = queue + tail - count;  // the frontier, if there are no quads
                     if (threadIdx.x == 0) {
@@ -421,6 +535,53 @@ __global__ void __launch_bounds__(THREADS, 1)
                     coming_edges = thin_edges[slot];
                     tail += count;
                     ++level;
+                    if constexpr (Several) {
+                        done = UNSENT;
+                        if (count > THIN) break;
+                        done = SENT;
+                        ++number;
+                        auto own = [&](int q) {
+                            return quads ? static_cast<int>(thin_begin[to][q]) & VERTEX : queue[tail - count + q];
+                        };
+                        for (int q = threadIdx.x; q < count; q += THREADS)
+                            for (int gpu = 0; gpu < peers.size; ++gpu)
+                                if (gpu != peers.rank) put_numbered(list_of(gpu, peers.rank) + q, number, own(q));
+                        if (warp == 0) send_mail(peers, number, count);
+                        if (!wait(count)) {
+                            if (threadIdx.x == 0) control->lost = 1;
+                            break;
+                        }
+                        unsigned as_bitmap = 0;
+                        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu] & AS_BITMAP;
+                        const int all = found_by_all();
+                        if (as_bitmap || all > THIN) break;
+                        const bool came = each_listed(warp * 32, THREADS, [&](int i, int v) {
+                            int degree = 0;
+                            if (v >= 0) {
+                                const Offset begin = out_indptr[v], end = out_indptr[v + 1];
+                                const int place = count + i;
+                                degree = end - begin <= THIN_EDGES ? static_cast<int>(end - begin) : THIN_EDGES + 1;
+                                if (quads) {
+                                    const int word = with_parts(v, degree);
+                                    thin_begin[to][place] = word;
+                                    put_rest(word, to, slot);
+                                } else {
+                                    thin_begin[to][place] = begin, thin_end[to][place] = end;
+                                    queue[tail + place - count] = v;
+                                }
+                            }
+                            degree = quads ? 0 : __reduce_add_sync(ALL, min(degree, THIN_EDGES + 1));
+                            if (lane == 0 && degree) atomicAdd(&thin_edges[slot], degree);
+                        });
+                        done = MERGED;
+                        if (__syncthreads_or(!came)) {
+                            if (threadIdx.x == 0) control->lost = 1;
+                            break;
+                        }
+                        tail += all - count;
+                        count = all;
+                        coming_edges = thin_edges[slot];
+                    }
                 }
                 for (int q = threadIdx.x; quads && q < min(count, THIN); q += THREADS)
                     queue[tail - count + q] = static_cast<int>(thin_begin[level % 2][q]) & VERTEX;
@@ -430,11 +591,18 @@ __global__ void __launch_bounds__(THREADS, 1)
                     result->edges = !quads ? coming_edges : coming_edges > THIN ? THIN_EDGES + 1 : 4 * count;  // about
                     result->level = level;
                     result->tail = tail;
+                    result->exchange = done;
                 }
             }
             const Phase ran = end_phase();
             count = ran.count;
             edges = ran.edges;
+            if constexpr (Several) {
+                done = ran.exchange;
+                if (blockIdx.x != 0) number += ran.level - level - (done == UNSENT);
+                first_wait = false;
+                lost = __ldcg(&control->lost);
+            }
             level = ran.level;
             tail = ran.tail;
             have_bitmap = false;
@@ -506,19 +674,24 @@ __global__ void __launch_bounds__(THREADS, 1)
             ++level;
         }
         if constexpr (Several) {
-            exchange();
+            if (done != MERGED && !lost) exchange(done);
             continue;
         }
         if (!whole) break;  // the others' part of the frontier must come first
     }
 
     if constexpr (Several) {
-        if (frontier != start_frontier)
+        if (!have_bitmap) {
+            for (int w = thread; w < words; w += threads) start_frontier[w] = 0;
+            grid_barrier(&control->arrived);
+            for (int q = tail - count + thread; q < tail; q += threads) set_bit(start_frontier, queue[q]);
+        } else if (frontier != start_frontier) {
             for (int w = thread; w < words; w += threads) start_frontier[w] = frontier[w];
+        }
         if (thread == 0) {
             control->level = level;
             control->phase = phase;
-            control->lost = lost;
+            peers.spaces[peers.rank][PEERS_MADE] = number;
         }
         return;
     }

@@ -1,28 +1,34 @@
-// What the GPUs of a host share, and the barrier across them within a kernel.
+// What the GPUs of a host share, and how they exchange messages and lists from within a kernel.
 //
-// Each GPU has one shared space, which all others have opened: a header, then arrays. A table in its own memory tells a
-// kernel where the spaces are. At a barrier a GPU writes the barrier's number into the space of every other (release at
-// system scope), and waits until every other has written it into its own (acquire at system scope). What any thread of
-// a GPU wrote before, to whichever memory, is then seen by all threads of the others.
+// Each GPU has one shared space, which all others have opened. A table in its own memory tells a kernel where the spaces
+// are. A space begins with a header, in which each other GPU has two words of 64 bits, its mail; arrays of the kernel's
+// own follow. A mail is the number of the exchange in the upper half, and a word in the lower. Exchange number k uses
+// the first mail if k is even and the second if it is odd, and so do the arrays. A GPU sends mail number k + 1 only once
+// it has read what came with mail number k, and waits for mail number k + 1 of all others before it writes anything
+// with number k + 2. So nothing is overwritten before it is read, and no other barrier is needed.
+//
+// An entry of a list has the number of its exchange in its upper half, too. So the reader sees by itself whether it has
+// arrived, and the writer needs no fence (the protocol "LL" of NCCL). For arrays without such numbers the writer makes
+// a fence at system scope before its mail, and the reader one behind it.
 //
 // No wait is without an end. A GPU that waits reads a word of the host's memory, which the host sets to end a call, and
-// looks at the clock, which ends the wait where there is no host any more. Then the header says that the wait failed,
-// all blocks learn it behind the barrier, and no later barrier waits. All GPUs must make the same barriers.
-//
-// Needs grid.cuh, and a cooperative launch.
+// looks at the clock, which ends the wait where there is no host any more. All GPUs must make the same exchanges.
 
-constexpr int PEERS_FLAG_WORDS = 32;   // a line of cache for each GPU's flag
-constexpr int PEERS_NUMBER = 1000;     // word of the header: barriers made so far
-constexpr int PEERS_FAILED = 1001;     // word of the header: whether a wait was ended
-constexpr int PEERS_HEADER = 1024;     // words
+constexpr int MOST_PEERS = 8;
+constexpr int PEERS_MAIL = 16;                                          // words of 64 bits between two mails: a line
+constexpr int PEERS_MADE = 2 * MOST_PEERS * PEERS_MAIL;                 // the number of exchanges made so far
+constexpr int PEERS_HEADER = PEERS_MADE + PEERS_MAIL;                   // words of 64 bits
 
 struct Peers {
     unsigned long long rank, size;
-    const volatile unsigned* abort;    // in the host's memory
-    unsigned long long nanoseconds;    // that a barrier may take
-    unsigned* spaces[8];
+    const volatile unsigned* abort;             // in the host's memory
+    unsigned long long patience, first_patience;  // nanoseconds that a wait may take, and the first one of a launch
+    unsigned long long* spaces[MOST_PEERS];
 
-    __device__ __forceinline__ unsigned* data(int gpu) const { return spaces[gpu] + PEERS_HEADER; }
+    __device__ __forceinline__ unsigned long long* data(int gpu) const { return spaces[gpu] + PEERS_HEADER; }
+    __device__ __forceinline__ unsigned long long* mail(int of, int from, unsigned number) const {
+        return spaces[of] + ((number & 1) * MOST_PEERS + from) * PEERS_MAIL;
+    }
 };
 
 __device__ __forceinline__ unsigned long long nanoseconds_now() {
@@ -31,31 +37,30 @@ __device__ __forceinline__ unsigned long long nanoseconds_now() {
     return now;
 }
 
-// Wait for all blocks of all GPUs. Return whether all came.
-__device__ __forceinline__ bool peer_barrier(const Peers* peers, unsigned* arrived) {
-    unsigned* const own = peers->spaces[peers->rank];
-    grid_barrier(arrived);
-    if (blockIdx.x == 0 && threadIdx.x < 32) {
-        const int other = threadIdx.x;
-        const unsigned number = own[PEERS_NUMBER] + 1;
-        bool failed = own[PEERS_FAILED];
-        if (other < peers->size && other != peers->rank) {
-            unsigned* const there = peers->spaces[other] + peers->rank * PEERS_FLAG_WORDS;
-            const unsigned* const here = own + other * PEERS_FLAG_WORDS;
-            __threadfence_system();
-            asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(there), "r"(number) : "memory");
-            const unsigned long long start = nanoseconds_now();
-            for (unsigned look = 1; !failed; ++look) {
-                unsigned seen;
-                asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(seen) : "l"(here) : "memory");
-                if (static_cast<int>(seen - number) >= 0) break;
-                if (look % 64 == 0) failed = *peers->abort || nanoseconds_now() - start > peers->nanoseconds;
-            }
-        }
-        failed = __any_sync(0xffffffffu, failed);
-        if (threadIdx.x == 0) own[PEERS_NUMBER] = number, own[PEERS_FAILED] = failed;
-        __threadfence_system();
+__device__ __forceinline__ void put_numbered(unsigned long long* to, unsigned number, unsigned word) {
+    const unsigned long long both = static_cast<unsigned long long>(number) << 32 | word;
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(both) : "memory");
+}
+
+// Wait until `from` has the number, and set the word. Return whether it came.
+__device__ __forceinline__ bool get_numbered(const Peers& peers, const unsigned long long* from, unsigned number,
+                                             unsigned long long patience, unsigned& word) {
+    unsigned long long start = 0;
+    for (unsigned look = 1;; ++look) {
+        unsigned long long both;
+        asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(both) : "l"(from) : "memory");
+        word = static_cast<unsigned>(both);
+        if (static_cast<unsigned>(both >> 32) == number) return true;
+        if (look % 64) continue;
+        if (*peers.abort) return false;
+        const unsigned long long now = nanoseconds_now();
+        if (!start) start = now;
+        if (now - start > patience) return false;
     }
-    grid_barrier(arrived);
-    return !__ldcg(own + PEERS_FAILED);
+}
+
+// Send all others a word; by the first lanes of one warp.
+__device__ __forceinline__ void send_mail(const Peers& peers, unsigned number, unsigned word) {
+    const int other = threadIdx.x % 32;
+    if (other < peers.size && other != peers.rank) put_numbered(peers.mail(other, peers.rank, number), number, word);
 }

@@ -10,15 +10,15 @@ import numpy as np
 from .base import Array
 from .cuda import cupy
 
-#: Words of the header of a shared space, and the most GPUs, as in ``kernels/peers.cuh``.
-HEADER_WORDS, MOST_PEERS = 1024, 8
+#: Words of 32 bits of the header of a shared space, and the most GPUs, as in ``kernels/peers.cuh``.
+HEADER_WORDS, MOST_PEERS = 2 * (2 * 8 + 1) * 16, 8
 
 #: Bytes of a handle by which another process opens a space.
 HANDLE_BYTES = 64
 
-#: Nanoseconds after which a kernel gives up waiting for another GPU whatever the host says. GPUs begin a call as far
-#: apart as their loads of it are.
-PATIENCE_NS = 100 * 10**9
+#: Nanoseconds that a kernel waits for another GPU whatever the host says: once it has heard from it, and at first. GPUs
+#: begin a call as far apart as their loads of it are.
+PATIENCE_NS, FIRST_PATIENCE_NS = 5 * 10**9, 100 * 10**9
 
 #: Spaces are of this many bytes or a multiple. A handle opens the whole allocation, of which a smaller one is a part.
 _UNIT = 2 << 20
@@ -34,8 +34,8 @@ class PeerMemory:
     ----------
     words : int
         Words of 32 bits of the space, beside its header.
-    patience : int
-        Nanoseconds that a barrier within a kernel may take.
+    patience, first_patience : int
+        Nanoseconds that a kernel waits for another GPU, and waits for it at first.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class PeerMemory:
         Where the spaces are, for kernels; None until `open` has succeeded.
     """
 
-    def __init__(self, words: int, patience: int = PATIENCE_NS) -> None:
+    def __init__(self, words: int, patience: int = PATIENCE_NS, first_patience: int = FIRST_PATIENCE_NS) -> None:
         xp = cupy()
         self.words = words
         self.table: Array | None = None
@@ -58,7 +58,7 @@ class PeerMemory:
         self._stop = xp.cuda.PinnedMemory(4)
         self._word = np.frombuffer(xp.cuda.PinnedMemoryPointer(self._stop, 0), np.uint32, 1)
         self._word[0] = 0
-        self._patience = patience
+        self._patience = patience, first_patience
         self._opened: list[int] = []
         self.handle: bytes = xp.cuda.runtime.ipcGetMemHandle(self._memory.ptr)
         self.close = weakref.finalize(self, _close, xp.cuda.Device().id, self._opened)
@@ -76,11 +76,18 @@ class PeerMemory:
             except xp.cuda.runtime.CUDARuntimeError:  # no link between the GPUs, or another container
                 return False
             self._opened.append(places[-1])
-        self.table = self._table(places, rank)
+        self.table = self.table_of(places, rank)
         return True
 
-    def _table(self, places: Sequence[int], rank: int) -> Array:
-        entries = [rank, len(places), self._stop.ptr, self._patience, *places]
+    @property
+    def address(self) -> int:
+        """Where the own space begins."""
+        place: int = self._memory.ptr
+        return place
+
+    def table_of(self, places: Sequence[int], rank: int) -> Array:
+        """Return the table of spaces at these places, the own one at `rank`."""
+        entries = [rank, len(places), self._stop.ptr, *self._patience, *places, *[0] * (MOST_PEERS - len(places))]
         return cupy().asarray(np.array(entries, np.uint64))
 
     def stop(self) -> None:

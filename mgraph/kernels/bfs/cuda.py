@@ -8,7 +8,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency, HubBuffers
-from .ops import SearchArrays, SearchEdges
+from .ops import Meeting, SearchArrays, SearchEdges
 
 SOURCE = "bfs.cu"
 INSTANCES = (
@@ -34,6 +34,9 @@ METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 #: As in the source: vertices with at least this many edges are hubs.
 _HUB = 512
 _THREADS = 1024
+
+#: The least entries of a list that a shard sends another.
+_ROOM = 2048
 
 #: Blocks per multiprocessor that search the parents of hubs.
 _PARENTING = 4
@@ -64,6 +67,12 @@ def _levels(indptr: Array, tree: bool, several: bool) -> str:
 def compile_ahead(indptr: Array, tree: bool, several: bool) -> None:
     """Begin to compile `levels`, which takes longest."""
     devices.compile_ahead(SOURCE, _levels(indptr, tree, several), cooperative=True)
+
+
+def shared_words(n: int, shards: int) -> int:
+    """Return the words of 32 bits that each shard shares with the others: two sets of lists, and two bitmaps."""
+    words = -(-n // 32)
+    return 2 * shards * 2 * max(_ROOM, words // 8) + 2 * (-(-words // 4) * 4)
 
 
 def fill(numbers: Array, value: int) -> None:
@@ -114,17 +123,17 @@ def levels(
     method: int,
     shard: int,
     listed: bool,
-    peers: Array | None = None,
+    meeting: Meeting | None = None,
 ) -> None:
     """Run up to `limit` levels of the search for the shard's vertices, in one launch."""
     *lists_of_edges, heads, quads = edges
     first, last, distances, parents, *state = arrays
-    kernel = cuda_function(SOURCE, _levels(edges.out_indptr, parents.size > 0, peers is not None), cooperative=True)
+    kernel = cuda_function(SOURCE, _levels(edges.out_indptr, parents.size > 0, meeting is not None), cooperative=True)
     arguments = (
         *(*lists_of_edges, _there(heads), _there(quads)),
         *(np.int32(len(distances)), np.int32(first), np.int32(last), distances, _there(parents), *state),
         *(np.int32(min(limit, 2**31 - 1)), np.int32(method), *map(np.int32, arrays.lists.shape)),
-        *(np.int32(shard), np.bool_(listed), np.uintp(0) if peers is None else peers),
+        *(np.int32(shard), np.bool_(listed), *(meeting or (np.uintp(0), np.uintp(0)))),
     )
     kernel((cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
 

@@ -65,6 +65,11 @@ def quads(xp, indptr, indices):
     return xp.empty((0, 4), np.int32)
 
 
+def shared_words(n, shards):
+    """Return 0: shards meet between launches."""
+    return 0
+
+
 def compile_ahead(indptr, tree, several):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
@@ -97,7 +102,7 @@ def heads(in_indptr, in_indices, out_indptr, head):
         head[own] = best
 
 
-def levels(edges, arrays, limit, method, shard, listed, peers=None):
+def levels(edges, arrays, limit, method, shard, listed, meeting=None):
     """Run up to `limit` levels of the search for the shard's vertices."""
     out_indptr, out_indices, in_indptr, in_indices, heads, _ = edges
     first, last, distances, parents, visited, frontier, found, queue, _, lists, control = arrays

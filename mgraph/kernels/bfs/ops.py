@@ -68,6 +68,21 @@ class SearchArrays(NamedTuple):
     control: Array
 
 
+class Meeting(NamedTuple):
+    """Where shards on GPUs of a host exchange frontiers within a launch.
+
+    Attributes
+    ----------
+    table : array of uint64
+        As `mgraph.runtime.communicator.Communicator.peers` returns it, of `shared_words` or more.
+    ranges : array of int32, shape (shards + 1,)
+        The first vertex of each shard, and the end of the last one.
+    """
+
+    table: Array
+    ranges: Array
+
+
 class Operations(Protocol):
     """The operations of both twins. A bitmap is uint32; vertex v is bit v % 32 of word v // 32.
 
@@ -101,6 +116,10 @@ class Operations(Protocol):
 
         `tree`: with parents; `several`: for shards that meet within the launch.
         """
+        ...
+
+    def shared_words(self, n: int, shards: int) -> int:
+        """Return the words of 32 bits of the memory that each of several shards shares with the others."""
         ...
 
     def fill(self, numbers: Array, value: int) -> None:
@@ -140,7 +159,7 @@ class Operations(Protocol):
         method: int,
         shard: int,
         listed: bool,
-        peers: Array | None = None,
+        meeting: Meeting | None = None,
     ) -> None:
         """Run up to `limit` levels of the search for the shard's vertices.
 
@@ -154,16 +173,15 @@ class Operations(Protocol):
         arrays : SearchArrays
             The state of the search.
         limit : int
-            The most levels to run; a shard that is one of several runs one, unless there are `peers`.
+            The most levels to run; a shard that is one of several runs one, unless there is a `meeting`.
         method : int
             A number of `METHODS`.
         shard : int
             This shard's number.
         listed : bool
             Whether to start from the shards' lists rather than the bitmap.
-        peers : array of uint64, optional
-            The table of the memory that GPUs share, ``2 * len(frontier)`` words or more each. They exchange frontiers
-            within the launch, and the whole frontier is left in the bitmap.
+        meeting : Meeting, optional
+            Where GPUs exchange frontiers within the launch. Then the whole frontier is left in the bitmap.
         """
         ...
 

@@ -1,0 +1,111 @@
+"""Memory that GPUs share: mail and lists arrive, and no kernel waits for ever for another one.
+
+Two launches on one GPU stand for two GPUs, each with half a chance to run first.
+"""
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mgraph import device
+from mgraph.device.peers import PeerMemory
+
+pytestmark = pytest.mark.gpu
+
+SOURCE = r"""
+#include "peers.cuh"
+
+// Send a word and a list to all others in each round, and check theirs. out = the rounds, whether a wait ended, and
+// whether all was right.
+extern "C" __global__ void rounds(const Peers* table, unsigned most, int length, unsigned* out) {
+    const Peers peers = *table;
+    unsigned number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
+    auto list = [&](int of, int from) { return peers.data(of) + ((number & 1) * peers.size + from) * length; };
+    bool lost = false, right = true;
+    unsigned done = 0;
+    for (; done < most && !lost && right; ++done) {
+        ++number;
+        for (int gpu = 0; gpu < peers.size; ++gpu)
+            for (int i = threadIdx.x; gpu != peers.rank && i < length; i += blockDim.x)
+                put_numbered(list(gpu, peers.rank) + i, number, peers.rank * 1000 + i + done);
+        if (threadIdx.x < 32) send_mail(peers, number, peers.rank * 7 + done);
+        bool failed = false, wrong = false;
+        for (int gpu = 0; gpu < peers.size; ++gpu) {
+            if (gpu == peers.rank) continue;
+            unsigned word;
+            failed |= !get_numbered(peers, peers.mail(peers.rank, gpu, number), number, peers.patience, word);
+            wrong |= word != gpu * 7 + done;
+            for (int i = threadIdx.x; !failed && i < length; i += blockDim.x) {
+                failed |= !get_numbered(peers, list(peers.rank, gpu) + i, number, peers.patience, word);
+                wrong |= word != gpu * 1000 + i + done;
+            }
+        }
+        lost = __syncthreads_or(failed);
+        right = !__syncthreads_or(wrong && !lost);
+    }
+    if (threadIdx.x == 0) {
+        out[0] = done, out[1] = lost, out[2] = right;
+        peers.spaces[peers.rank][PEERS_MADE] = number;
+    }
+}
+"""
+
+LENGTH = 300
+
+
+@pytest.fixture
+def rounds():
+    """The kernel."""
+    xp = device.find("cuda").xp
+    folder = Path(__file__).parents[1] / "kernels"
+    return xp.RawModule(code=SOURCE, options=("-std=c++17", f"-I{folder}")).get_function("rounds")
+
+
+def spaces(count, **patience):
+    """Spaces of one process, which needs no handles."""
+    made = [PeerMemory(2 * count * LENGTH * 2, **patience) for _ in range(count)]
+    for rank, space in enumerate(made):
+        space.table = space.table_of([other.address for other in made], rank)
+    return made
+
+
+def launched(rounds, space, most):
+    """Launch the kernel in a stream of its own; return what it writes, and the stream."""
+    xp = device.find("cuda").xp
+    out, stream = xp.full(3, 77, np.uint32), xp.cuda.Stream(non_blocking=True)
+    xp.cuda.Device().synchronize()
+    with stream:
+        rounds((1,), (256,), (space.table, np.uint32(most), np.int32(LENGTH), out))
+    return out, stream
+
+
+def ended(launches):
+    for _, stream in launches:
+        stream.synchronize()
+    return [out.get().tolist() for out, _ in launches]
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_all_that_is_sent_arrives(rounds, count):
+    made = spaces(count)
+    for most in (1, 2000, 5):  # the numbers go on from launch to launch
+        assert ended([launched(rounds, space, most) for space in made]) == [[most, 0, 1]] * count
+
+
+def test_a_wait_ends_by_the_clock(rounds):
+    alone, _ = spaces(2, patience=50 * 10**6)
+    begun = time.monotonic()
+    assert ended([launched(rounds, alone, 9)]) == [[1, 1, 1]]
+    assert 0.04 < time.monotonic() - begun < 5
+
+
+def test_a_wait_ends_by_the_host(rounds):
+    alone, _ = spaces(2, patience=60 * 10**9)
+    launch = launched(rounds, alone, 9)
+    threading.Timer(0.2, alone.stop).start()
+    begun = time.monotonic()
+    assert ended([launch]) == [[1, 1, 1]]
+    assert time.monotonic() - begun < 10
