@@ -72,40 +72,43 @@ def spaces(count, **patience):
     return made
 
 
-def launched(rounds, space, most):
-    """Launch the kernel in a stream of its own; return what it writes, and the stream."""
+def begun(rounds, made, most):
+    """Launch the kernel for each space, in a stream of its own; return what they write, and the streams."""
     xp = device.find("cuda").xp
-    out, stream = xp.full(3, 77, np.uint32), xp.cuda.Stream(non_blocking=True)
-    xp.cuda.Device().synchronize()
-    with stream:
-        rounds((1,), (256,), (space.table, np.uint32(most), np.int32(LENGTH), out))
-    return out, stream
+    outs = [xp.full(3, 77, np.uint32) for _ in made]
+    streams = [xp.cuda.Stream(non_blocking=True) for _ in made]
+    xp.cuda.Device().synchronize()  # which would wait for a launch
+    for space, out, stream in zip(made, outs, streams, strict=True):
+        with stream:
+            rounds((1,), (256,), (space.table, np.uint32(most), np.int32(LENGTH), out))
+    return outs, streams
 
 
 def ended(launches):
-    for _, stream in launches:
+    outs, streams = launches
+    for stream in streams:
         stream.synchronize()
-    return [out.get().tolist() for out, _ in launches]
+    return [out.get().tolist() for out in outs]
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
 def test_all_that_is_sent_arrives(rounds, count):
     made = spaces(count)
     for most in (1, 2000, 5):  # the numbers go on from launch to launch
-        assert ended([launched(rounds, space, most) for space in made]) == [[most, 0, 1]] * count
+        assert ended(begun(rounds, made, most)) == [[most, 0, 1]] * count
 
 
 def test_a_wait_ends_by_the_clock(rounds):
     alone, _ = spaces(2, patience=50 * 10**6)
-    begun = time.monotonic()
-    assert ended([launched(rounds, alone, 9)]) == [[1, 1, 1]]
-    assert 0.04 < time.monotonic() - begun < 5
+    start = time.monotonic()
+    assert ended(begun(rounds, [alone], 9)) == [[1, 1, 1]]
+    assert 0.04 < time.monotonic() - start < 5
 
 
 def test_a_wait_ends_by_the_host(rounds):
     alone, _ = spaces(2, patience=60 * 10**9)
-    launch = launched(rounds, alone, 9)
+    launches = begun(rounds, [alone], 9)
     threading.Timer(0.2, alone.stop).start()
-    begun = time.monotonic()
-    assert ended([launch]) == [[1, 1, 1]]
-    assert time.monotonic() - begun < 10
+    start = time.monotonic()
+    assert ended(launches) == [[1, 1, 1]]
+    assert time.monotonic() - start < 10
