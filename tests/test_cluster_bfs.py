@@ -170,9 +170,12 @@ def test_a_thin_level_sends_a_list(client, monkeypatch):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("vertices", [0, 1, 100])
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_same_as_direct_on_gpus(workers, vertices, monkeypatch):
+@pytest.mark.parametrize("workers, apart", [(1, False), (2, False), (2, True)])
+def test_the_same_as_direct_on_gpus(workers, apart, vertices, monkeypatch):
+    """GPUs `apart` do not reach each other's memory, so that each level is a launch."""
     always_listed(monkeypatch, vertices)
+    if apart:
+        monkeypatch.setenv("NCCL_P2P_DISABLE", "1")
     if workers > gpu_count():
         pytest.skip(f"needs {workers} GPUs")
     with local_client(workers, "cuda") as client:

@@ -12,7 +12,7 @@ from .diagnosis import gpu_problem
 from .host import HostDevice
 from .lookup import find, imported, of
 from .memory import allocating, check_free_memory, host_reading
-from .peers import HANDLE_BYTES, MOST_PEERS, PeerMemory
+from .peers import HANDLE_BYTES, MOST_PEERS, PeerMemory, shared_bytes
 from .profile import Recorder
 from .rows import SLOTS, RowStream, rows_at
 from .transfer import all_on, to_host, zeroed
@@ -53,6 +53,7 @@ __all__ = [
     "nccl",
     "of",
     "rows_at",
+    "shared_bytes",
     "staged_parts",
     "to_host",
     "without_tiny",

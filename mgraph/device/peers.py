@@ -27,6 +27,11 @@ _UNIT = 2 << 20
 _LAZY = 1
 
 
+def shared_bytes(words: int) -> int:
+    """Return the bytes of a space with so many words of 32 bits beside its header."""
+    return -(-4 * (HEADER_WORDS + words) // _UNIT) * _UNIT
+
+
 class PeerMemory:
     """A space of the current GPU that others open, and theirs.
 
@@ -51,7 +56,7 @@ class PeerMemory:
         xp = cupy()
         self.words = words
         self.table: Array | None = None
-        size = -(-4 * (HEADER_WORDS + words) // _UNIT) * _UNIT
+        size = shared_bytes(words)
         # An allocation of its own, not of a pool: who has the handle reaches all of it.
         self._memory = xp.cuda.Memory(size)
         xp.cuda.runtime.memset(self._memory.ptr, 0, size)

@@ -6,6 +6,8 @@ for the host. CPU workers communicate through Dask (`mgraph.runtime.dask.comm`).
 same order.
 """
 
+import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +17,8 @@ import numpy as np
 from .. import device as devices
 from ..arrays import Array
 from ..errors import MgraphError
+
+_log = logging.getLogger(__name__)
 
 #: Says on which host a process runs, whatever its container.
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -154,7 +158,7 @@ class Nccl:
         self._comm = self._nccl.NcclCommunicator(size, identity, rank)
         self.aborted = False
         self._peers: devices.PeerMemory | None = None
-        self._meets = size <= devices.MOST_PEERS
+        self._meets = size <= devices.MOST_PEERS and os.environ.get("NCCL_P2P_DISABLE") != "1"
 
     @staticmethod
     def unique_id() -> bytes:
@@ -190,7 +194,11 @@ class Nccl:
         together = all(each[devices.HANDLE_BYTES :] == host for each in cards) and host.strip(b"\0") != b""
         opened = together and own.open([each[: devices.HANDLE_BYTES] for each in cards], self.rank)
         if self._agree(opened):
+            _log.info(
+                "%d GPUs exchange data within kernels, through %d bytes of shared memory each", self.size, 4 * words
+            )
             return own
+        _log.info("%d GPUs exchange data by NCCL: not all of them reach the memory of the others", self.size)
         own.close()
         self._agree(True)
         return None

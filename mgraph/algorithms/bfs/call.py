@@ -120,7 +120,7 @@ def bfs(
     asked = GraphCall(graph, run)
     method, place = asked.method("bfs", method, searches.METHODS), asked.place
     quads = None
-    if place is not None and searches.prepared_for(method, graph.n, graph.m, 1) == "quads":
+    if place is not None and searches.prepared_for(method, graph.n, graph.m) == "quads":
         quads = graph.kept("quads needed", place, lambda: _quads_needed(graph, place))
     plan = asked.planned(
         searches.planned,

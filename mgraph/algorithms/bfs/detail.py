@@ -26,6 +26,8 @@ class SearchDetail(Detail):
     tree : bool
         Whether the search writes predecessors as it goes: any on a shortest path. Otherwise they are found from the
         distances, if they are wanted.
+    meets : bool
+        Whether shards on GPUs of one host run all levels in one launch, if these reach each other's memory.
     """
 
     until: ClassVar[str] = "as many as the graph has levels"
@@ -35,6 +37,7 @@ class SearchDetail(Detail):
     by_source: bool = True
     prepared: str | None = None
     tree: bool = False
+    meets: bool = False
 
     def result(self, plan: Plan) -> str:
         """Return the names and types of the results, and which predecessors they are if not the least."""
@@ -42,6 +45,8 @@ class SearchDetail(Detail):
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""
+        if self.meets:
+            yield "exchanged: within the launch, if the GPUs of one host reach each other's memory, else by NCCL"
         if self.listed:
             yield f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap"
         yield from super().lines(plan)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import device as devices
 from ...arguments import checked_choice
 from ...dtypes import offset_type
 from ...kernels import bfs as bfs_kernels
@@ -45,6 +46,10 @@ _BEYOND_CACHE, _SLOWER = 1 << 28, 1.45
 #: Levels of such a graph that several GPUs launch, those in vain at the end included, and what a launch takes there.
 _LAUNCHED, _LAUNCH = 12, 15e-6
 
+#: Seconds of a level of GPUs that meet within a launch, thin or wide, and the levels of a graph of high degree:
+#: measured on two H200s.
+_THIN_LEVEL, _WIDE_LEVEL, _LEVELS = 4.5e-6, 20e-6, 8
+
 #: Edges that a search reads if it only pulls, as a multiple of all: in its first two levels nearly all of them.
 _PULLS = 2.5
 
@@ -70,15 +75,14 @@ METHODS = (*FUSED, ASYNCHRONOUS, *BY_LEVEL)
 DEPTH = 20
 
 
-def prepared_for(method: str, n: int, m: int, shards: int) -> str | None:
+def prepared_for(method: str, n: int, m: int) -> str | None:
     """Return what a search prepares once for a graph, as in `SearchDetail`.
 
-    Heads speed up pulling in graphs of high degree. Quads speed up thin levels in graphs of low degree; they pay only
-    if a launch runs many levels.
+    Heads speed up pulling in graphs of high degree. Quads speed up thin levels in graphs of low degree.
     """
     if m >= _HEADS_FROM * n:
         return "heads" if method in ("auto", "hybrid", "pull") else None
-    return "quads" if method in ("auto", "hybrid", "frontier") and shards == 1 else None
+    return "quads" if method in ("auto", "hybrid", "frontier") else None
 
 
 @remembered
@@ -123,13 +127,14 @@ def planned(
         check_method(method, bfs_by_level_kernels.of_kind(kind).METHODS)
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
-    prepared = prepared_for(method, n, m, len(specs))
+    prepared = prepared_for(method, n, m)
     if quads is None:
         quads = n if kind == "cuda" else 0
     offset, sizes = offset_type(m).itemsize, (listed, prepared, quads, len(specs))
     memory = _Memory(n, offset, kind, method, predecessors, tree, shared, *sizes)
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, memory.peak)
-    predicted = _predicted(n, m, specs, method, shape, max(edges))
+    together = meets(kind, len(specs)) and network is None
+    predicted = _predicted(n, m, specs, method, shape, max(edges), together)
     levels = _exchanged(n, len(specs), listed, predicted.depth)
     between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
     rest = predicted.depth * predicted.per_level + (between.seconds if between else 0)
@@ -146,7 +151,9 @@ def planned(
         span=span or span_of(predicted.level),
         peak_bytes=peaks,
         seconds=predicted.reads + rest,
-        detail=SearchDetail(listed, *_lists(method, predecessors), prepared, tree, traffic=between),
+        detail=SearchDetail(
+            *(listed, *_lists(method, predecessors), prepared, tree, together and not level_by_level), traffic=between
+        ),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
         ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, memory.of_pulling)
@@ -202,13 +209,21 @@ class _Memory(NamedTuple):
         if not self.shared:
             lists += own_edges * 4 + (self.n + 1) * self.offset
         once = {"heads": 4 * own, "quads": 16 * self.quads, None: 0}[self.prepared]
-        return lists + 8 * self.n + _bitmaps(self.n, own) + hubs + 4 * self.shards * (1 + self.listed) + once + found
+        rest = hubs + 4 * self.shards * (1 + self.listed) + once + found
+        return lists + 8 * self.n + _bitmaps(self.n, own) + rest + self._shared()
 
     def of_pulling(self, own: int, own_edges: int) -> int:
         """Return the peak bytes of a shard that only pulls: with the edges by target alone."""
         hubs, found = self._hubs(own, own_edges)
         lists = own_edges * 4 + (own + 1) * self.offset
-        return lists + 4 * self.n + _bitmaps(self.n, own) + hubs + 4 * self.shards + found
+        return lists + 4 * self.n + _bitmaps(self.n, own) + hubs + 4 * self.shards + found + self._shared()
+
+    def _shared(self) -> int:
+        """Return the bytes of the memory that a GPU shares with the others of its host."""
+        if not meets(self.kind, self.shards):
+            return 0
+        words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n, self.shards)
+        return devices.shared_bytes(words)
 
     def _hubs(self, own: int, own_edges: int) -> tuple[int, int]:
         """Return the bytes of the list of hubs, and those of predecessors with a list of their own."""
@@ -223,7 +238,7 @@ def _by_pulling(made: Plan, ranges: Ranges, peaks: tuple[int, ...], rest: float)
     """
     specs = made.devices
     reads = _PULLS * made.m / (rates_of(specs[0]).search * len(specs))
-    detail = SearchDetail(0, True, False, None, made.detail.tree, traffic=made.detail.traffic)
+    detail = SearchDetail(0, True, False, None, made.detail.tree, made.detail.meets, traffic=made.detail.traffic)
     return replace(made, method="pull", ranges=ranges, peak_bytes=peaks, seconds=reads + rest, detail=detail)
 
 
@@ -257,18 +272,27 @@ class _Predicted(NamedTuple):
     level: float
 
 
-def _predicted(n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, shape: Shape, most: int) -> _Predicted:
-    """Predict what a search takes; a shard has at most `most` edges."""
+def meets(kind: str, shards: int) -> bool:
+    """Return whether shards meet within a launch, if their GPUs are of one host and reach each other's memory."""
+    return kind == "cuda" and 1 < shards <= devices.MOST_PEERS
+
+
+def _predicted(
+    n: int, m: int, specs: tuple[DeviceSpec, ...], method: str, shape: Shape, most: int, together: bool
+) -> _Predicted:
+    """Predict what a search takes; a shard has at most `most` edges. `together`: within one launch of several GPUs."""
     kind, rates = specs[0].kind, rates_of(specs[0])
     per_level = EXCHANGE["solo" if len(specs) == 1 else kind] + (5e-6 if kind == "cuda" else 1e-6)
+    if together:
+        per_level = _THIN_LEVEL
     depth = shape.levels if kind == "cpu" or len(specs) > 1 else DEPTH
     few = method in ("auto", "hybrid") and m >= _HEADS_FROM * n
     looked = _LOOKS[kind] * n if few else m
     if few and kind == "cuda":
         looked *= _SLOWER if n >= _BEYOND_CACHE else 1
         if len(specs) > 1:
-            depth = _LAUNCHED
-            per_level = EXCHANGE[kind] + _LAUNCH + n / 8 / rates.link
+            depth = _LEVELS if together else _LAUNCHED
+            per_level = (_WIDE_LEVEL if together else EXCHANGE[kind] + _LAUNCH) + n / 8 / rates.link
     if method in BY_LEVEL:
         return _predicted_by_level(n, specs[0], method, shape, most, depth, per_level)
     if kind == "cpu" and method == "pull":  # each level reads all vertices that are not yet reached
