@@ -287,7 +287,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         count_frontier();
     }
 
-    while (level < stop && count > 0 && !lost) {
+    while (level < stop && count > 0 && !(Several && lost)) {
         auto heavy = [&]() { return edges > static_cast<unsigned long long>(out_indptr[n]) / PULL_SHARE; };
         int done = UNSENT;
         bool pull = method == PULL;
@@ -419,7 +419,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     for (int i = threadIdx.x; i < HISTORY; i += THREADS) history[i] = -1;
                     __syncthreads();
                 }
-                done = MERGED;
+                if constexpr (Several) done = MERGED;
                 while (level < stop && count > 0 && count <= THIN && coming_edges <= (quads ? THIN : THIN_EDGES)) {
                     const int from = level % 2, to = from ^ 1, slot = level % 3;
                     const int* const thin_queue = queue + tail - count;  // the frontier, if there are no quads
@@ -591,7 +591,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                     result->edges = !quads ? coming_edges : coming_edges > THIN ? THIN_EDGES + 1 : 4 * count;  // about
                     result->level = level;
                     result->tail = tail;
-                    result->exchange = done;
+                    if constexpr (Several) result->exchange = done;
                 }
             }
             const Phase ran = end_phase();

@@ -64,3 +64,11 @@ __device__ __forceinline__ void send_mail(const Peers& peers, unsigned number, u
     const int other = threadIdx.x % 32;
     if (other < peers.size && other != peers.rank) put_numbered(peers.mail(other, peers.rank, number), number, word);
 }
+
+// Send all others some words, at most PEERS_MAIL, which are in shared memory; by one warp.
+__device__ __forceinline__ void send_mail(const Peers& peers, unsigned number, const unsigned* words, int count) {
+    for (int i = threadIdx.x % 32; i < peers.size * count; i += 32) {
+        const int other = i / count, word = i % count;
+        if (other != peers.rank) put_numbered(peers.mail(other, peers.rank, number) + word, number, words[word]);
+    }
+}

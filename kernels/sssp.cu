@@ -14,7 +14,9 @@
 // share a search. Between rounds they exchange the vertices that fell, as lists or as the distances of all vertices.
 //
 // Or shards run `piles`, each over the edges into its own vertices, and exchange distances after many rounds: `join`
-// takes over what the others found.
+// takes over what the others found. GPUs of a host exchange in the launch itself (peers.cuh). After each round a GPU
+// sends the others the vertices that it has put on its near pile, and their distances; they go on the near piles of all.
+// All raise the bound at the same time, from the same figures. The far pile of each is of its own vertices.
 //
 // All rounds run in one cooperative launch, with a grid-wide barrier a phase. A near pile that one block can handle
 // stays in its shared memory, also while the bound is raised: a round then costs a few memory latencies. The host
@@ -46,6 +48,7 @@
 #include "distances.cuh"
 #include "grid.cuh"
 #include "infinity.cuh"
+#include "peers.cuh"
 #include "sssp_phases.cuh"
 #include "sssp_relax.cuh"
 #include "sssp_predecessors.cuh"
@@ -56,6 +59,12 @@ constexpr int THIN_EDGES = 8192;        // the edges out of them,
 constexpr int THIN_FAR = 16384;         // and the vertices that it looks through when it raises the bound
 constexpr int SERIAL = 16;              // edges that a thread relaxes alone before its warp helps
 constexpr int LONGS = THIN_EDGES / SERIAL;
+
+// How far the exchange of a round has come: the others' vertices are on the near pile, the own ones were sent only, or
+// nothing was. RAISING is added where the bound is being raised.
+enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2, RAISING = 4 };
+// In a mail beside the number of vertices: their list has no numbers, and was written before the mail.
+constexpr unsigned PLAIN = 0x80000000u;
 
 // How long a path may be: `limit`, or the distance of the target if that is less.
 template <typename T> __device__ __forceinline__ T cutoff(const T* distance, T limit, int target) {
@@ -154,12 +163,14 @@ template <typename T> struct Sorted {
 };
 
 // Run up to `rounds` rounds. A cooperative launch: all blocks are resident. near_piles and far_piles have two halves
-// of n: the near pile of round r is in half r % 2.
-template <typename T, typename Offset>
+// of n: the near pile of round r is in half r % 2. With `Several`, shard s is a GPU with the vertices [ranges[s],
+// ranges[s + 1]), and `table` is where the GPUs' spaces are.
+template <typename T, typename Offset, bool Several>
 __global__ void __launch_bounds__(THREADS, 1)
     piles(const Offset* __restrict__ indptr, const int* __restrict__ indices, const T* __restrict__ weights, int n,
           T* distance, int* near_piles, int* far_piles, int* stamps, unsigned* waits, Piece* pieces, T* bounds,
-          Control<T>* control, T window, T limit, int target, int rounds) {
+          Control<T>* control, T window, T limit, int target, int rounds, const Peers* table,
+          const int* __restrict__ ranges) {
     __shared__ int staged[2][WARPS][64];
     __shared__ int thin[2][THIN];
     __shared__ From<T> longs[LONGS];
@@ -188,7 +199,191 @@ __global__ void __launch_bounds__(THREADS, 1)
              {staged[1][warp], later(side) + far, &phases.record()->far}}};
     };
 
-    while (round < last && (near > 0 || far > 0)) {
+    // The exchange among several GPUs. A mail is what a GPU has put on its near pile, the size of its far pile, the edges
+    // that it has followed in this window, and the least distance in its far pile after the bound was raised.
+    constexpr int WORDS = 3 + sizeof(T) / 4, OF_ENTRY = 1 + sizeof(T) / 4;
+    __shared__ Peers peers;
+    __shared__ unsigned mails[MOST_PEERS][WORDS];
+    unsigned number = 0;  // of the last exchange
+    int done = MERGED, elsewhere = 0;
+    bool first_wait = true, lost = false;
+    if constexpr (Several) {
+        if (threadIdx.x < sizeof(Peers) / 8)
+            reinterpret_cast<unsigned long long*>(&peers)[threadIdx.x] =
+                reinterpret_cast<const unsigned long long*>(table)[threadIdx.x];
+        __syncthreads();
+        number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
+        elsewhere = control->elsewhere;
+    }
+    // The list that a GPU sends another has room for all its vertices and their distances, or half as many entries with
+    // numbers.
+    auto room_of = [&](int from) { return (ranges[from + 1] - ranges[from] + 31) / 32 * 32; };
+    auto list_of = [&](int of, int from) {
+        const size_t before = static_cast<size_t>(number & 1) * ((n + 31) / 32 * 32) + ranges[from];
+        return reinterpret_cast<char*>(peers.data(of)) + before * (4 + sizeof(T));
+    };
+    auto numbered = [&](int count) { return count <= THIN && count <= room_of(peers.rank) / 2; };
+    auto send_entry = [&](int place, int v) {
+        const T d = __ldcg(distance + v);
+        unsigned words[OF_ENTRY];
+        words[0] = v;
+        memcpy(words + 1, &d, sizeof(T));
+        for (int gpu = 0; gpu < peers.size; ++gpu) {
+            if (gpu == peers.rank) continue;
+            auto* const to = reinterpret_cast<unsigned long long*>(list_of(gpu, peers.rank)) + place * OF_ENTRY;
+#pragma unroll
+            for (int i = 0; i < OF_ENTRY; ++i) put_numbered(to + i, number, words[i]);
+        }
+    };
+    auto write_own_mail = [&](unsigned found, int own_far, T least) {
+        if (threadIdx.x == 0) {
+            mails[peers.rank][0] = found, mails[peers.rank][1] = own_far, mails[peers.rank][2] = pace.edges;
+            memcpy(mails[peers.rank] + 3, &least, sizeof(T));
+        }
+        __syncthreads();
+    };
+    // Wait for the others' mails, by all threads of a block; return whether they came.
+    auto wait = [&]() {
+        bool failed = false;
+        const int gpu = threadIdx.x / WORDS, word = threadIdx.x % WORDS;
+        if (gpu < peers.size && gpu != peers.rank) {
+            const auto patience = first_wait ? peers.first_patience : peers.patience;
+            failed = !get_numbered(peers, peers.mail(peers.rank, gpu, number) + word, number, patience,
+                                   mails[gpu][word]);
+        }
+        first_wait = false;
+        return !__syncthreads_or(failed);
+    };
+    auto near_anywhere = [&](unsigned& plain) {
+        int all = 0;
+        plain = elsewhere = 0;
+        for (int gpu = 0; gpu < peers.size; ++gpu) {
+            all += mails[gpu][0] & ~PLAIN;
+            plain |= mails[gpu][0] & PLAIN;
+            if (gpu != peers.rank) elsewhere += mails[gpu][1];
+        }
+        return all;
+    };
+    auto least_anywhere = [&]() {
+        T least = infinity<T>();
+        for (int gpu = 0; gpu < peers.size; ++gpu) {
+            T one;
+            memcpy(&one, mails[gpu] + 3, sizeof(T));
+            if (one < least) least = one;
+        }
+        return least;
+    };
+    auto edges_anywhere = [&]() {
+        unsigned long long all = 0;
+        for (int gpu = 0; gpu < peers.size; ++gpu) all += mails[gpu][2];
+        return up_to(all);
+    };
+    // Take over the distances of the others' lists, and call `take` with the place of each vertex among all that came,
+    // and the vertex, or -1; by all lanes of a warp. Return whether all came.
+    auto each_listed = [&](int begin, int stride, auto take) {
+        bool came = true;
+        for (int gpu = 0, before = 0; gpu < peers.size; ++gpu) {
+            if (gpu == peers.rank) continue;
+            const int there = mails[gpu][0] & ~PLAIN;
+            const bool plain = mails[gpu][0] & PLAIN;
+            char* const list = list_of(peers.rank, gpu);
+            for (int base = begin; base < there; base += stride) {
+                const int at = base + lane;
+                int v = -1;
+                T d = infinity<T>();
+                if (at < there && plain) {
+                    v = __ldcg(reinterpret_cast<const int*>(list) + at);
+                    d = __ldcg(reinterpret_cast<const T*>(list + static_cast<size_t>(4) * room_of(gpu)) + at);
+                } else if (at < there) {
+                    unsigned words[OF_ENTRY];
+                    const auto* const entry = reinterpret_cast<const unsigned long long*>(list) + at * OF_ENTRY;
+#pragma unroll
+                    for (int i = 0; i < OF_ENTRY; ++i)
+                        came = came && get_numbered(peers, entry + i, number, peers.patience, words[i]);
+                    memcpy(&d, words + 1, sizeof(T));
+                    if (came) v = words[0];
+                }
+                if (v >= 0) __stcg(distance + v, d);
+                take(before + at, v);
+            }
+            before += there;
+        }
+        return came;
+    };
+    // The rest of an exchange, by all blocks: send the own vertices of the near pile, if that has not happened, and get
+    // those of the others.
+    auto exchange = [&](T least) {
+        const unsigned own = near | (numbered(near) ? 0 : PLAIN);
+        if (done & UNSENT) {
+            ++number;
+            const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
+            for (int i = thread; i < near; i += threads) {
+                const int v = __ldcg(pile(round) + i);
+                if (!(own & PLAIN)) {
+                    send_entry(i, v);
+                    continue;
+                }
+                const T d = __ldcg(distance + v);
+                for (int gpu = 0; gpu < peers.size; ++gpu) {
+                    if (gpu == peers.rank) continue;
+                    char* const list = list_of(gpu, peers.rank);
+                    reinterpret_cast<int*>(list)[i] = v;
+                    reinterpret_cast<T*>(list + static_cast<size_t>(4) * room_of(peers.rank))[i] = d;
+                }
+            }
+            if (own & PLAIN) {
+                __threadfence_system();
+                grid_barrier(&control->arrived);
+            }
+        }
+        write_own_mail(own, far, least);
+        if (done & UNSENT && blockIdx.x == 0 && warp == 0) send_mail(peers, number, mails[peers.rank], WORDS);
+        if (!wait() && threadIdx.x == 0) control->lost = 1;
+        __threadfence_system();
+        phases.begin();
+        Piles<T, Offset> merged{indptr,
+                                {staged[0][warp], pile(round) + near, &phases.record()->near},
+                                {staged[1][warp], later(side) + far, &phases.record()->far}};
+        if (!each_listed(global_warp * 32, global_warps * 32, [&](int, int v) { merged.add(v >= 0, false, v); }))
+            control->lost = 1;
+        merged.finish(phases.record());
+        const Phase<T> came = phases.end();
+        unsigned plain;
+        near_anywhere(plain);
+        near += came.near;
+        edges = up_to(edges + came.edges);
+        if (done & RAISING && threadIdx.x == 0) {
+            pace.edges = edges_anywhere();
+            pace.turn(round, near ? bound : least_anywhere(), window);
+        }
+        lost = __ldcg(&control->lost);
+        done = MERGED;
+        __syncthreads();
+    };
+    // Exchange by one block, if few vertices are near; otherwise say in `done` what is left. `at` is their half of `thin`.
+    auto exchange_in_block = [&](int at, T least) {
+        done = UNSENT;
+        if (!numbered(near)) return;
+        done = SENT;
+        ++number;
+        for (int q = threadIdx.x; q < near; q += THREADS) send_entry(q, thin[at][q]);
+        write_own_mail(near, far_count, least);
+        if (warp == 0) send_mail(peers, number, mails[peers.rank], WORDS);
+        const bool mailed = wait();
+        unsigned plain;
+        const int all = near_anywhere(plain);
+        if (mailed && (plain || all > THIN)) return;
+        done = MERGED;
+        const bool came = mailed && each_listed(warp * 32, THREADS, [&](int i, int v) {
+            if (v < 0) return;
+            pile(round)[near + i] = v;
+            thin[at][near + i] = v;
+        });
+        lost = __syncthreads_or(!came);
+        near = all;
+    };
+
+    while (round < last && (near > 0 || far > 0 || (Several && elsewhere > 0)) && !(Several && lost)) {
         __syncthreads();
         if (near <= THIN && edges <= THIN_EDGES && (near > 0 || far <= THIN_FAR)) {  // one block, while it can
             phases.begin();
@@ -204,7 +399,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 while (round < last && near <= THIN) {
                     if (near == 0) {  // raise the bound
                         far = far_count;
-                        if (far == 0 || far > THIN_FAR) break;
+                        if (far + (Several ? elsewhere : 0) == 0 || far > THIN_FAR) break;
                         const T next = raised(pace.origin, pace.window), most = cutoff(distance, limit, target);
                         __syncthreads();  // all have read the sizes
                         if (threadIdx.x == 0) far_left = 0, thin_count[0] = 0, thin_least = infinity<T>();
@@ -234,7 +429,17 @@ __global__ void __launch_bounds__(THREADS, 1)
                         bound = next;
                         side ^= 1;
                         __syncthreads();
-                        if (threadIdx.x == 0) {
+                        if constexpr (Several) {
+                            if (threadIdx.x == 0) far_count = far;
+                            __syncthreads();
+                            exchange_in_block(from, thin_least);
+                            if (done != MERGED) done |= RAISING;
+                            if (done != MERGED || lost) break;
+                            if (threadIdx.x == 0) {
+                                pace.edges = edges_anywhere();
+                                pace.turn(round, near ? bound : least_anywhere(), window);
+                            }
+                        } else if (threadIdx.x == 0) {
                             far_count = far;
                             pace.turn(round, near ? bound : thin_least, window);
                         }
@@ -328,10 +533,21 @@ __global__ void __launch_bounds__(THREADS, 1)
                     near = thin_count[slot];
                     from = to;
                     ++round;
+                    if constexpr (Several) {
+                        exchange_in_block(from, infinity<T>());
+                        if (done != MERGED || lost) break;
+                    }
                 }
                 __syncthreads();
                 if (threadIdx.x == 0) {
                     Phase<T>* record = phases.record();
+                    if constexpr (Several) {
+                        if (lost) control->lost = 1;
+                        control->exchange = done;
+                        control->elsewhere = elsewhere;
+                        control->number = number;
+                        record->least = thin_least;
+                    }
                     record->near = near;
                     record->far = far_count;
                     record->round = round;
@@ -350,6 +566,14 @@ __global__ void __launch_bounds__(THREADS, 1)
             side ^= ran.turned;
             bound = ran.bound;
             if (threadIdx.x == 0) pace = ran.pace;
+            if constexpr (Several) {
+                done = __ldcg(&control->exchange);
+                elsewhere = __ldcg(&control->elsewhere);
+                number = __ldcg(&control->number);
+                first_wait = false;
+                lost = __ldcg(&control->lost);
+                if (done != MERGED && !lost) exchange(ran.least);
+            }
         } else if (near == 0) {  // raise the bound, with all blocks
             const T next = raised(pace.origin, pace.window), most = cutoff(distance, limit, target);
             phases.begin();
@@ -378,8 +602,12 @@ __global__ void __launch_bounds__(THREADS, 1)
             far = went.far;
             edges = up_to(went.edges);
             bound = next;
-            if (threadIdx.x == 0) pace.turn(round, near ? bound : went.least, window);
+            if (!Several && threadIdx.x == 0) pace.turn(round, near ? bound : went.least, window);
             side ^= 1;
+            if constexpr (Several) {
+                done = UNSENT | RAISING;
+                exchange(went.least);
+            }
         } else {  // a round with all blocks: a lane, a warp or many warps to a vertex, by its degree
             if (threadIdx.x == 0) pace.add(edges);
             phases.begin();
@@ -411,6 +639,10 @@ __global__ void __launch_bounds__(THREADS, 1)
                 edges += up_to(rest.edges);
             }
             ++round;
+            if constexpr (Several) {
+                done = UNSENT;
+                exchange(infinity<T>());
+            }
         }
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -419,6 +651,10 @@ __global__ void __launch_bounds__(THREADS, 1)
         control->far = far;
         control->side = side;
         bounds[0] = bound;
+        if constexpr (Several) {
+            control->elsewhere = elsewhere;
+            peers.spaces[peers.rank][PEERS_MADE] = number;
+        }
     }
 }
 

@@ -50,6 +50,10 @@ template <typename T> struct Control {
     unsigned arrived;
     int round;
     int near, far, side;  // sizes of the piles, and which half of its array the far one is in
+    int elsewhere;        // of several GPUs: vertices in the far piles of the others,
+    int lost;             // whether another GPU did not come to an exchange,
+    int exchange;         // how far the one after a thin stretch has come,
+    unsigned number;      // and its number
     int unused[3];
     Phase<T> phases[3];
 };

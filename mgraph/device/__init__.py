@@ -12,7 +12,7 @@ from .diagnosis import gpu_problem
 from .host import HostDevice
 from .lookup import find, imported, of
 from .memory import allocating, check_free_memory, host_reading
-from .peers import HANDLE_BYTES, MOST_PEERS, PeerMemory, shared_bytes
+from .peers import HANDLE_BYTES, MOST_PEERS, Meeting, PeerMemory, shared_bytes
 from .profile import Recorder
 from .rows import SLOTS, RowStream, rows_at
 from .transfer import all_on, to_host, zeroed
@@ -30,6 +30,7 @@ __all__ = [
     "HostDevice",
     "Immediate",
     "Mark",
+    "Meeting",
     "Peak",
     "PeerMemory",
     "Recorder",

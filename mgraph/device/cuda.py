@@ -174,8 +174,9 @@ class CudaDevice:
     def limited(self, blocks: int) -> Iterator[None]:
         """Run the block with at most this many thread blocks per launch, to measure how an algorithm scales.
 
-        On GPUs the limit holds for launches of this thread for connected components (but for the one block that finds
-        the giant component) and for the walks and jumps of list ranking. On a CPU it holds for the threads of every
+        On GPUs the limit holds for launches of this thread for searches and shortest paths from one source, for
+        connected components (but for the one block that finds the giant component) and for the walks and jumps of list
+        ranking. On a CPU it holds for the threads of every
         kernel.
 
         Parameters

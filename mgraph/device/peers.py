@@ -3,7 +3,7 @@
 import contextlib
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,21 @@ _UNIT = 2 << 20
 
 #: Memory of another GPU is made accessible when it is first used.
 _LAZY = 1
+
+
+class Meeting(NamedTuple):
+    """Where shards on GPUs of a host exchange data within a launch.
+
+    Attributes
+    ----------
+    table : array of uint64
+        Where the spaces are, as `PeerMemory` has it.
+    bounds : array of int32, shape (shards + 1,)
+        The first vertex of each shard, and the end of the last one.
+    """
+
+    table: Array
+    bounds: Array
 
 
 def shared_bytes(words: int) -> int:

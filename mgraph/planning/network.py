@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .. import device as devices
 from .rates import EXCHANGE
 
 #: Seconds by which a collective takes longer when the number of nodes doubles; assumed.
@@ -58,6 +59,11 @@ ByRanges = Callable[[int, int], Exchanged]
 def gathered(whole: Exchanged) -> ByRanges:
     """Return what enters a node if every shard learns vectors of all vertices; their bytes are given."""
     return lambda shards, per_node: Exchanged(whole.rounds, whole.bytes * max(0, shards - per_node) / shards)
+
+
+def meets(kind: str, shards: int, network: float | None) -> bool:
+    """Return whether shards meet within a launch, if their GPUs reach each other's memory: they are of one host."""
+    return kind == "cuda" and 1 < shards <= devices.MOST_PEERS and network is None
 
 
 def traffic(

@@ -20,6 +20,9 @@ from ..errors import MgraphError
 
 _log = logging.getLogger(__name__)
 
+#: The vertices of each shard, from the first one to the end.
+Ranges = tuple[tuple[int, int], ...]
+
 #: Says on which host a process runs, whatever its container.
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -38,18 +41,15 @@ class Communicator(Protocol):
         """Return how many of `limit` supersteps a shard may run before it must exchange data with the others."""
         ...
 
-    def peers(self, words: int) -> Array | None:
-        """Return where kernels find the memory that the shards share, by which they meet within a launch.
+    def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
+        """Return where the shards' kernels exchange data within a launch; None where shards meet only between launches.
 
         Parameters
         ----------
         words : int
-            Words of 32 bits that each shard needs there; the same on all shards.
-
-        Returns
-        -------
-        array of uint64, or None
-            The table of ``kernels/peers.cuh``; None where shards meet only between launches.
+            Words of 32 bits that each shard shares with the others; the same on all shards.
+        ranges : tuple of (int, int)
+            The vertices of each shard.
         """
         ...
 
@@ -105,7 +105,7 @@ class Solo:
         """Return `limit`: there is no other shard."""
         return limit
 
-    def peers(self, words: int) -> None:
+    def meeting(self, words: int, ranges: Ranges) -> None:
         """Return None: there is no other shard."""
 
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
@@ -158,6 +158,7 @@ class Nccl:
         self._comm = self._nccl.NcclCommunicator(size, identity, rank)
         self.aborted = False
         self._peers: devices.PeerMemory | None = None
+        self._bounds: tuple[Ranges, Array] | None = None
         self._meets = size <= devices.MOST_PEERS and os.environ.get("NCCL_P2P_DISABLE") != "1"
 
     @staticmethod
@@ -169,14 +170,19 @@ class Nccl:
         """Return 1: results of other shards must arrive before the next superstep."""
         return 1
 
-    def peers(self, words: int) -> Array | None:
-        """Return the table of memory that the GPUs share, if all are of one host and see each other."""
+    def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
+        """Return memory that the GPUs share, if all are of one host and reach each other's memory."""
         if not self._meets:
             return None
         if self._peers is None or self._peers.words < words:
             self._peers = self._opened(words)
             self._meets = self._peers is not None
-        return None if self._peers is None else self._peers.table
+        if self._peers is None or self._peers.table is None:
+            return None
+        if self._bounds is None or self._bounds[0] != ranges:
+            bounds = np.array([*(first for first, _ in ranges), ranges[-1][1]], np.int32)
+            self._bounds = ranges, devices.find("cuda").asarray(bounds)
+        return devices.Meeting(self._peers.table, self._bounds[1])
 
     def _opened(self, words: int) -> devices.PeerMemory | None:
         """Open memory that all GPUs share, in place of what they shared before; return None if one cannot."""

@@ -16,7 +16,7 @@ from ...planning.cut import Ranges, shares, sources_of, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted, shortfall
 from ...planning.kernels import check_method
-from ...planning.network import Exchanged, gathered, traffic
+from ...planning.network import Exchanged, gathered, meets, traffic
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.remembered import remembered
@@ -133,7 +133,7 @@ def planned(
     offset, sizes = offset_type(m).itemsize, (listed, prepared, quads, len(specs))
     memory = _Memory(n, offset, kind, method, predecessors, tree, shared, *sizes)
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, memory.peak)
-    together = meets(kind, len(specs)) and network is None
+    together = meets(kind, len(specs), network)
     predicted = _predicted(n, m, specs, method, shape, max(edges), together)
     levels = _exchanged(n, len(specs), listed, predicted.depth)
     between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
@@ -220,7 +220,7 @@ class _Memory(NamedTuple):
 
     def _shared(self) -> int:
         """Return the bytes of the memory that a GPU shares with the others of its host."""
-        if not meets(self.kind, self.shards):
+        if not meets(self.kind, self.shards, None):
             return 0
         words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n, self.shards)
         return devices.shared_bytes(words)
@@ -270,11 +270,6 @@ class _Predicted(NamedTuple):
     reads: float
     per_level: float
     level: float
-
-
-def meets(kind: str, shards: int) -> bool:
-    """Return whether shards meet within a launch, if their GPUs are of one host and reach each other's memory."""
-    return kind == "cuda" and 1 < shards <= devices.MOST_PEERS
 
 
 def _predicted(

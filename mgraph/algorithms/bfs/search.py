@@ -25,7 +25,7 @@ from ...arrays import Array, bits_of, filled
 from ...dtypes import NO_PREDECESSOR
 from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
-from ...kernels.bfs.ops import Meeting, SearchArrays, SearchEdges
+from ...kernels.bfs.ops import SearchArrays, SearchEdges
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator, PeerMissingError
 from .prepared_edges import prepared_edges
@@ -41,7 +41,6 @@ class SearchShard:
     edges: SearchEdges
     arrays: SearchArrays
     parents: Array | None
-    ranges: Array | None = None
     listed: bool = False
     finished: bool = False
 
@@ -125,9 +124,9 @@ class Search(FromSources):
             return 0
         if self.target is not None:
             limit = min(limit, self.BATCH)
-        table = comm.peers(state.kernels.shared_words(self.plan.n, comm.size))
-        if table is not None:
-            return self._together(state, first, limit, comm, table)
+        meeting = comm.meeting(state.kernels.shared_words(self.plan.n, comm.size), self.plan.ranges)
+        if meeting is not None:
+            return self._together(state, first, limit, comm, meeting)
         horizon = comm.horizon(limit)
         launches = min(self.LAUNCHES, -(-limit // horizon))
         listing = self.plan.detail.listed > 0
@@ -143,12 +142,11 @@ class Search(FromSources):
         state.finished = ran < launches * horizon or (self.target is not None and self._found(state, comm) >= 0)
         return ran
 
-    def _together(self, state: SearchShard, first: int, limit: int, comm: Communicator, table: Array) -> int:
+    def _together(
+        self, state: SearchShard, first: int, limit: int, comm: Communicator, meeting: devices.Meeting
+    ) -> int:
         """Run up to `limit` levels of all shards in one launch, within which they exchange frontiers."""
-        if state.ranges is None:
-            bounds = [first for first, _ in self.plan.ranges] + [self.plan.n]
-            state.ranges = state.device.asarray(np.array(bounds, np.int32))
-        method, meeting = state.kernels.METHODS[self.plan.method], Meeting(table, state.ranges)
+        method = state.kernels.METHODS[self.plan.method]
         state.kernels.levels(state.edges, state.arrays, limit, method, comm.rank, False, meeting)
         control = devices.to_host(state.arrays.control)
         if control[state.kernels.LOST]:

@@ -15,12 +15,18 @@ class OneSourceDetail(Detail):
     alone : int
         The most rounds that a shard goes on by itself before it tells the others what fell; 0 if they exchange after
         each round.
+    meets : bool
+        Whether shards on GPUs of one host run all rounds in one launch, if these reach each other's memory. Then they
+        exchange after each round.
     """
 
     alone: int = 0
+    meets: bool = False
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield when distances are exchanged."""
-        if self.alone:
+        if self.meets:
+            yield "exchanged: within the launch, if the GPUs of one host reach each other's memory, else by NCCL"
+        elif self.alone:
             yield f"exchanged: what fell in up to {self.alone:,} rounds of a shard within its own vertices"
         yield from super().lines(plan)

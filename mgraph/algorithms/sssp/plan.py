@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import device as devices
 from ...arguments import checked_choice
 from ...dtypes import DISTANCE_TYPES, distance_dtype, name_of, offset_type
 from ...kernels import sssp as sssp_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of
 from ...planning.fit import fitted
-from ...planning.network import Exchanged, gathered, traffic
+from ...planning.network import Exchanged, gathered, meets, traffic
 from ...planning.plan import Plan
 from ...planning.rates import DEFAULT, EXCHANGE
 from ...planning.remembered import remembered
@@ -49,6 +50,9 @@ _REPEATED, _MASKED = 2.6, {"cuda": 1.0, "cpu": 4.0}
 #: Rounds of a search to a level, exchanges for paths that change shards, and what a round of few vertices takes.
 _A_LEVEL, _CROSSED = 1.6, 10
 _THIN_ROUND = {"cuda": 4e-6, "cpu": 10e-6}
+
+#: What a round of few vertices takes with the exchange of GPUs within a launch.
+_MET_ROUND = 8e-6
 
 #: Rounds in which so many distances fall that shards exchange all, and how often a distance falls in the others.
 _WIDE, _FALLS = 3, 2
@@ -132,10 +136,13 @@ def with_exchanges(
         masked = (shards > 1 and not alone) or method == "mask"
         what = n, own_edges, own, dtype, tree
         found = AN_EDGE * own_edges + A_VERTEX * n if several else 0
+        meeting = sssp_kernels.of_kind(kind).shared_words(n, dtype.itemsize) if alone else 0
+        found += devices.shared_bytes(meeting) if meeting else 0
         return device_bytes(*what, kind=kind, masked=masked, shards=shards, apart=alone > 0) + found
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    supersteps = _supersteps(n, shards, kind, shape, alone)
+    together = alone > 0 and meets(kind, shards, network)
+    supersteps = _together(shape) if together else _supersteps(n, shards, kind, shape, alone)
     # In a superstep every shard learns the distances of all vertices, and which of them fell, or lists of those.
     whole = n * dtype.itemsize + n / 8
     listed = list_length(n, shards, dtype.itemsize, kind) > 0
@@ -145,7 +152,7 @@ def with_exchanges(
     rate = rates_of(specs[0]).search * _speedup(n, m, specs[0], shape)
     work = _passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / rate
     if shards > 1:
-        work *= (_REPEATED if alone else _MASKED[kind]) / shards
+        work *= (1 if together else _REPEATED if alone else _MASKED[kind]) / shards
     return Plan(
         algorithm="sssp",
         method=method,
@@ -159,7 +166,7 @@ def with_exchanges(
         span=span or span_of(supersteps.seconds),
         peak_bytes=peaks,
         seconds=work + supersteps.number * supersteps.seconds + (between.seconds if between else 0),
-        detail=OneSourceDetail(alone, traffic=between),
+        detail=OneSourceDetail(alone, together, traffic=between),
     )
 
 
@@ -168,6 +175,11 @@ class _Supersteps(NamedTuple):
 
     number: float
     seconds: float
+
+
+def _together(shape: Shape) -> _Supersteps:
+    """Predict the rounds of GPUs that exchange after each of them within a launch."""
+    return _Supersteps(max(_ROUNDS, _A_LEVEL * shape.levels), _MET_ROUND)
 
 
 def _supersteps(n: int, shards: int, kind: str, shape: Shape, alone: int) -> _Supersteps:

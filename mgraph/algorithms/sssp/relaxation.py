@@ -21,7 +21,7 @@ from ...graph import Compressed
 from ...kernels import bfs as bfs_kernels
 from ...kernels import sssp as sssp_kernels
 from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
-from ...runtime.communicator import Communicator
+from ...runtime.communicator import Communicator, PeerMissingError
 from .lists import list_length
 
 #: Exchanges of shards that search apart between two looks of the host for the end, and the rounds in them.
@@ -242,8 +242,15 @@ class Apart(Relaxation):
         self.mask[:] = pending
 
     def advance(self, limit: int, comm: Communicator) -> int:
-        """Search and exchange up to `limit` times; return how often distances were exchanged."""
+        """Search and exchange up to `limit` times; return how often distances were exchanged.
+
+        Shards that meet within a launch exchange after each round, what is near.
+        """
         assert isinstance(self.arrays, Piles)
+        words = self.kernels.shared_words(len(self.distances), self.distances.dtype.itemsize)
+        meeting = None if self.finished else comm.meeting(words, self.ranges)
+        if meeting is not None:
+            return self._advance_together(limit, meeting)
         first, last = self.ranges[self.shard]
         ran, (near, far) = 0, (self.control[place : place + 1] for place in (self.kernels.NEAR, self.kernels.FAR))
         while ran < limit and not self.finished:
@@ -257,6 +264,19 @@ class Apart(Relaxation):
             comm.allreduce(self.open, "max")
             self.finished = not int(devices.to_host(self.open)[0])
         self.rounds += ran
+        return ran
+
+    def _advance_together(self, limit: int, meeting: devices.Meeting) -> int:
+        """Run up to `limit` rounds of all shards in one launch, within which they exchange what is near."""
+        assert isinstance(self.arrays, Piles)
+        self.kernels.piles(self.edges, self.arrays, self.control, self.bounds, limit, meeting)
+        control = devices.to_host(self.control)
+        if control[self.kernels.LOST]:
+            raise PeerMissingError("a GPU has not come to the end of a round")
+        ran = int(control[self.kernels.ROUND]) - self.rounds
+        self.mask.fill(0)  # the others know of all that was near
+        self.rounds += ran
+        self.finished = ran < limit
         return ran
 
     def _exchange(self, comm: Communicator) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...device import cuda_attribute, cuda_function
+from ...device import Meeting, cuda_attribute, cuda_function, launched_blocks
 from ..edges import Adjacency, HubBuffers
-from .ops import Meeting, SearchArrays, SearchEdges
+from .ops import SearchArrays, SearchEdges
 
 SOURCE = "bfs.cu"
 INSTANCES = (
@@ -135,7 +135,7 @@ def levels(
         *(np.int32(min(limit, 2**31 - 1)), np.int32(method), *map(np.int32, arrays.lists.shape)),
         *(np.int32(shard), np.bool_(listed), *(meeting or (np.uintp(0), np.uintp(0)))),
     )
-    kernel((cuda_attribute("MultiProcessorCount"),), (_THREADS,), arguments)
+    kernel((launched_blocks(cuda_attribute("MultiProcessorCount")),), (_THREADS,), arguments)
 
 
 def parents(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from ...arrays import Array
+from ...device import Meeting
 from ..edges import Adjacency, HubBuffers
 
 
@@ -66,21 +67,6 @@ class SearchArrays(NamedTuple):
     hubs: Array
     lists: Array
     control: Array
-
-
-class Meeting(NamedTuple):
-    """Where shards on GPUs of a host exchange frontiers within a launch.
-
-    Attributes
-    ----------
-    table : array of uint64
-        As `mgraph.runtime.communicator.Communicator.peers` returns it, of `shared_words` or more.
-    ranges : array of int32, shape (shards + 1,)
-        The first vertex of each shard, and the end of the last one.
-    """
-
-    table: Array
-    ranges: Array
 
 
 class Operations(Protocol):

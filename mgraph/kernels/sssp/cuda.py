@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import device as devices
 from ...arrays import Array
-from ...device import cuda_attribute, cuda_function
+from ...device import Meeting, cuda_attribute, cuda_function, launched_blocks
 from .ops import Bounds, EdgeArrays, Lists, Masks, Piles
 
 SOURCE = "sssp.cu"
@@ -14,15 +14,23 @@ _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtyp
 INSTANCES = (
     *(
         f"{kernel}<{t}, {offset}>"
-        for kernel in ("piles", "masks", "parents", "tight")
+        for kernel in ("masks", "parents", "tight")
         for t in _TYPES.values()
         for offset in ("int", "long long")
+    ),
+    *(
+        f"piles<{t}, {offset}, {several}>"
+        for t in _TYPES.values()
+        for offset in ("int", "long long")
+        for several in ("false", "true")
     ),
     *(f"{kernel}<{t}>" for kernel in ("start", "join", "settle_roots") for t in _TYPES.values()),
 )
 
 #: Places of the control words that the host reads: the number of rounds run, and the sizes of the piles.
 ROUND, NEAR, FAR = 1, 2, 3
+#: Of the word that says whether another GPU did not come.
+LOST = 6
 CONTROL_WORDS = 80
 
 #: The value that `parents` leaves where it finds no predecessor.
@@ -37,21 +45,33 @@ def piece_capacity(edges: int) -> int:
     return edges // _HUB + edges // _PIECE + 1
 
 
-def _launch(kernel: str, indptr: Array, distances: Array, arguments: tuple[Any, ...]) -> None:
+def shared_words(n: int, itemsize: int) -> int:
+    """Return the words of 32 bits that each shard shares with the others: two lists of all vertices and distances."""
+    return 2 * (-(-n // 32) * 32) * (1 + itemsize // 4)
+
+
+def _instance(kernel: str, indptr: Array, dtype: np.dtype) -> str:
     offset = "int" if indptr.dtype == np.int32 else "long long"
-    _launch_all(f"{kernel}<{_TYPES[np.dtype(distances.dtype)]}, {offset}>", arguments)
+    return f"{kernel}<{_TYPES[np.dtype(dtype)]}, {offset}>"
+
+
+def _piles(indptr: Array, dtype: np.dtype, several: bool) -> str:
+    return _instance("piles", indptr, dtype).replace(">", f", {'true' if several else 'false'}>")
+
+
+def _launch(kernel: str, indptr: Array, distances: Array, arguments: tuple[Any, ...]) -> None:
+    _launch_all(_instance(kernel, indptr, distances.dtype), arguments)
 
 
 def _launch_all(name: str, arguments: tuple[Any, ...]) -> None:
     """Launch a kernel cooperatively, with one block per multiprocessor."""
-    blocks = cuda_attribute("MultiProcessorCount")
+    blocks = launched_blocks(cuda_attribute("MultiProcessorCount"))
     cuda_function(SOURCE, name, cooperative=True)((blocks,), (_THREADS,), arguments)
 
 
-def compile_ahead(indptr: Array, dtype: np.dtype, masked: bool) -> None:
+def compile_ahead(indptr: Array, dtype: np.dtype, masked: bool, several: bool) -> None:
     """Begin to compile `masks` or `piles`, which take longest."""
-    offset = "int" if indptr.dtype == np.int32 else "long long"
-    name = f"{'masks' if masked else 'piles'}<{_TYPES[np.dtype(dtype)]}, {offset}>"
+    name = _instance("masks", indptr, dtype) if masked else _piles(indptr, dtype, several)
     devices.compile_ahead(SOURCE, name, cooperative=True)
 
 
@@ -62,11 +82,14 @@ def start(seeds: Array, window: float, distances: Array, near: Array, bound: Arr
     _launch_all(f"start<{_TYPES[np.dtype(distances.dtype)]}>", arguments)
 
 
-def piles(edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int) -> None:
+def piles(
+    edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int, meeting: Meeting | None = None
+) -> None:
     """Run up to `rounds` rounds from the near pile, refilled from the far pile, in one launch."""
     n = np.int32(len(arrays.distances))
-    arguments = *edges, n, *arrays, control, *_scalars(arrays.distances, bounds, rounds)
-    _launch("piles", edges[0], arrays.distances, arguments)
+    where = meeting or (np.uintp(0), np.uintp(0))
+    arguments = *edges, n, *arrays, control, *_scalars(arrays.distances, bounds, rounds), *where
+    _launch_all(_piles(edges[0], arrays.distances.dtype, meeting is not None), arguments)
 
 
 def join(first: int, last: int, known: Array, mask: Array, arrays: Piles, control: Array, window: float) -> None:

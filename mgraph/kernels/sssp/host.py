@@ -15,7 +15,9 @@ from ...dtypes import NO_PREDECESSOR
 from .piles import FAR as FAR  # an operation's constant
 from .piles import NEAR, PIECE, ROUND, extremes, search
 
-CONTROL_WORDS = 4
+CONTROL_WORDS = 5
+#: Of the word that stays zero here: shards meet between launches.
+LOST = 4
 
 #: The value that `parents` leaves where it finds no predecessor.
 OPEN = 2**31 - 1
@@ -37,7 +39,7 @@ def start(seeds, window, distances, near, bound, control):
     bound[0] = window
 
 
-def piles(edges, arrays, control, bounds, rounds):
+def piles(edges, arrays, control, bounds, rounds, meeting=None):
     """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
     search(edges, arrays, control, bounds, rounds, _cores(edges[0]))
 
@@ -76,7 +78,12 @@ def _cores(indptr):
     return 1 if is_small(indptr) else int(numba.get_num_threads())
 
 
-def compile_ahead(indptr, dtype, masked):
+def shared_words(n, itemsize):
+    """Return 0: shards meet between launches."""
+    return 0
+
+
+def compile_ahead(indptr, dtype, masked, several):
     """Do nothing: Numba compiles one kernel at a time, when it is called."""
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...arrays import Array
+from ...device import Meeting
 
 #: Operations that only a CPU has.
 HOST_ONLY = frozenset({"in_heap_order"})
@@ -123,6 +124,8 @@ class Operations(Protocol):
     NEAR: int
     FAR: int
     CONTROL_WORDS: int
+    #: Place of the word that says whether another shard did not come to an exchange within a launch.
+    LOST: int
     #: The value that `parents` leaves where it finds no predecessor.
     OPEN: int
 
@@ -130,16 +133,38 @@ class Operations(Protocol):
         """Return the most pieces into which the hubs of a graph with `edges` edges are cut; 0 if unused."""
         ...
 
-    def compile_ahead(self, indptr: Array, dtype: np.dtype, masked: bool) -> None:
-        """Begin to compile `masks` if `masked`, else `piles`, and return at once."""
+    def shared_words(self, n: int, itemsize: int) -> int:
+        """Return the words of 32 bits of the memory that each of several shards shares with the others for `piles`.
+
+        `itemsize` is that of distances.
+        """
+        ...
+
+    def compile_ahead(self, indptr: Array, dtype: np.dtype, masked: bool, several: bool) -> None:
+        """Begin to compile `masks` if `masked`, else `piles`, and return at once.
+
+        `several`: for shards that meet within the launch.
+        """
         ...
 
     def start(self, seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:
         """Put the seeds, int32, on the near pile at distance zero, and set the bound to `window`."""
         ...
 
-    def piles(self, edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int) -> None:
-        """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
+    def piles(
+        self,
+        edges: EdgeArrays,
+        arrays: Piles,
+        control: Array,
+        bounds: Bounds,
+        rounds: int,
+        meeting: Meeting | None = None,
+    ) -> None:
+        """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile.
+
+        With a `meeting`, GPUs exchange what is near after each round, within the launch. Then fewer rounds than asked
+        for have run only if all piles of all of them are empty.
+        """
         ...
 
     def join(

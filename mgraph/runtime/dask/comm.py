@@ -174,7 +174,7 @@ class DaskComm:
         """Return 1: results of other shards must arrive before the next superstep."""
         return 1
 
-    def peers(self, words: int) -> None:
+    def meeting(self, words: int, ranges: tuple[tuple[int, int], ...]) -> None:
         """Return None: workers without GPUs share no memory."""
 
     def broadcast(self, array: np.ndarray, root: int, among: Sequence[int]) -> None:
