@@ -16,12 +16,22 @@ from mgraph.algorithms.sssp import plan as path_plan
 from mgraph.algorithms.sssp.program import FromOneSource, Request
 from mgraph.device.peers import Meeting, PeerMemory
 from mgraph.graph.vertex_range import range_of
+from mgraph.kernels.bfs import cuda as bfs_kernels
+from mgraph.kernels.sssp import cuda as sssp_kernels
 from mgraph.planning.devices import spec_of
 from tests.support.graphs import hub_graphs, layered
 
 pytestmark = pytest.mark.gpu
 
 MOST = 2**31 - 1
+
+
+@pytest.fixture(autouse=True)
+def side_by_side(monkeypatch):
+    """Launches are not cooperative, of which CUDA runs one at a time on a GPU. Few blocks are resident anyway."""
+    monkeypatch.setattr(device, "compile_ahead", lambda *_, **__: None)
+    for module in (bfs_kernels, sssp_kernels):
+        monkeypatch.setattr(module, "cuda_function", lambda source, name, **_: device.cuda_function(source, name))
 
 
 class Meets:
@@ -36,7 +46,7 @@ class Meets:
 
 
 def spaces_of(count, words):
-    made = [PeerMemory(words) for _ in range(count)]
+    made = [PeerMemory(words, first_patience=5 * 10**9) for _ in range(count)]
     for rank, space in enumerate(made):
         space.table = space.table_of([other.address for other in made], rank)
     return made
@@ -50,6 +60,11 @@ def distances_of(program, graph, words, most=MOST):
         states = [program.load(shard, range_of(graph, *own), place) for shard, own in enumerate(ranges)]
         spaces = spaces_of(len(ranges), words)
         bounds = place.asarray(np.array([*(first for first, _ in ranges), graph.n], np.int32))
+        # A kernel is loaded when it is first launched, which would wait for the other shard's.
+        if isinstance(program, Search):
+            program._together(states[0], 0, 0, None, Meeting(spaces[0].table, bounds))
+        else:
+            states[0].search._advance_together(0, Meeting(spaces[0].table, bounds))
         place.xp.cuda.Device().synchronize()
     ran, failures = [0] * len(ranges), []
     ready = threading.Barrier(len(ranges))
@@ -84,7 +99,7 @@ def search(graph, source, method, shards, most=MOST):
     """Return the levels by shards that meet."""
     plan = search_plan.planned(graph.n, graph.m, specs(shards), method=method, directed=graph.directed)
     assert plan.detail.meets
-    words = search_plan.bfs_kernels.of_kind("cuda").shared_words(graph.n, shards)
+    words = bfs_kernels.shared_words(graph.n, shards)
     return distances_of(Search(plan, (source,)), graph, words, most)[0]
 
 
@@ -92,7 +107,7 @@ def paths(graph, source, dtype, shards, window, most=MOST):
     """Return the distances by shards that meet, with infinity where there is no path."""
     plan = path_plan.planned(graph.n, graph.m, specs(shards), method="nearfar", dtype=dtype)
     assert plan.detail.meets
-    words = path_plan.sssp_kernels.of_kind("cuda").shared_words(graph.n, np.dtype(dtype).itemsize)
+    words = sssp_kernels.shared_words(graph.n, np.dtype(dtype).itemsize)
     program = FromOneSource(plan, Request((source,), False, float("inf"), -1, window, negative=False), None)
     return distances_of(program, graph, words, most)[0]
 
