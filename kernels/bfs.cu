@@ -238,15 +238,16 @@ __global__ void __launch_bounds__(THREADS, 1)
             }
             if (blockIdx.x == 0 && threadIdx.x < 32) send_mail(peers, number, own);
         }
-        if (!wait(own) && threadIdx.x == 0) control->lost = 1;
+        const bool mailed = wait(own);
+        if (!mailed && threadIdx.x == 0) control->lost = 1;
         __threadfence_system();
         unsigned as_bitmap = 0;
         for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu] & AS_BITMAP;
         begin_phase();
         if (!as_bitmap) {
             Appender<Offset> append{out_indptr, staged[warp], queue + tail, &record()->count};
-            if (!each_listed(global_warp * 32, global_warps * 32, [&](int, int v) { append.add(v >= 0, max(v, 0)); }))
-                control->lost = 1;
+            const auto take = [&](int, int v) { append.add(v >= 0, max(v, 0)); };
+            if (mailed && !each_listed(global_warp * 32, global_warps * 32, take)) control->lost = 1;
             append.finish(&block_edges);
             add_block_edges();
             const Phase came = end_phase();
@@ -267,8 +268,8 @@ __global__ void __launch_bounds__(THREADS, 1)
             begin_phase();
             if (!(own & AS_BITMAP))
                 for (int q = tail - count + thread; q < tail; q += threads) set_bit(bitmap, queue[q]);
-            if (!each_listed(global_warp * 32, global_warps * 32, [&](int, int v) { if (v >= 0) set_bit(bitmap, v); }))
-                control->lost = 1;
+            const auto take = [&](int, int v) { if (v >= 0) set_bit(bitmap, v); };
+            if (mailed && !each_listed(global_warp * 32, global_warps * 32, take)) control->lost = 1;
             end_phase();
             count = found_by_all();
             frontier = bitmap;

@@ -188,17 +188,6 @@ __global__ void __launch_bounds__(THREADS, 1)
     auto up_to = [](unsigned long long count) { return count < 1u << 30 ? static_cast<unsigned>(count) : 1u << 30; };
     T bound = bounds[0];
     if (threadIdx.x == 0) pace = {bound, window, round, 0, false};
-    Phases<T> phases(control);
-
-    auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };
-    auto later = [&](int half) { return far_piles + (half ? n : 0); };
-    auto pushing = [&](int found) {  // behind `found` vertices of the next near pile
-        return Pushing<T, Offset>{
-            distance, stamps, waits, bound, cutoff(distance, limit, target), round + 1,
-            {indptr, {staged[0][warp], pile(round + 1) + found, &phases.record()->near},
-             {staged[1][warp], later(side) + far, &phases.record()->far}}};
-    };
-
     // The exchange among several GPUs. A mail is what a GPU has put on its near pile, the size of its far pile, the edges
     // that it has followed in this window, and the least distance in its far pile after the bound was raised.
     constexpr int WORDS = 3 + sizeof(T) / 4, OF_ENTRY = 1 + sizeof(T) / 4;
@@ -215,6 +204,18 @@ __global__ void __launch_bounds__(THREADS, 1)
         number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
         elsewhere = control->elsewhere;
     }
+
+    Phases<T> phases(control);  // a barrier behind what was read of the control words
+
+    auto pile = [&](int number) { return near_piles + (number % 2 ? n : 0); };
+    auto later = [&](int half) { return far_piles + (half ? n : 0); };
+    auto pushing = [&](int found) {  // behind `found` vertices of the next near pile
+        return Pushing<T, Offset>{
+            distance, stamps, waits, bound, cutoff(distance, limit, target), round + 1,
+            {indptr, {staged[0][warp], pile(round + 1) + found, &phases.record()->near},
+             {staged[1][warp], later(side) + far, &phases.record()->far}}};
+    };
+
     // The list that a GPU sends another has room for all its vertices and their distances, or half as many entries with
     // numbers.
     auto room_of = [&](int from) { return (ranges[from + 1] - ranges[from] + 31) / 32 * 32; };
@@ -338,14 +339,15 @@ __global__ void __launch_bounds__(THREADS, 1)
         }
         write_own_mail(own, far, least);
         if (done & UNSENT && blockIdx.x == 0 && warp == 0) send_mail(peers, number, mails[peers.rank], WORDS);
-        if (!wait() && threadIdx.x == 0) control->lost = 1;
+        const bool mailed = wait();
+        if (!mailed && threadIdx.x == 0) control->lost = 1;
         __threadfence_system();
         phases.begin();
         Piles<T, Offset> merged{indptr,
                                 {staged[0][warp], pile(round) + near, &phases.record()->near},
                                 {staged[1][warp], later(side) + far, &phases.record()->far}};
-        if (!each_listed(global_warp * 32, global_warps * 32, [&](int, int v) { merged.add(v >= 0, false, v); }))
-            control->lost = 1;
+        const auto take = [&](int, int v) { merged.add(v >= 0, false, v); };
+        if (mailed && !each_listed(global_warp * 32, global_warps * 32, take)) control->lost = 1;
         merged.finish(phases.record());
         const Phase<T> came = phases.end();
         unsigned plain;

@@ -15,8 +15,8 @@ from ...dtypes import NO_PREDECESSOR
 from .piles import FAR as FAR  # an operation's constant
 from .piles import NEAR, PIECE, ROUND, extremes, search
 
-CONTROL_WORDS = 5
-#: Of the word that stays zero here: shards meet between launches.
+CONTROL_WORDS = 4
+#: Beyond the words: shards meet between launches.
 LOST = 4
 
 #: The value that `parents` leaves where it finds no predecessor.
