@@ -3,6 +3,7 @@
 The shards are threads that launch on one GPU, each with a part of its multiprocessors. So the tests need no second GPU.
 """
 
+import functools
 import gc
 import threading
 from types import SimpleNamespace
@@ -54,6 +55,12 @@ def spaces_of(count, words):
     return made
 
 
+@functools.cache
+def streams_for(count):
+    """Return the streams of the shards, always the same ones: each has a connection to the GPU of its own."""
+    return [device.find("cuda").xp.cuda.Stream(non_blocking=True) for _ in range(count)]
+
+
 def distances_of(program, graph, words, most=MOST):
     """Return the distances that the shards of a program find together, and how many supersteps they ran."""
     place, ranges = device.find("cuda"), program.plan.ranges
@@ -68,13 +75,14 @@ def distances_of(program, graph, words, most=MOST):
         else:
             states[0].search._advance_together(0, Meeting(spaces[0].table, bounds))
         place.xp.cuda.Device().synchronize()
+    streams = streams_for(len(ranges))
     ran, failures = [0] * len(ranges), []
     ready = threading.Barrier(len(ranges))
 
     def work(shard):
         try:
             comm = Meets(shard, len(ranges), spaces, bounds)
-            with place.active(), place.limited(blocks), place.xp.cuda.Stream(non_blocking=True):
+            with place.active(), place.limited(blocks), streams[shard]:
                 ready.wait()
                 while more := program.step(states[shard], ran[shard], most, comm):
                     ran[shard] += more
