@@ -49,7 +49,7 @@ class Meets:
 
 
 def spaces_of(count, words):
-    made = [PeerMemory(words, patience=60 * 10**9) for _ in range(count)]
+    made = [PeerMemory(words, patience=20 * 10**9) for _ in range(count)]
     for rank, space in enumerate(made):
         space.table = space.table_of([other.address for other in made], rank)
     return made
@@ -83,11 +83,14 @@ def distances_of(program, graph, words, most=MOST):
         try:
             comm = Meets(shard, len(ranges), spaces, bounds)
             with place.active(), place.limited(blocks), streams[shard]:
-                ready.wait()
-                while more := program.step(states[shard], ran[shard], most, comm):
+                more = 1
+                while more:
+                    ready.wait()  # the host may wait for all kernels after a launch
+                    more = program.step(states[shard], ran[shard], most, comm)
                     ran[shard] += more
         except Exception as error:
             failures.append(error)
+            ready.abort()
 
     threads = [threading.Thread(target=work, args=(shard,)) for shard in range(len(ranges))]
     gc.collect()
@@ -140,12 +143,12 @@ def graphs(weights=None):
     yield mgraph.Graph.from_edges(*star, None if weights is None else np.full(6000, 7), directed=False)
 
 
-@pytest.mark.parametrize("shards", [2, 3, 8])
+@pytest.mark.parametrize("shards", [2, 5])
 @pytest.mark.parametrize("method", ["hybrid", "frontier", "pull"])
 def test_levels(method, shards):
     made = [*graphs(), layered()[0], *(graph for _, graph, _ in hub_graphs()), mgraph.generate.rmat(15)]
     for graph in made:
-        for source in {0, graph.n // 2, graph.n - 1}:
+        for source in {0, graph.n - 1}:
             expected = mgraph.bfs(graph, source, device="cpu").distances
             assert np.array_equal(search(graph, source, method, shards), expected)
 
@@ -157,13 +160,13 @@ def test_levels_of_several_launches(most):
         assert np.array_equal(search(graph, 0, "hybrid", 2, most), expected)
 
 
-@pytest.mark.parametrize("shards", [2, 3, 8])
+@pytest.mark.parametrize("shards", [2, 5])
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
 def test_distances(dtype, shards):
     made = [*graphs((1, 30)), mgraph.generate.weighted(mgraph.generate.rmat(14), (1, 255))]
     for graph in made:
         for window in (1.0, 20.0, 1e9):
-            for source in {0, graph.n - 1}:
+            for source in {0, graph.n - 1} if window == 20 else [0]:
                 expected = mgraph.sssp(graph, source, dtype=dtype, device="cpu")
                 found = paths(graph, source, dtype, shards, window)
                 there = expected.is_reached
