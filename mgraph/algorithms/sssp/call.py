@@ -124,10 +124,11 @@ def sssp(
     asked = GraphCall(graph, run)
     method = asked.method("sssp", method, METHODS)
     least = 0 if graph.nonnegative else graph.extremes()[0]
-    if least < 0 and method in ("nearfar", "mask"):
-        other = ArgumentValue("method", method), " does not support: use ", ArgumentValue("method", "bellman-ford")
-        raise InputError(f"the weight {least} is negative, which ", *other)
-    check_sums(graph, computed)
+    if least < 0:
+        if method in ("nearfar", "mask"):
+            other = ArgumentValue("method", method), " does not support: use ", ArgumentValue("method", "bellman-ford")
+            raise InputError(f"the weight {least} is negative, which ", *other)
+        check_sums(graph, computed)
     plan = asked.planned(
         single_source_plan.planned,
         f"lengths.{name_of(computed)}",
