@@ -219,31 +219,27 @@ def distances(
     >>> result.eccentricity.tolist(), result.within.tolist()
     ([9.0, 12.0, 11.0, 10.0], [[2, 3], [2, 2], [1, 2], [1, 2]])
     """
-    predecessors = checked_flag("predecessors", predecessors)
     if isinstance(graph, Hierarchy):
-        method = "hierarchy" if method == "auto" else method
         dtype, run = type_and_run(graph, dtype, run)
     given = given_graph(graph)
-    reverse = checked_flag("reverse", reverse) and given.directed
-    question = Question(given, given.n, ids)
-    starts = None if sources is None else question.vertices("sources", sources)
-    sparse, overwrite = checked_flag("sparse", sparse), checked_flag("overwrite", overwrite)
+    predecessors, reverse = checked_flag("predecessors", predecessors), checked_flag("reverse", reverse)
     direction = ("to" if reverse else "from") if given.directed else ""
+    question = Question(given, given.n, ids)
+    starts = np.arange(given.n, dtype=np.int32) if sources is None else question.vertices("sources", sources)
+    sparse, overwrite = checked_flag("sparse", sparse), checked_flag("overwrite", overwrite)
     wanted = _output(question, targets, nearest, reduce, direction, sparse)
     _check_alone(sparse, out, reduce=reduce, nearest=nearest, predecessors=predecessors or None)
-    method = _method(method, checkpoints_of(run), sparse=sparse or None, out=out)
+    method = _method(graph, method, checkpoints_of(run), sparse=sparse or None, out=out)
     computed = distance_dtype(None if method == "bfs" else given.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
-    starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
     shape = len(starts), given.n if wanted.targets is None else len(wanted.targets)
     if out is not None:
         check_out(out, shape, computed, overwrite)
-        options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": reverse}
+        options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": direction == "to"}
         options |= {name: value for name, value in run.items() if name != "retries"}
         return _written(given, graph, starts, wanted.targets, shape, computed, out, overwrite, question, options)
-    rows = -(-shape[0] * shape[1] // max(1, given.n))  # of n elements
-    asked = _Asked(starts, wanted, most, method, computed, predecessors, reverse, reduce)
-    plan, outcome = _solved(GraphCall(given, run, rows), asked)
+    asked = _Asked(starts, wanted, most, method, computed, predecessors, direction == "to", reduce)
+    plan, outcome = _solved(GraphCall(given, run, rows=-(-shape[0] * shape[1] // max(1, given.n))), asked)
     return DistancesResult(
         **_assembled(given, outcome.arrays, wanted, shape),
         sources=question.answer(starts),
@@ -252,7 +248,7 @@ def distances(
         timings=outcome.timings,
         _starts=starts,
         _wanted=wanted,
-        _reverse=reverse,
+        _reverse=asked.reverse,
         _solved=CallInput(given, most, -1, question.ids),
     )
 
@@ -370,9 +366,11 @@ def _output(question: Question, targets: Any, nearest: Any, reduce: Any, directi
     return Output(ends, nearest, measures, radii, bins, sparse)
 
 
-def _method(method: str, checkpoints: Checkpoints | None, **others: Any) -> str:
-    """Return the method of a call, which goes on by that of its checkpoints; they exclude some other arguments."""
+def _method(graph: Any, method: str, checkpoints: Checkpoints | None, **others: Any) -> str:
+    """Return the method of a call: of a hierarchy by it, and as before from checkpoints, which exclude arguments."""
     checked_choice("method", method, ("auto", *METHODS))
+    if method == "auto" and isinstance(graph, Hierarchy):
+        method = "hierarchy"
     if checkpoints is None:
         return method
     others["method"] = method if method == "blocked" else None
