@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +92,13 @@ def check_without_client(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(Argument(name), " goes with ", ArgumentValue("client"), ": give both or neither")
+
+
+def check_left_out(given: Mapping[str, Any], *reason: str | Argument | ArgumentValue) -> None:
+    """Raise InputError if one of some arguments is given, which the reason ends with."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(*reason, ArgumentValue(name, value))
 
 
 def checked_choice(name: str, value: Any, choices: Sequence[str]) -> str:

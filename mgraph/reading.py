@@ -215,38 +215,20 @@ def read(
         check_without_client(**where, worker_timeout=worker_timeout, wait_for_workers=wait_for_workers)
         named = _checked_names(source, target, weight, weighted)
         if named is not None:
-            others = {"n": n, "relabel": relabel or None, "dense": dense, "columns": columns}
-            other = next((ArgumentValue(name, value) for name, value in others.items() if value is not None), None)
-            if other is not None:
-                raise InputError(other, " does not go with ", ArgumentValue("source"))
-            pattern = isinstance(path, (str, os.PathLike)) and io.is_pattern(os.fspath(path))
-            if pattern or isinstance(path, (list, tuple)):
-                raise InputError(ArgumentValue("source"), " names a column of one file: read the others by themselves")
-            return io.read(path, format, directed=directed, named=named)
+            table = _one_table(path, n=n, relabel=relabel or None, dense=dense, columns=columns)
+            return io.read(table, format, directed=directed, named=named)
         if columns is None and not (isinstance(format, str) and format == "parquet") and _is_file(path):
             attribute = None if weight is None else str(weight)
             return io.read(path, format, n, directed, weighted, relabel, dense=dense, weight=attribute)
         if weight is not None:
-            raise InputError(
-                ArgumentValue("weight", weight),
-                " goes with ",
-                ArgumentValue("source"),
-                ", or with one file whose edges have attributes",
-            )
+            wanted = " goes with ", ArgumentValue("source"), ", or with one file whose edges have attributes"
+            raise InputError(ArgumentValue("weight", weight), *wanted)
     elif (source, target, weight) != (None, None, None):
-        raise InputError(
-            ArgumentValue("source"), " is for files that this process reads: leave out ", ArgumentValue("client")
-        )
+        advice = " is for files that this process reads: leave out ", ArgumentValue("client")
+        raise InputError(ArgumentValue("source"), *advice)
     if dense is not None:
         raise InputError(ArgumentValue("dense", dense), " is for one file with a dense matrix")
-    options = Options(
-        None if n is None else checked_integer("n", n, 0),
-        None if directed is None else checked_flag("directed", directed),
-        None if weighted is None else checked_flag("weighted", weighted),
-        checked_flag("relabel", relabel),
-    )
-    if format is not None:
-        checked_choice("format", format, ("edges", "parquet", "npy"))
+    options = _checked_options(format, n, directed, weighted, relabel)
     request = io.Request(_paths(path), format, _checked_columns(columns), options)
     if client is None:
         return io.read_files(request)
@@ -260,6 +242,30 @@ def read(
     if n is None and not relabel:
         _warn_of_sparse_ids(request.paths[0][0], found, placement.least)
     return found
+
+
+def _one_table(path: Any, **others: Any) -> File:
+    """Return a path whose columns are named, or raise InputError if it is not of one file, or with other arguments."""
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(ArgumentValue(name, value), " does not go with ", ArgumentValue("source"))
+    pattern = isinstance(path, (str, os.PathLike)) and io.is_pattern(os.fspath(path))
+    if pattern or isinstance(path, (list, tuple)):
+        raise InputError(ArgumentValue("source"), " names a column of one file: read the others by themselves")
+    table: File = path
+    return table
+
+
+def _checked_options(format: Any, n: Any, directed: Any, weighted: Any, relabel: Any) -> Options:
+    """Return how several files are read, or raise InputError, also if they cannot have a format."""
+    if format is not None:
+        checked_choice("format", format, ("edges", "parquet", "npy"))
+    return Options(
+        None if n is None else checked_integer("n", n, 0),
+        None if directed is None else checked_flag("directed", directed),
+        None if weighted is None else checked_flag("weighted", weighted),
+        checked_flag("relabel", relabel),
+    )
 
 
 def _warn_of_sparse_ids(path: str, graph: "DistributedGraph", least: int | None) -> None:

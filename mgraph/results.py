@@ -172,15 +172,17 @@ class Result:
 
     def __post_init__(self) -> None:
         """Refuse arrays of vertices of another shape or type, as kernels take vertices from them."""
-        arrays = self.arrays
-        for name, array in arrays.items():
+        main, first = "", np.empty(0)
+        for name in self.ARRAYS:
+            array = getattr(self, name)
+            if array is None:
+                continue
+            main, first = (main, first) if main else (name, array)
             if hasattr(array, "missing"):  # a vector on workers
                 unreached = infinity(array.dtype) if self.UNREACHED is None else self.UNREACHED
                 array.missing = NO_PREDECESSOR if name in self.VERTICES else unreached
-        for name in self.VERTICES:
-            if name not in arrays:
+            if name not in self.VERTICES:
                 continue
-            array, (main, first) = arrays[name], next(iter(arrays.items()))
             if array.shape != first.shape or array.dtype.kind not in "iu":
                 found = f"{array.dtype} of shape {tuple(array.shape)}"
                 raise InputError(argument=name, value=found, expected=f"integers of the shape of {main}, {first.shape}")

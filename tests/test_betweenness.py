@@ -12,12 +12,15 @@ import pytest
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.batched_sssp import relaxing_seconds
 from mgraph.algorithms.betweenness import call as module
+from mgraph.algorithms.betweenness.plan import planned
 from mgraph.algorithms.samples import graphs, with_weights
 from mgraph.errors import InputError, VerificationError
 from mgraph.generate import grid, rmat
 from mgraph.kernels import betweenness_many
 from mgraph.kernels.betweenness_many.ops import memory, words_of
+from mgraph.planning.shape import Shape
 from tests.support.clusters import CLUSTER_WARNINGS, clients
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
@@ -441,6 +444,11 @@ def test_plans_do_not_depend_on_the_order_of_calls(wide):
     for _ in range(2):
         found = mgraph.betweenness(grid(side, side, weights=None), [0], device="cpu")
         assert found.plan.detail.wide is wide
+
+
+def test_a_plan_by_weights_counts_the_searches():
+    n, m, cpu = 100_000, 400_000, mgraph.DeviceSpec("cpu", "cpu", 1 << 40)
+    assert planned(n, m, (cpu,)).seconds > relaxing_seconds(n, m, n, cpu, True, Shape())
 
 
 SIZES = [

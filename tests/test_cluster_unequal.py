@@ -87,14 +87,14 @@ def test_the_same_bits(client, little, name):
 
 def test_a_worker_without_memory_to_spare_is_left_out(client, monkeypatch):
     """Unless none has any to spare."""
-    look, poor = worker.look, [worker_of.address for worker_of in client.cluster.workers.values()][:1]
+    describe, poor = worker.describe, [worker_of.address for worker_of in client.cluster.workers.values()][:1]
 
-    def looked(device, token):
-        sight = look(device, token)
+    def described(device, token):
+        sight = describe(device, token)
         memory = 0 if get_worker().address in poor else sight.cpu.memory
         return sight._replace(cpu=replace(sight.cpu, memory=memory))
 
-    monkeypatch.setattr(worker, "look", looked)
+    monkeypatch.setattr(worker, "describe", described)
     forget(client)
     with pytest.warns(RuntimeWarning, match=rf"leaves out the worker {poor[0]}, which has no memory") as warned:
         found = mgraph.apsp(matrix(20), client=client, device="cpu")

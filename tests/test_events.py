@@ -226,7 +226,7 @@ def test_tasks_have_names_that_say_what_they_do(client, monkeypatch):
     mgraph.bfs_many(grid(4, 4), [0, 1], client=client, device="cpu")
     mgraph.bfs(grid(4, 4), 0, client=client, device="cpu")
     found = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
-    assert {"mgraph-bfs-load", "mgraph-bfs-many-load", "mgraph-meet", "mgraph-join"} <= set(found)
+    assert {"mgraph-bfs-load", "mgraph-bfs-many-load", "mgraph-probe", "mgraph-join"} <= set(found)
 
 
 @pytest.fixture

@@ -120,6 +120,17 @@ SOURCE = (
     "--relabel and from 0 in every format."
 )
 
+SOURCES = Option(
+    "sources",
+    str,
+    f"{SOURCE} Give it again for each further one.",
+    default=(0,),
+    metavar="V",
+    spelled="--source",
+    several=True,
+    vertices=True,
+)
+
 IDS = Option(
     "ids",
     bool,

@@ -29,8 +29,9 @@ def is_recoverable(args: Sequence[Any], options: Mapping[str, Any]) -> bool:
     """Return whether a call with these arguments may lose a worker, or has checkpoints to hold."""
     if "client" in options or "retries" in options or not CHECKPOINTING.isdisjoint(options):
         return True
+    # Of their types, as a graph answers for a name that it lacks with advice.
     for value in (*args, *options.values()):
-        if hasattr(value, "_lies"):
+        if hasattr(type(value), "_lies"):
             return True
     return False
 

@@ -7,8 +7,8 @@ from typing import Any
 from ..graph import Graph, PlacedGraph, as_any_graph, as_graph, size_and_device
 from ..planning.plan import Plan
 from ..planning.shape import shape_beside
-from .checkpoints import checked_resumable, plan_with_copies
-from .program import Executor, Outcome, Program
+from .checkpoints import Checkpoints, checked_resumable, plan_with_copies
+from .program import Executor, Outcome, Program, Progress
 from .run import Run
 from .select import (
     at_home,
@@ -44,15 +44,20 @@ class Call:
     checkpoints : Checkpoints or None
         The checkpoints to write.
     progress : Progress or None
-        What is told of the progress.
+        What is called with the progress.
     memory_limit, span : int or None
         The most bytes to allocate on a device, and the supersteps between two reports.
     """
 
     def __init__(self, run: Run, runner: Executor) -> None:
         self.runner, self.place = runner, runner.place
-        self.checkpoints, self.progress = checkpoints_of(run), run.get("progress")
-        self.memory_limit, self.span = checked_memory_limit(run, runner), checked_span(run)
+        self.checkpoints: Checkpoints | None = None
+        self.progress: Progress | None = None
+        self.memory_limit: int | None = None
+        self.span: int | None = None
+        if run or runner.place is None:  # a small call that says nothing is checked no longer than it runs
+            self.checkpoints, self.progress = checkpoints_of(run), run.get("progress")
+            self.memory_limit, self.span = checked_memory_limit(run, runner), checked_span(run)
 
     def method(self, algorithm: str, asked: str, methods: Sequence[str]) -> str:
         """Return the method that is asked for; of a call that goes on from a checkpoint, and asks for none, its own."""
@@ -140,9 +145,12 @@ class GraphCall(Call):
         resume : bool
             Whether to go on from the checkpoints of a program that this call has run before.
         """
-        pieces = parts(self.runner, self.graph, plan, weighted=weighted)
+        graph, place = self.graph, self.place
+        pieces = parts(self.runner, graph, plan, weighted=weighted) if place is None else lambda _: graph
         plan, outcome = self.run(program, pieces, plan, resume=resume)
-        return {**at_home(self.graph, outcome.arrays), "plan": plan, "timings": outcome.timings}
+        on_host = place is not None and place.kind == graph.device == "cpu"
+        arrays = outcome.arrays if on_host else at_home(graph, outcome.arrays)
+        return {**arrays, "plan": plan, "timings": outcome.timings}
 
 
 class MatrixCall(Call):

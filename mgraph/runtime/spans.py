@@ -47,7 +47,7 @@ class Spans:
         The checkpoints to write, and to go on from.
     shards : Shards
         The shards.
-    told : callable, optional
+    on_event : callable, optional
         Called with how far the run is, now and then, and with each checkpoint that is complete.
 
     Raises
@@ -64,7 +64,7 @@ class Spans:
         shards: Shards,
         on_event: Callable[[Standing | Written], None] = lambda what: None,
     ) -> None:
-        self._plan, self._shards, self._told = plan, shards, on_event
+        self._plan, self._shards, self._on_event = plan, shards, on_event
         self._keeping: CheckpointRun | None = None
         self._reached = 0
         if checkpoints is not None:
@@ -85,11 +85,11 @@ class Spans:
                 self._reached, finished, reports = self._shards.span(first, order)
                 standing = pace.ran(first, self._reached, finished)
                 if standing is not None:
-                    self._told(standing)
+                    self._on_event(standing)
                 if keeping is not None:
                     made = keeping.take(reports)
                     if made is not None:
-                        self._told(made)
+                        self._on_event(made)
                     if order is not None and not finished:
                         keeping.ordered(self._reached)
                 if progress is not None:

@@ -4,7 +4,7 @@ import bisect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -220,34 +220,8 @@ def out_of_core(request: Request) -> Plan:
     labelled = request.intermediate or request.predecessors
     _, cell = request.cell(labelled)
     row = padded(n, request.kind) * cell
-    most = usable(request.specs[0], request.memory_limit)
-
-    def peak(block: int, strip: int, buffers: int) -> int:
-        rounds = -(-strip // block) * _panel_bytes(request, 0, n, labelled, block)
-        conversion = _conversion_bytes(request, min(strip, n), n, labelled)
-        gathered = request.gathered_bytes(lists=True)
-        return (
-            gathered
-            + buffers * strip * row
-            + max(rounds + _panel_bytes(request, strip, 0, labelled, block), conversion)
-        )
-
-    def largest_strip(block: int, buffers: int) -> int:
-        """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
-        blocks = range(1, -(-n // (2 * block)) + 1)
-        return block * bisect.bisect_right(blocks, most, key=lambda count: peak(block, block * count, buffers))
-
-    def layouts() -> Iterator[tuple[int, int, int]]:
-        """Yield blocks, strips and the strips on the device that fit, the fastest first."""
-        smaller = [block for block in minplus_kernels.of_kind(request.kind).BLOCKS if block < request.pivots]
-        for block in [request.pivots] if request.block else [request.pivots, *reversed(smaller)]:
-            for buffers in (BUFFERS, 1):
-                strip = largest_strip(block, buffers)
-                if strip:
-                    # As few strips as fit, all of about the same height.
-                    yield block, math.ceil(n / -(-n // strip) / block) * block, buffers
-
-    layout = next(layouts(), (request.pivots, request.pivots, 1))
+    strips = _Strips(request, labelled, row, usable(request.specs[0], request.memory_limit))
+    layout = next(strips.layouts(), (request.pivots, request.pivots, 1))
     block, strip, buffers = layout
     count = -(-n // strip)
     look_ahead = looks_ahead(request.kind, block, strip // block)
@@ -265,7 +239,7 @@ def out_of_core(request: Request) -> Plan:
         steps=count * count,
         step_seconds=seconds / count**2,
         span=span_within(seconds / count**2, count),
-        peak_bytes=(peak(*layout),),
+        peak_bytes=(strips.peak(*layout),),
         seconds=seconds,
         host_bytes=0 if on_disk else outside,
         disk_bytes=outside if on_disk else 0,
@@ -279,6 +253,51 @@ def out_of_core(request: Request) -> Plan:
             buffers=buffers,
         ),
     )
+
+
+class _Strips(NamedTuple):
+    """Strips of rows on a device out of core.
+
+    Attributes
+    ----------
+    request : Request
+        The arguments of the plan.
+    labelled : bool
+        Whether distances have labels.
+    row, most : int
+        Bytes of a row, and those that are free.
+    """
+
+    request: Request
+    labelled: bool
+    row: int
+    most: int
+
+    def peak(self, block: int, strip: int, buffers: int) -> int:
+        """Return the peak bytes of the device."""
+        request, n, labelled = self.request, self.request.n, self.labelled
+        rounds = -(-strip // block) * _panel_bytes(request, 0, n, labelled, block)
+        conversion = _conversion_bytes(request, min(strip, n), n, labelled)
+        panels = rounds + _panel_bytes(request, strip, 0, labelled, block)
+        return request.gathered_bytes(lists=True) + buffers * strip * self.row + max(panels, conversion)
+
+    def largest(self, block: int, buffers: int) -> int:
+        """Return the largest strip of whole blocks that fits, of two or more; 0 if none does."""
+        blocks = range(1, -(-self.request.n // (2 * block)) + 1)
+        return block * bisect.bisect_right(
+            blocks, self.most, key=lambda count: self.peak(block, block * count, buffers)
+        )
+
+    def layouts(self) -> Iterator[tuple[int, int, int]]:
+        """Yield blocks, strips and the strips on the device that fit, the fastest first."""
+        n, pivots = self.request.n, self.request.pivots
+        smaller = [block for block in minplus_kernels.of_kind(self.request.kind).BLOCKS if block < pivots]
+        for block in [pivots] if self.request.block else [pivots, *reversed(smaller)]:
+            for buffers in (BUFFERS, 1):
+                strip = self.largest(block, buffers)
+                if strip:
+                    # As few strips as fit, all of about the same height.
+                    yield block, math.ceil(n / -(-n // strip) / block) * block, buffers
 
 
 def by_source(request: Request, method: str, *, to_file: bool = False) -> Plan:

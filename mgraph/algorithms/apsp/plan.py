@@ -91,6 +91,11 @@ def planned(
         weight_bytes=weight_bytes,
     )
     _check(request, method)
+    return _best(request, method, derived, by_component)
+
+
+def _best(request: Request, method: str, derived: bool, by_component: bool) -> Plan:
+    """Return the best candidate that fits, beside which its plan names the others; or raise MemoryLimitError."""
     ways = _ways(request, method)
     shortfalls = {name: shortfall(way, request.memory_limit) for name, way in ways.items()}
     considered = _considered(ways, method, derived, by_component)

@@ -6,7 +6,7 @@ exactly.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Unpack
@@ -27,6 +27,7 @@ from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan
 from ...results import MOST_BYTES, OF_PAIRS, CallInput, OfDistances, Proofs, as_text, check_arrays, named
 from ...runtime.call import call
+from ...runtime.program import Executor, Outcome
 from ...runtime.run import OneDeviceRun, Run
 from ...runtime.select import checked_memory_limit, executor, is_small
 from ..apsp.call import apsp, check_counting
@@ -165,6 +166,25 @@ def apsp_batch(
     )
     kept = given.weights_dtype
     exactly = isinstance(dtype, str) and dtype == "auto" and kept is not None and kept.kind == "i"
+    plan, outcome = _solved(given, runner, plan_of, types, exactly)
+    arrays = devices.all_on(given.home, outcome.arrays)
+    solved = CallInput(by_ids=ids)
+    return ApspBatchResult(
+        **arrays, lengths=given.lengths, plan=plan, timings=outcome.timings, _solved=solved, _names=given.ids
+    )
+
+
+def _solved(
+    given: Batch,
+    runner: Executor,
+    plan_of: Callable[..., Plan],
+    types: Sequence[tuple[np.dtype, np.dtype]],
+    exactly: bool,
+) -> tuple[Plan, Outcome]:
+    """Return the plan and the distances in the first of some types that holds every one of them.
+
+    If they must hold them `exactly`, those that float64 may have rounded count as out of range.
+    """
     for wanted, computed in types:
         try:
             check_sums(given, computed)
@@ -179,11 +199,7 @@ def apsp_batch(
         except DistanceOverflowError:
             if computed is types[-1][1]:
                 raise
-    arrays = devices.all_on(given.home, outcome.arrays)
-    solved = CallInput(by_ids=ids)
-    return ApspBatchResult(
-        **arrays, lengths=given.lengths, plan=plan, timings=outcome.timings, _solved=solved, _names=given.ids
-    )
+    return plan, outcome
 
 
 def _check_ids(given: Batch) -> None:

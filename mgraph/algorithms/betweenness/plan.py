@@ -1,5 +1,7 @@
 """Plans of betweenness: how the sources are dealt to the devices, and how many fit at a time."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ...arguments import checked_choice
@@ -63,42 +65,19 @@ def planned(
     """
     checked_choice("method", method, ("auto", "brandes"))
     kind, shape, sources = specs[0].kind, shape or Shape(), n if sources is None else sources
-    kernels, able = betweenness_kernels.of_kind(kind), rates_of(specs[0])
-    dtype = np.dtype(computed if weighted else np.int32)
-    share = max(1, -(-sources // len(specs)))
-    together = relaxing_seconds(n, m, share, specs[0], True, shape) if weighted else 0.0
+    dtype, share = np.dtype(computed if weighted else np.int32), max(1, -(-sources // len(specs)))
+    batched = relaxing_seconds(n, m, share, specs[0], True, shape) if weighted else 0.0
     alone = apart_seconds(n, m, share, specs[0], shape) if weighted else 0.0
-    apart = weighted and kind == "cpu" and alone < together
-
-    def peak(rows: int, batch: int, together: bool) -> int:
-        batch = min(batch, rows)
-        if weighted:
-            cores = specs[0].cores if apart else 0
-            found = searches_bytes(n, m, batch, dtype, dtype, kind=kind, directed=directed, apart=cores)
-            found += directed * m * dtype.itemsize
-        else:
-            found = (1 + directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
-        held = gathered_bytes(m, weight_bytes, directed, True) if gathered and weighted else 0
-        taken = (
-            memory_bytes(n, m, words_of(batch)) if together else batch * int(kernels.row_bytes(n, dtype.itemsize, wide))
-        )
-        return held + found + 5 * n + 4 * rows + (8 * m + max(taken, AN_EDGE * m) if edges else 8 * n + taken)
-
-    sharing = SLICE[kind] if weighted and not apart else 1  # sources that share reads of edges
+    apart = weighted and kind == "cpu" and alone < batched
+    held = gathered_bytes(m, weight_bytes, directed, True) if gathered and weighted else 0
+    counting = _Counting(n, m, specs[0], dtype, weighted, edges, directed, wide, apart, held)
     most = min(usable(spec, memory_limit) for spec in specs)
-    together = (
-        kind == "cuda" and not weighted and not wide and shape.levels <= SHALLOW and peak(share, 32, True) <= most
-    )
-    batch = min(share, 32 * WORDS[0] if together else max(kernels.SOURCES, sharing) * specs[0].cores)
-    while batch > 1 and peak(share, batch, together) > most:
-        batch = -(-batch // 2)
-    ranges = even_ranges(sources, len(specs), 1)
-    steps = -(-share // batch) if sources else 0
-    if kind == "cpu":
-        reads = (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
-    else:
-        reads = (SHARED_READS + edges * SHARED_SUMS if together else READS + weighted + edges) * max(m, n)
-    seconds = reads * batch / (able.search * specs[0].cores) + min(alone, together) * batch / share + able.launch
+    small = kind == "cuda" and not weighted and not wide and shape.levels <= SHALLOW
+    together = small and counting.peak(share, 32, True) <= most
+    batch = counting.batch(share, most, together)
+    ranges, steps = even_ranges(sources, len(specs), 1), -(-share // batch) if sources else 0
+    seconds = counting.seconds(batch, together) + (alone if apart else batched) * batch / share
+    how: dict[str, Any] = {"sources": sources, "batch": batch, "apart": apart, "together": together}
     return fitted(
         Plan(
             algorithm="betweenness",
@@ -110,18 +89,76 @@ def planned(
             devices=specs,
             steps=steps,
             span=span or span_of(seconds),
-            peak_bytes=tuple(peak(last - first, batch, together) for first, last in ranges),
+            peak_bytes=tuple(counting.peak(last - first, batch, together) for first, last in ranges),
             seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
-            detail=BetweennessDetail(
-                sources=sources,
-                batch=batch,
-                weighted=weighted,
-                computed=name_of(dtype),
-                apart=apart,
-                together=together,
-                wide=wide,
-                edges=edges,
-            ),
+            detail=BetweennessDetail(**how, weighted=weighted, computed=name_of(dtype), wide=wide, edges=edges),
         ),
         memory_limit,
     )
+
+
+class _Counting(NamedTuple):
+    """Counting paths from sources: what decides its memory and time on a device.
+
+    Attributes
+    ----------
+    n, m : int
+        Numbers of vertices and edges.
+    spec : DeviceSpec
+        The device.
+    dtype : dtype
+        The type of distances.
+    weighted, edges, directed, wide : bool
+        As of `planned`.
+    apart : bool
+        Whether sources are searched from one by one.
+    held : int
+        Bytes of edges that the device gathers.
+    """
+
+    n: int
+    m: int
+    spec: DeviceSpec
+    dtype: np.dtype
+    weighted: bool
+    edges: bool
+    directed: bool
+    wide: bool
+    apart: bool
+    held: int
+
+    def batch(self, share: int, most: int, together: bool) -> int:
+        """Return how many of a share of sources to take at a time in `most` bytes; `together` if they share levels."""
+        kind = self.spec.kind
+        sharing = SLICE[kind] if self.weighted and not self.apart else 1  # sources that share reads of edges
+        alone = max(betweenness_kernels.of_kind(kind).SOURCES, sharing)
+        batch = min(share, 32 * WORDS[0] if together else alone * self.spec.cores)
+        while batch > 1 and self.peak(share, batch, together) > most:
+            batch = -(-batch // 2)
+        return batch
+
+    def peak(self, rows: int, batch: int, together: bool) -> int:
+        """Return the peak bytes of a device for its share of the sources."""
+        n, m, spec, batch = self.n, self.m, self.spec, min(batch, rows)
+        kind, itemsize = spec.kind, self.dtype.itemsize
+        if self.weighted:
+            cores = spec.cores if self.apart else 0
+            found = searches_bytes(n, m, batch, self.dtype, self.dtype, kind=kind, directed=self.directed, apart=cores)
+            found += self.directed * m * itemsize
+        else:
+            found = (1 + self.directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
+        if together:
+            taken = memory_bytes(n, m, words_of(batch))
+        else:
+            taken = batch * int(betweenness_kernels.of_kind(kind).row_bytes(n, itemsize, self.wide))
+        sums = 8 * m + max(taken, AN_EDGE * m) if self.edges else 8 * n + taken
+        return self.held + found + 5 * n + 4 * rows + sums
+
+    def seconds(self, batch: int, together: bool) -> float:
+        """Predict the seconds of a batch by the edges that it reads, without searches by weights."""
+        n, m, edges, weighted, able = self.n, self.m, self.edges, self.weighted, rates_of(self.spec)
+        if self.spec.kind == "cpu":
+            reads = (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
+        else:
+            reads = (SHARED_READS + edges * SHARED_SUMS if together else READS + weighted + edges) * max(m, n)
+        return reads * batch / (able.search * self.spec.cores) + able.launch

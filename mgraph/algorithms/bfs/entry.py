@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...results import OF_PAIRS
-from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
+from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, SOURCES, TARGET, Command, Option
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import graphs, large
 from ..work import of_search, of_searches
@@ -63,16 +63,7 @@ BFS = Algorithm(
         summary=summary,
         weights=False,
         options=(
-            Option(
-                "sources",
-                str,
-                f"{SOURCE} Give it again to start from several at once.",
-                default=(0,),
-                metavar="V",
-                spelled="--source",
-                several=True,
-                vertices=True,
-            ),
+            SOURCES._replace(help=f"{SOURCE} Give it again to start from several at once."),
             Option("limit", int, LIMIT, metavar="N"),
             TARGET,
             IDS,
@@ -108,16 +99,7 @@ BFS_MANY = Algorithm(
         not_in=OF_PAIRS,
         weights=False,
         options=(
-            Option(
-                "sources",
-                str,
-                f"{SOURCE} Give it again for each further search.",
-                default=(0,),
-                metavar="V",
-                spelled="--source",
-                several=True,
-                vertices=True,
-            ),
+            SOURCES._replace(help=f"{SOURCE} Give it again for each further search."),
             Option("limit", int, LIMIT, metavar="N"),
             IDS,
             PREDECESSORS,

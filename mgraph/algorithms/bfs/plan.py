@@ -106,25 +106,41 @@ def planned(
 
     `quads` is the graph's number of quads, which counts if `prepared_for` says that they are prepared.
     """
-    kind, shape = specs[0].kind, shape or Shape()
     checked_choice("method", method, ("auto", *METHODS))
-    asynchronous = partial(
-        asynchronously_planned,
-        *(n, m, specs),
-        predecessors=bool(predecessors),
-        span=span,
-        indptr=indptr,
-        memory_limit=memory_limit,
-        shape=shape,
-        network=network,
-        gpus_per_node=gpus_per_node,
-    )
+    if method in BY_LEVEL:
+        check_method(method, bfs_by_level_kernels.of_kind(specs[0].kind).METHODS)
+    asked = {"span": span, "indptr": indptr, "memory_limit": memory_limit, "shape": shape or Shape()}
+    asked |= {"network": network, "gpus_per_node": gpus_per_node}
+    asynchronous = partial(asynchronously_planned, n, m, specs, predecessors=bool(predecessors), **asked)
     if method == ASYNCHRONOUS:
         return fitted(asynchronous(), memory_limit)
-    level_by_level = method in BY_LEVEL
+    made = _level_by_level(n, m, specs, method, predecessors, directed=directed, quads=quads, **asked)
+    if method == "auto" and len(specs) > 1:
+        other = asynchronous()
+        if _SAVED * other.seconds < made.seconds and not shortfall(other, memory_limit):
+            return other
+    return fitted(made, memory_limit)
+
+
+def _level_by_level(
+    n: int,
+    m: int,
+    specs: tuple[DeviceSpec, ...],
+    method: str,
+    predecessors: bool | str,
+    *,
+    span: int | None,
+    directed: bool,
+    indptr: Any,
+    quads: int | None,
+    memory_limit: int | None,
+    shape: Shape,
+    network: float | None,
+    gpus_per_node: int,
+) -> Plan:
+    """Plan a search level by level, which only pulls if no more than the edges by target fits."""
+    kind, level_by_level = specs[0].kind, method in BY_LEVEL
     tree, predecessors = predecessors == "any" and not level_by_level, bool(predecessors)
-    if level_by_level:
-        check_method(method, bfs_by_level_kernels.of_kind(kind).METHODS)
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared = len(specs) == 1 and not directed
     prepared = prepared_for(method, n, m)
@@ -159,11 +175,7 @@ def planned(
         ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, memory.of_pulling)
         pulled = _by_pulling(made, ranges, peaks, rest)
         made = made if shortfall(pulled, memory_limit) else pulled
-    if method == "auto" and len(specs) > 1:
-        other = asynchronous()
-        if _SAVED * other.seconds < made.seconds and not shortfall(other, memory_limit):
-            return other
-    return fitted(made, memory_limit)
+    return made
 
 
 class _Memory(NamedTuple):
@@ -408,30 +420,16 @@ def planned_for_many(
     """
     checked_choice("method", method, ("auto", "words"))
     kind, shards, shape = specs[0].kind, len(specs), shape or Shape()
-    r, offset, both = rates_of(specs[0]), offset_type(m).itemsize, directed or shards > 1
-
-    def apart_seconds(searches: int) -> float:
-        return levels_seconds(n, m, searches, 0, specs[0], shape)
+    searches = _Searches(n, m, specs, sources, predecessors, directed or shards > 1, shape)
 
     def made(words: int) -> Plan:
-        cores = specs[0].cores
-        together = 64 * words or sources_of(max(64, 4 * cores), 4 * cores, apart_seconds)
+        together = searches.together(words)
         batches = -(-sources // together)
-
-        def peak(own: int, own_edges: int) -> int:
-            lists = 4 * own_edges + offset * (own + 1) + both * (4 * own_edges + offset * (n + 1))
-            hubs = 4 * bfs_kernels.of_kind(kind).hub_capacity(own_edges)
-            found = 4 * own * sources * (1 + predecessors) + predecessors * 4 * n
-            state = 8 * words * (n + 2 * own) if words else 4 * n * min(sources, specs[0].cores)
-            return lists + state + hubs + found
-
-        ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-        if words:
-            passes = batches * _words_seconds(n, max(edges), words, specs, shape)
-        else:
-            passes = apart_seconds(sources)
+        ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, partial(searches.peak, words))
+        passes = searches.seconds(words, max(edges))
         levels = Exchanged(batches * DEPTH, batches * DEPTH * 8 * words * n)
         between = traffic(shards, kind, network, gpus_per_node, gathered(levels), levels)
+        written = 8 * sources * n / (rates_of(specs[0]).memory * shards)
         return Plan(
             algorithm="bfs_many",
             method="words",
@@ -444,7 +442,7 @@ def planned_for_many(
             steps=None,
             span=span or span_of(passes / (batches * (DEPTH if words else 1))),
             peak_bytes=peaks,
-            seconds=passes + 8 * sources * n / (r.memory * shards) + (between.seconds if between else 0),
+            seconds=passes + written + (between.seconds if between else 0),
             detail=SearchesDetail(sources, together, apart=not words, traffic=between),
         )
 
@@ -454,6 +452,59 @@ def planned_for_many(
         apart = made(0)
         ways = [apart, *ways] if apart.seconds < ways[0].seconds else [*ways, apart]
     return next((way for way in ways if not shortfall(way, memory_limit)), None) or fitted(ways[-1], memory_limit)
+
+
+class _Searches(NamedTuple):
+    """Searches from many sources, by some words of 64 of them at a time; by none with a queue for each.
+
+    Attributes
+    ----------
+    n, m : int
+        Numbers of vertices and edges.
+    specs : tuple of DeviceSpec
+        The devices.
+    sources : int
+        The number of sources.
+    predecessors : bool
+        Whether predecessors are returned.
+    both : bool
+        Whether a shard needs its edges both by source and by target.
+    shape : Shape
+        The graph's form.
+    """
+
+    n: int
+    m: int
+    specs: tuple[DeviceSpec, ...]
+    sources: int
+    predecessors: bool
+    both: bool
+    shape: Shape
+
+    def together(self, words: int) -> int:
+        """Return from how many sources to search at a time."""
+        cores = self.specs[0].cores
+        return 64 * words or sources_of(max(64, 4 * cores), 4 * cores, self._queue_seconds)
+
+    def peak(self, words: int, own: int, own_edges: int) -> int:
+        """Return the peak bytes of a shard."""
+        n, spec, offset = self.n, self.specs[0], offset_type(self.m).itemsize
+        lists = 4 * own_edges + offset * (own + 1) + self.both * (4 * own_edges + offset * (n + 1))
+        hubs = 4 * bfs_kernels.of_kind(spec.kind).hub_capacity(own_edges)
+        found = 4 * own * self.sources * (1 + self.predecessors) + self.predecessors * 4 * n
+        state = 8 * words * (n + 2 * own) if words else 4 * n * min(self.sources, spec.cores)
+        return lists + state + hubs + found
+
+    def seconds(self, words: int, most: int) -> float:
+        """Predict the seconds of all searches; a shard has at most `most` edges."""
+        if not words:
+            return self._queue_seconds(self.sources)
+        batches = -(-self.sources // self.together(words))
+        return batches * _words_seconds(self.n, most, words, self.specs, self.shape)
+
+    def _queue_seconds(self, sources: int) -> float:
+        """Predict the seconds of searches by queues."""
+        return levels_seconds(self.n, self.m, sources, 0, self.specs[0], self.shape)
 
 
 def _words_seconds(n: int, most: int, words: int, specs: tuple[DeviceSpec, ...], shape: Shape) -> float:

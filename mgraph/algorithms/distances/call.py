@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar, Unpack, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ...arguments import (
     HISTOGRAM,
     MEASURES,
     WITHIN,
+    check_left_out,
     checked_choice,
     checked_flag,
     checked_integer,
@@ -52,9 +53,10 @@ from ...results import (
 from ...runtime.call import call
 from ...runtime.checkpoints import Checkpoints, plan_with_copies
 from ...runtime.gathering import Gather, Whole
-from ...runtime.program import Executor, Outcome, Progress
+from ...runtime.program import Outcome
 from ...runtime.run import ResumableRun, Run
-from ...runtime.select import checked_memory_limit, checked_span, checkpoints_of, runner_of, specs_holding
+from ...runtime.select import checkpoints_of, specs_holding
+from ...runtime.solving import GraphCall
 from .. import bellman
 from ..batched_sssp import Network, gathered_network, network
 from ..batched_sweeps import gathered_hierarchy, may_have_small_separators, with_predecessors
@@ -217,69 +219,36 @@ def distances(
     >>> result.eccentricity.tolist(), result.within.tolist()
     ([9.0, 12.0, 11.0, 10.0], [[2, 3], [2, 2], [1, 2], [1, 2]])
     """
-    predecessors = checked_flag("predecessors", predecessors)
     if isinstance(graph, Hierarchy):
-        method = "hierarchy" if method == "auto" else method
         dtype, run = type_and_run(graph, dtype, run)
     given = given_graph(graph)
-    reverse = checked_flag("reverse", reverse) and given.directed
-    measures, radii, bins = checked_reduce(reduce, ("to" if reverse else "from") if given.directed else "")
+    predecessors, reverse = checked_flag("predecessors", predecessors), checked_flag("reverse", reverse)
+    direction = ("to" if reverse else "from") if given.directed else ""
     question = Question(given, given.n, ids)
-    starts = None if sources is None else question.vertices("sources", sources)
-    ends = None if targets is None else question.vertices("targets", targets)
-    if ends is not None and (nearest is not None or reduce is not None):
-        ends = distinct(ends)
-    nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
+    starts = np.arange(given.n, dtype=np.int32) if sources is None else question.vertices("sources", sources)
     sparse, overwrite = checked_flag("sparse", sparse), checked_flag("overwrite", overwrite)
-    for name, plain in (("sparse", sparse), ("out", out is not None)):
-        others = {"reduce": reduce, "nearest": nearest, "predecessors": predecessors or None}
-        others |= {"sparse": sparse or None} if name == "out" else {}
-        other = next((ArgumentValue(key, value) for key, value in others.items() if value is not None), None)
-        if plain and other is not None:
-            raise InputError(ArgumentValue(name), " takes distances to all targets: leave out ", other)
-    wanted = Output(ends, nearest, measures, radii, bins, sparse)
-    checked_choice("method", method, ("auto", *METHODS))
-    kept = checkpoints_of(run)
-    if kept is not None:
-        others = {"sparse": sparse or None, "out": out, "method": method if method == "blocked" else None}
-        other = next((ArgumentValue(key, value) for key, value in others.items() if value is not None), None)
-        if other is not None:
-            raise InputError(ArgumentValue("checkpoint"), " keeps rows of results in memory: leave out ", other)
-        method = kept.method("distances", method, METHODS)
+    wanted = _output(question, targets, nearest, reduce, direction, sparse)
+    _check_alone(sparse, out, reduce=reduce, nearest=nearest, predecessors=predecessors or None)
+    method = _method(graph, method, checkpoints_of(run), sparse=sparse or None, out=out)
     computed = distance_dtype(None if method == "bfs" else given.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
-    starts = np.arange(given.n, dtype=np.int32) if starts is None else starts
+    shape = len(starts), given.n if wanted.targets is None else len(wanted.targets)
     if out is not None:
-        shape = len(starts), given.n if ends is None else len(ends)
         check_out(out, shape, computed, overwrite)
-        options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": reverse}
+        options: dict[str, Any] = {"limit": limit, "method": method, "dtype": dtype, "reverse": direction == "to"}
         options |= {name: value for name, value in run.items() if name != "retries"}
-        return _written(given, graph, starts, ends, shape, computed, out, overwrite, question, options)
-    width = given.n if ends is None else len(ends)
-    rows = -(-len(starts) * width // max(1, given.n))  # of n elements
-    runner = runner_of(given, run, rows)
-    bounds = {"memory_limit": checked_memory_limit(run, runner), "span": checked_span(run)}
-    asked = wanted, most, method, computed, predecessors, run.get("progress"), reverse, {"reduce": reduce, **bounds}
-    plan, outcome = _solved(given, runner, starts, *asked, kept)
-    arrays = outcome.arrays
-    if sparse:
-        offsets = np.append(0, arrays.pop(COUNTS).cumsum())
-        if offsets[-1] <= np.iinfo(np.int32).max:  # SciPy copies columns to the type of the offsets
-            offsets = offsets.astype(np.int32)
-        parts = arrays.pop(DATA), arrays.pop(INDICES), offsets
-        arrays["distances"] = _sparse(given, parts, (len(starts), given.n if ends is None else len(ends)))
-    if radii:
-        columns = [arrays.pop(within(i)) for i in range(len(radii))]
-        arrays[WITHIN] = np.stack(columns, axis=1)
+        return _written(given, graph, starts, wanted.targets, shape, computed, out, overwrite, question, options)
+    asked = _Asked(starts, wanted, most, method, computed, predecessors, direction == "to", reduce)
+    plan, outcome = _solved(GraphCall(given, run, rows=-(-shape[0] * shape[1] // max(1, given.n))), asked)
     return DistancesResult(
-        **arrays,
+        **_assembled(given, outcome.arrays, wanted, shape),
         sources=question.answer(starts),
-        targets=None if ends is None else question.answer(ends),
+        targets=None if wanted.targets is None else question.answer(wanted.targets),
         plan=plan,
         timings=outcome.timings,
         _starts=starts,
         _wanted=wanted,
-        _reverse=reverse,
+        _reverse=asked.reverse,
         _solved=CallInput(given, most, -1, question.ids),
     )
 
@@ -378,80 +347,154 @@ def _written(
     return replace(done[0], **whole, timings=dict(timings), _solved=solved, _blocks=tuple(len(b._starts) for b in done))
 
 
-def _solved(graph: Graph | PlacedGraph, runner: Executor, starts: np.ndarray, *asked: Any) -> tuple[Plan, Outcome]:
+def _check_alone(sparse: bool, out: Any, **others: Any) -> None:
+    """Raise InputError if other arguments are given beside one that takes the distances to all targets as they are."""
+    if sparse:
+        check_left_out(others, ArgumentValue("sparse"), " takes distances to all targets: leave out ")
+    if out is not None:
+        others["sparse"] = sparse or None
+        check_left_out(others, ArgumentValue("out"), " takes distances to all targets: leave out ")
+
+
+def _output(question: Question, targets: Any, nearest: Any, reduce: Any, direction: str, sparse: bool) -> Output:
+    """Return what to keep of each source's row, checked; `direction` is that of `checked_reduce`."""
+    measures, radii, bins = checked_reduce(reduce, direction)
+    ends = None if targets is None else question.vertices("targets", targets)
+    if ends is not None and (nearest is not None or reduce is not None):
+        ends = distinct(ends)
+    nearest = None if nearest is None else checked_integer("nearest", nearest, 1)
+    return Output(ends, nearest, measures, radii, bins, sparse)
+
+
+def _method(graph: Any, method: str, checkpoints: Checkpoints | None, **others: Any) -> str:
+    """Return the method of a call: of a hierarchy by it, and as before from checkpoints, which exclude arguments."""
+    checked_choice("method", method, ("auto", *METHODS))
+    if method == "auto" and isinstance(graph, Hierarchy):
+        method = "hierarchy"
+    if checkpoints is None:
+        return method
+    others["method"] = method if method == "blocked" else None
+    check_left_out(others, ArgumentValue("checkpoint"), " keeps rows of results in memory: leave out ")
+    return checkpoints.method("distances", method, METHODS)
+
+
+class _Asked(NamedTuple):
+    """The arguments of a call, checked.
+
+    Attributes
+    ----------
+    starts : array of int32
+        The sources.
+    wanted : Output
+        What to keep of their rows.
+    limit : float
+        The greatest distance.
+    method : str
+        The method, or ``"auto"``.
+    computed : dtype
+        The type of the distances.
+    predecessors, reverse : bool
+        Whether predecessors are asked for, and distances to the sources.
+    reduce : object
+        The measures, as the caller names them.
+    """
+
+    starts: np.ndarray
+    wanted: Output
+    limit: float
+    method: str
+    computed: np.dtype
+    predecessors: bool
+    reverse: bool
+    reduce: Any = None
+
+
+def _assembled(
+    graph: Graph | PlacedGraph, arrays: dict[str, Any], wanted: Output, shape: tuple[int, int]
+) -> dict[str, Any]:
+    """Return the arrays of a result: a sparse matrix in one of its parts, and one of all radii."""
+    if wanted.sparse:
+        offsets = np.append(0, arrays.pop(COUNTS).cumsum())
+        if offsets[-1] <= np.iinfo(np.int32).max:  # SciPy copies columns to the type of the offsets
+            offsets = offsets.astype(np.int32)
+        arrays["distances"] = _sparse(graph, (arrays.pop(DATA), arrays.pop(INDICES), offsets), shape)
+    if wanted.radii:
+        arrays[WITHIN] = np.stack([arrays.pop(within(i)) for i in range(len(wanted.radii))], axis=1)
+    return arrays
+
+
+def _solved(call: GraphCall, asked: _Asked) -> tuple[Plan, Outcome]:
     """Plan the searches and run them; a negative cycle counts only if a source reaches it."""
-    tried = partial(_tried, graph, runner, starts, *asked)
     try:
-        return tried()
+        return _tried(call, call.graph, asked)
     except NegativeCycleError:
-        if len(distinct(starts)) == graph.n:
+        if len(distinct(asked.starts)) == call.graph.n:
             raise
-    return tried(within=starts)
+    graph = call.graph
+    if isinstance(graph, Graph):
+        graph = reached_part(graph, asked.starts, asked.reverse)
+    return _tried(call, graph, asked, within=asked.starts)
 
 
 def _tried(
-    graph: Graph | PlacedGraph,
-    runner: Executor,
-    starts: np.ndarray,
-    wanted: Output,
-    limit: float,
-    method: str,
-    computed: np.dtype,
-    predecessors: bool,
-    progress: Progress | None,
-    reverse: bool,
-    options: dict[str, Any],
-    checkpoints: Checkpoints | None = None,
-    *,
-    within: np.ndarray | None = None,
+    call: GraphCall, graph: Graph | PlacedGraph, asked: _Asked, within: np.ndarray | None = None
 ) -> tuple[Plan, Outcome]:
-    """Plan the searches, with further `options` of the planner, and run them.
-
-    `within` are sources: then the edges that they do not reach are left out.
-    """
-    if within is not None and isinstance(graph, Graph):
-        graph = reached_part(graph, within, reverse)
-    here = runner.place is not None and checkpoints is None
-    options = {**options, "here": here}
-    plan_with = _planner(graph, runner, len(starts), wanted, method, computed, predecessors, reverse, options)
-    only = _searches_only(graph, computed, limit, predecessors)
-    plan_with = partial(plan_with, searches_only=only if method == "auto" else "", exact=_is_exact(graph, computed))
-    known = _preparation(graph, computed) if method in ("auto", "hierarchy") else Preparation()
+    """Plan the searches and run them on a graph, of whose edges on workers only those count that `within` reach."""
+    plan_with = _planner(call, graph, asked)
+    known = _preparation(graph, asked.computed) if asked.method in ("auto", "hierarchy") else Preparation()
     plan = plan_with(preparation=known)
     warn_of_minutes(plan)
     started, compiled = time.perf_counter(), clock().seconds()
     if isinstance(graph, Graph) and plan.method == "hierarchy" and known.fill is None:
-        plan = _planned_with_fill(graph, computed, plan.detail, plan_with, known)
+        plan = _planned_with_fill(graph, asked.computed, plan.detail, plan_with, known)
     if isinstance(graph, Graph) and plan.method == "blocked":
-        where = {"device": runner.specs[0].name, "progress": progress}
-        where |= {name: options.get(name) for name in ("memory_limit", "span")}
-        followed = graph.reversed() if reverse else graph
-        return plan, kept_of_all_pairs(followed, plan, starts, wanted, limit, **where)
-    if graph.weighted and plan.method not in ("bfs", "hierarchy"):
-        check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
-        if plan.method == "johnson":
-            check_weights(graph, np.dtype(plan.dtype))
-    program, from_targets = FromSources(plan, starts, wanted, limit), plan.detail.from_targets > 0
-    if checkpoints is not None:
-        plan = plan_with_copies(plan, program, options.get("memory_limit"))
-    elif from_targets and wanted.targets is not None:
-        every = np.array_equal(starts, np.arange(graph.n))
-        program = FromSources(plan, wanted.targets, Output(None if every else starts), limit)
-    backwards = graph.directed and reverse != from_targets
+        return plan, _on_matrix(call, graph, plan, asked)
+    _check_lengths(graph, plan)
+    program, from_targets = _program(graph, plan, asked), plan.detail.from_targets > 0
+    if call.checkpoints is not None:
+        plan = plan_with_copies(plan, program, call.memory_limit)
+    run = partial(call.runner.run, plan=plan, progress=call.progress, checkpoints=call.checkpoints)
+    backwards = graph.directed and asked.reverse != from_targets
     if isinstance(graph, PlacedGraph):
-        gather = _gather(graph, plan, computed, backwards, known.rounding, within)
-        return plan, runner.run(program, lambda _: gather, plan, progress, checkpoints)
+        gather = _gather(graph, plan, asked.computed, backwards, known.rounding, within)
+        return plan, run(program, lambda _: gather)
     # Every shard needs the same piece, so it is prepared once, before shards are loaded.
-    piece = _piece(graph, plan, computed, runner.place, backwards, known.rounding)
+    piece = _piece(graph, plan, asked.computed, call.place, backwards, known.rounding)
     seconds, compiled = time.perf_counter() - started, clock().seconds() - compiled
-    outcome = runner.run(program, lambda _: piece, plan, progress, checkpoints)
+    outcome = run(program, lambda _: piece)
     outcome.timings["load"] += seconds - compiled
     outcome.timings["compile"] += compiled
     if from_targets:
         begun = time.perf_counter()
-        outcome = Outcome(kept_of_columns(outcome.arrays["distances"], starts, wanted), outcome.timings)
+        arrays = kept_of_columns(outcome.arrays["distances"], asked.starts, asked.wanted)
+        outcome = Outcome(arrays, outcome.timings)
         outcome.timings["collect"] += time.perf_counter() - begun
     return plan, outcome
+
+
+def _on_matrix(call: GraphCall, graph: Graph, plan: Plan, asked: _Asked) -> Outcome:
+    """Return what is kept of the matrix of all pairs."""
+    where: dict[str, Any] = {"device": call.runner.specs[0].name, "progress": call.progress}
+    where |= {"memory_limit": call.memory_limit, "span": call.span}
+    followed = graph.reversed() if asked.reverse else graph
+    return kept_of_all_pairs(followed, plan, asked.starts, asked.wanted, asked.limit, **where)
+
+
+def _check_lengths(graph: Graph | PlacedGraph, plan: Plan) -> None:
+    """Raise unless the lengths of paths, and of edges that potentials shift, are in range for the types of a plan."""
+    if graph.weighted and plan.method not in ("bfs", "hierarchy"):
+        check_sums(graph, np.dtype(plan.detail.computed), shifted=plan.method == "johnson")
+        if plan.method == "johnson":
+            check_weights(graph, np.dtype(plan.dtype))
+
+
+def _program(graph: Graph | PlacedGraph, plan: Plan, asked: _Asked) -> FromSources:
+    """Return the program of searches from the sources, or from the targets where a plan says so."""
+    starts, targets = asked.starts, asked.wanted.targets
+    if plan.detail.from_targets == 0 or targets is None:
+        return FromSources(plan, starts, asked.wanted, asked.limit)
+    every = np.array_equal(starts, np.arange(graph.n))
+    return FromSources(plan, targets, Output(None if every else starts), asked.limit)
 
 
 def _planned_with_fill(
@@ -472,17 +515,7 @@ def _planned_with_fill(
     return replace(plan, detail=replace(plan.detail, preparation=whole, **ordering))
 
 
-def _planner(
-    graph: Graph | PlacedGraph,
-    runner: Executor,
-    sources: int,
-    wanted: Output,
-    method: str,
-    computed: np.dtype,
-    predecessors: bool,
-    reverse: bool,
-    options: dict[str, Any],
-) -> Callable[..., Plan]:
+def _planner(call: GraphCall, graph: Graph | PlacedGraph, asked: _Asked) -> Callable[..., Plan]:
     """Return `planned` with all that it takes but what is known of a hierarchy.
 
     Raises
@@ -490,11 +523,12 @@ def _planner(
     InputError
         If a weight is negative, and the method takes none.
     """
+    runner, wanted, method, computed = call.runner, asked.wanted, asked.method, asked.computed
     hops, placed = method == "bfs" or not graph.weighted, isinstance(graph, PlacedGraph)
     least = 0 if graph.nonnegative or hops else graph.extremes()[0]
     # Searches from the targets take the edges' lengths in the other order: then kept ones do not count as usable.
     shifted, either = least < 0, method == "auto" and wanted.targets is not None
-    order = "csr" if reverse else "csc"
+    order = "csr" if asked.reverse else "csc"
     lengths = () if hops or shifted or either else (lengths_name(order, graph.directed, computed),)
     if shifted and method == "sssp":
         raise InputError(
@@ -502,6 +536,7 @@ def _planner(
             f" requires non-negative weights; the least is {least}: use ",
             ArgumentValue("method", "johnson"),
         )
+    only = _searches_only(graph, computed, asked.limit, asked.predecessors)
     shape = shape_beside(graph, runner.specs)
     if shape is None and isinstance(graph, Graph):
         shape = measured_shape(graph)  # a GPU's searches, too, take longer in many levels, and from sources far apart
@@ -512,8 +547,8 @@ def _planner(
         specs_holding(runner, graph, *lengths) if not placed or len(runner.specs) == 1 else runner.specs,
         method=method,
         dtype=computed,
-        predecessors=predecessors,
-        sources=sources,
+        predecessors=asked.predecessors,
+        sources=len(asked.starts),
         targets=None if wanted.targets is None else len(wanted.targets),
         nearest=wanted.nearest,
         sparse=wanted.sparse,
@@ -523,7 +558,12 @@ def _planner(
         gathered=placed,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         shape=shape,
-        **options,
+        reduce=asked.reduce,
+        memory_limit=call.memory_limit,
+        span=call.span,
+        here=call.place is not None and call.checkpoints is None,
+        searches_only=only if method == "auto" else "",
+        exact=_is_exact(graph, computed),
     )
 
 
@@ -1009,13 +1049,15 @@ class DistancesResult(FromRows):
         """Return the distances to all vertices from some sources, and predecessors if the result has any."""
         # What the sources reach may have no negative weight, though the graph has one: then "auto" searches that alone.
         method = "auto" if self.plan.method == "sssp" and not graph.nonnegative else self.plan.method
-        runner, asked = runner_of(graph, {}), (self.solved.limit, method, dtype)
         parents = self.predecessors is not None
+        call, asked = (
+            GraphCall(graph, {}),
+            _Asked(starts, Output(), self.solved.limit, method, dtype, parents, self._reverse),
+        )
         try:
-            _, outcome = _solved(graph, runner, starts, Output(), *asked, parents, None, self._reverse, {})
+            _, outcome = _solved(call, asked)
         except DistanceOverflowError:  # a hierarchy measures them in float64, and returns some targets alone
-            asked = (*asked[:2], np.dtype(np.float64))
-            _, outcome = _solved(graph, runner, starts, Output(), *asked, parents, None, self._reverse, {})
+            _, outcome = _solved(call, asked._replace(computed=np.dtype(np.float64)))
         return dict(outcome.arrays)
 
     def _verify_row(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_choice, checked_reduce
+from ...arguments import Reduced, check_left_out, checked_choice, checked_reduce
 from ...dtypes import DISTANCE_TYPES, distance_dtype, name_of
 from ...errors import ArgumentValue, InputError, MemoryLimitError
 from ...hierarchy.structure import Fill
@@ -257,16 +257,7 @@ def planned(
     blocked method, whose sums are rounded in another order than those of searches. Where targets are fewer than
     sources, it weighs searches from them against the edges, whose sums are rounded in another order, too.
     """
-    checked_choice("method", method, ("auto", *METHODS))
-    reduced = checked_reduce(reduce)
-    measures, bins = sum(map(len, reduced)), max(0, len(reduced.bins) - 1)
-    if measures and (nearest is not None or predecessors):
-        other = ArgumentValue("predecessors", True) if nearest is None else ArgumentValue("nearest", nearest)
-        raise InputError(ArgumentValue("reduce", reduce), " keeps no distances: leave out ", other)
-    if method == "blocked" and predecessors:
-        raise InputError(
-            ArgumentValue("method", method), " finds no predecessors: leave out ", ArgumentValue("predecessors", True)
-        )
+    reduced = _checked(method, reduce, nearest=nearest, predecessors=predecessors or None)
     request = _Request(
         n=n,
         m=m,
@@ -276,8 +267,8 @@ def planned(
         sources=n if sources is None else sources,
         targets=targets,
         nearest=nearest,
-        measures=measures,
-        bins=bins,
+        measures=sum(map(len, reduced)),
+        bins=max(0, len(reduced.bins) - 1),
         sparse=sparse,
         span=span,
         memory_limit=memory_limit,
@@ -291,6 +282,18 @@ def planned(
         shape=shape or Shape(),
     )
     return _chosen(request, method, preparation or Preparation(), searches_only)
+
+
+def _checked(method: str, reduce: Any, **others: Any) -> Reduced:
+    """Return the measures; raise InputError unless other arguments go with them, and with the method."""
+    checked_choice("method", method, ("auto", *METHODS))
+    reduced = checked_reduce(reduce)
+    if reduce is not None:
+        check_left_out(others, ArgumentValue("reduce", reduce), " keeps no distances: leave out ")
+    if method == "blocked":
+        no_tree = ArgumentValue("method", method), " finds no predecessors: leave out "
+        check_left_out({"predecessors": others["predecessors"]}, *no_tree)
+    return reduced
 
 
 def _chosen(request: _Request, method: str, preparation: Preparation, searches_only: str) -> Plan:
@@ -369,72 +372,113 @@ def _best(ways: dict[str, Plan], named: str, why_not: dict[str, str], memory_lim
 
 def _searching(request: _Request, method: str) -> Plan:
     """Return the plan of searches."""
-    n, m, specs, made, kind, shape = request.n, request.m, request.specs, request.dtype, request.kind, request.shape
+    n, m, spec, made, shape = request.n, request.m, request.specs[0], request.dtype, request.shape
     computed = np.dtype(np.float64) if method == "johnson" and made == np.float32 else made
-    share = max(1, -(-request.sources // len(specs)))
+    share = max(1, -(-request.sources // len(request.specs)))
     # The more sources there are, the nearer to each other are those of a batch.
-    together = relaxing_seconds(n, m, share, specs[0], request.weighted, shape)
+    together = relaxing_seconds(n, m, share, spec, request.weighted, shape)
     # Sources that are few, or lie apart in a road network, are searched from one by one.
-    apart = kind == "cpu" and method != "bfs" and apart_seconds(n, m, share, specs[0], shape) < together
-    counted = method == "bfs" and request.measured
-
-    def words_of(batch: int) -> int:
-        """Return how many words to search by at a time; none on a CPU where a queue for each search is faster."""
-        shared = words_for(batch, kind) if method == "bfs" else 0
-        if counted and kind == "cpu":
-            return 0
-        if kind == "cpu" and shared:
-            return min((shared, 0), key=lambda words: levels_seconds(n, m, batch, words, specs[0], shape))
-        return shared
-
-    def peak(rows: int, batch: int) -> int:
-        batch, directed = min(batch, rows), request.directed
-        if counted:
-            held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
-            words = words_of(batch)
-            found = counts_bytes(n, m, batch, words, kind=kind, directed=directed, cores=specs[0].cores)
-            return held + found + measured_bytes(rows, request.bins)
-        if method == "bfs":
-            found = words_of(batch)
-            searched = levels_bytes(n, m, batch, found, made, kind=kind, directed=directed, cores=specs[0].cores)
-        else:
-            cores = specs[0].cores if apart else 0
-            searched = searches_bytes(n, m, batch, computed, made, kind=kind, directed=directed, apart=cores)
-        held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
-        return held + searched + request.kept_bytes(rows, n, batch)
-
-    def seconds(batch: int) -> float:
-        """Predict the seconds of a batch."""
-        if counted:
-            return counts_seconds(n, m, batch, words_of(batch), specs[0], shape)
-        if method == "bfs":
-            passed = levels_seconds(n, m, batch, words_of(batch), specs[0], shape)
-        elif apart:
-            passed = apart_seconds(n, m, batch, specs[0], shape)
-        else:
-            passed = together * batch / share
-        if request.predecessors and kind == "cpu":
-            passed += derivation_seconds(m, batch, specs[0], request.weighted)
-        return max(passed, request.moving_seconds(batch, n))
-
-    if counted:
-        best = COUNTED[kind] * specs[0].cores
-    else:
-        best = max(SLICE[kind], 4 * specs[0].cores) if apart else batch_size(n, computed, kind)
-    if kind == "cpu":
-        by_queue = apart or (method == "bfs" and not counted and not words_of(min(best, share)))
-        best = sources_of(best, (4 if by_queue else CORE_SOURCES) * specs[0].cores, seconds)
-    dealt = request.dealt(best, 1 if apart else SLICE[kind], peak)
-    words = words_of(dealt.taken)
+    apart = request.kind == "cpu" and method != "bfs" and apart_seconds(n, m, share, spec, shape) < together
+    searches = _Searches(request, method == "bfs", computed, apart, share, together)
+    dealt = request.dealt(searches.best(), 1 if apart else SLICE[request.kind], searches.peak)
+    words = searches.words(dealt.taken)
     return request.plan(
         method,
         dealt,
-        seconds(dealt.taken),
+        searches.seconds(dealt.taken),
         computed.name,
         words=words,
-        counted=counted,
-        apart=apart or (method == "bfs" and not words and not counted),
+        counted=searches.counted,
+        apart=apart or (method == "bfs" and not words and not searches.counted),
     )
+
+
+class _Searches(NamedTuple):
+    """Searches from batches of sources: what decides their memory and time.
+
+    Attributes
+    ----------
+    request : _Request
+        The arguments of the plan.
+    unit : bool
+        Whether edges are counted, by breadth-first searches.
+    computed : dtype
+        The type of distances by weights.
+    apart : bool
+        Whether sources are searched from one by one along weights.
+    share : int
+        The most sources of a device.
+    together : float
+        Seconds that they take along weights in batches.
+    """
+
+    request: _Request
+    unit: bool
+    computed: np.dtype
+    apart: bool
+    share: int
+    together: float
+
+    @property
+    def counted(self) -> bool:
+        """Whether the vertices of each level are counted, and no distances are kept."""
+        return self.unit and self.request.measured
+
+    def words(self, batch: int) -> int:
+        """Return how many words to search by at a time; none on a CPU where a queue for each search is faster."""
+        request = self.request
+        shared = words_for(batch, request.kind) if self.unit else 0
+        if request.kind != "cpu" or not shared:
+            return shared
+        if self.counted:
+            return 0
+        n, m, spec, shape = request.n, request.m, request.specs[0], request.shape
+        return min((shared, 0), key=lambda words: levels_seconds(n, m, batch, words, spec, shape))
+
+    def best(self) -> int:
+        """Return how many sources to take at a time, if they fit."""
+        kind, cores = self.request.kind, self.request.specs[0].cores
+        if self.counted:
+            best = COUNTED[kind] * cores
+        else:
+            best = max(SLICE[kind], 4 * cores) if self.apart else batch_size(self.request.n, self.computed, kind)
+        if kind == "cuda":
+            return best
+        by_queue = self.apart or (self.unit and not self.counted and not self.words(min(best, self.share)))
+        return sources_of(best, (4 if by_queue else CORE_SOURCES) * cores, self.seconds)
+
+    def peak(self, rows: int, batch: int) -> int:
+        """Return the peak bytes of a device for its rows."""
+        request, batch = self.request, min(batch, rows)
+        n, m, kind, directed, cores = request.n, request.m, request.kind, request.directed, request.specs[0].cores
+        held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
+        if self.counted:
+            found = counts_bytes(n, m, batch, self.words(batch), kind=kind, directed=directed, cores=cores)
+            return held + found + measured_bytes(rows, request.bins)
+        if self.unit:
+            words = self.words(batch)
+            searched = levels_bytes(n, m, batch, words, request.dtype, kind=kind, directed=directed, cores=cores)
+        else:
+            types = self.computed, request.dtype
+            apart = cores if self.apart else 0
+            searched = searches_bytes(n, m, batch, *types, kind=kind, directed=directed, apart=apart)
+        return held + searched + request.kept_bytes(rows, n, batch)
+
+    def seconds(self, batch: int) -> float:
+        """Predict the seconds of a batch."""
+        request = self.request
+        n, m, spec, shape = request.n, request.m, request.specs[0], request.shape
+        if self.counted:
+            return counts_seconds(n, m, batch, self.words(batch), spec, shape)
+        if self.unit:
+            passed = levels_seconds(n, m, batch, self.words(batch), spec, shape)
+        elif self.apart:
+            passed = apart_seconds(n, m, batch, spec, shape)
+        else:
+            passed = self.together * batch / self.share
+        if request.predecessors and request.kind == "cpu":
+            passed += derivation_seconds(m, batch, spec, request.weighted)
+        return max(passed, request.moving_seconds(batch, n))
 
 
 def _sweeping(request: _Request, preparation: Preparation) -> Plan:

@@ -8,7 +8,7 @@ import numpy as np
 from ...graph import Graph
 from ...planning.plan import Plan
 from ...results import OF_PAIRS
-from ..command import IDS, SOURCE, Command, Option
+from ..command import IDS, SOURCES, Command, Option
 from ..entry import Algorithm, Sample, declare
 from ..samples import WEIGHTS, graphs, with_weights
 from ..work import Work
@@ -68,16 +68,7 @@ PATH_COUNTS = Algorithm(
         summary=summary,
         not_in=OF_PAIRS,
         options=(
-            Option(
-                "sources",
-                str,
-                f"{SOURCE} Give it again for each further one.",
-                default=(0,),
-                metavar="V",
-                spelled="--source",
-                several=True,
-                vertices=True,
-            ),
+            SOURCES,
             Option("limit", float, "The length of the longest paths that count.", metavar="D"),
             IDS,
         ),

@@ -124,10 +124,11 @@ def sssp(
     asked = GraphCall(graph, run)
     method = asked.method("sssp", method, METHODS)
     least = 0 if graph.nonnegative else graph.extremes()[0]
-    if least < 0 and method in ("nearfar", "mask"):
-        other = ArgumentValue("method", method), " does not support: use ", ArgumentValue("method", "bellman-ford")
-        raise InputError(f"the weight {least} is negative, which ", *other)
-    check_sums(graph, computed)
+    if least < 0:
+        if method in ("nearfar", "mask"):
+            other = ArgumentValue("method", method), " does not support: use ", ArgumentValue("method", "bellman-ford")
+            raise InputError(f"the weight {least} is negative, which ", *other)
+        check_sums(graph, computed)
     plan = asked.planned(
         single_source_plan.planned,
         f"lengths.{name_of(computed)}",
@@ -140,13 +141,7 @@ def sssp(
     width = _width(graph, plan, computed) if plan.method == "nearfar" else float("inf")
     request = Request(start, sources is not None, most, end, width, negative=least < 0)
 
-    missed = request.negative and negative_cycles.may_be_missed(graph, computed)
-    if missed:
-        negative_cycles.check(graph, plan, start)
-    found = asked.solved(FromOneSource(plan, request, PATIENCE if request.negative and not missed else None), plan)
-    if found["doubt"][0]:
-        negative_cycles.check(graph, plan, start)
-        found = asked.solved(FromOneSource(plan, request, None), plan, resume=True)
+    found = _checked_for_cycles(asked, plan, request) if least < 0 else asked.solved(FromOneSource(plan, request), plan)
     del found["doubt"]
     rounds = found.pop("rounds")
     return SsspResult(
@@ -330,6 +325,21 @@ class SsspResult(FromSources):
                 message = f"vertex {called(graph, source)} breaks the rule 'source': {certificate.RULES['source']}"
                 raise VerificationError(f"{message}; it has distances {distance}", rule="source", vertex=source)
         return tuple(source for source, distance in at.items() if distance == 0)
+
+
+def _checked_for_cycles(call: GraphCall, plan: Plan, request: Request) -> dict[str, Any]:
+    """Return what a search along negative weights finds, or raise NegativeCycleError.
+
+    Cycles are looked for once the search has taken long, or before it if rounding may hide them from it.
+    """
+    graph, missed = call.graph, negative_cycles.may_be_missed(call.graph, np.dtype(plan.dtype))
+    if missed:
+        negative_cycles.check(graph, plan, request.sources)
+    found = call.solved(FromOneSource(plan, request, None if missed else PATIENCE), plan)
+    if found["doubt"][0]:
+        negative_cycles.check(graph, plan, request.sources)
+        found = call.solved(FromOneSource(plan, request), plan, resume=True)
+    return found
 
 
 def _width(graph: Graph | PlacedGraph, plan: Plan, dtype: np.dtype) -> float:

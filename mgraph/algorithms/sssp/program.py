@@ -107,7 +107,7 @@ class FromOneSource(Resumable):
 
     facts: ClassVar[tuple[str, ...]] = ("rounds", "doubt")
 
-    def __init__(self, plan: Plan, request: Request, patience: int | None) -> None:
+    def __init__(self, plan: Plan, request: Request, patience: int | None = None) -> None:
         self.plan = plan
         self.request = request
         self.patience = patience

@@ -206,6 +206,46 @@ def count_levels(edges, sources, limit, targets, radii, limits, counts):
 
 
 @njit(nogil=True, cache=True)
+def _expand(indptr, indices, queue, size, frontier, seen, following, found):
+    """Write the neighbours of a level that some of its searches have not seen; return how many there are."""
+    new = 0
+    for q in range(size):
+        u = np.uint64(queue[q])
+        bits = frontier[u]
+        frontier[u] = _NONE
+        for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
+            v = np.uint64(indices[e])
+            fresh = bits & ~seen[v]
+            if fresh:
+                if not following[v]:
+                    found[new] = v
+                    new += 1
+                following[v] |= fresh
+    return new
+
+
+@njit(nogil=True, cache=True)
+def _add_up(found, new, frontier, seen, following, targets, digits):
+    """Make `following` the level, and count its targets for each search; return how many digits the counts have."""
+    high = 0
+    for q in range(new):
+        v = np.uint64(found[q])
+        carry = following[v]
+        following[v] = _NONE
+        frontier[v] = carry
+        seen[v] |= carry
+        if targets[v]:
+            digit = 0
+            while carry:
+                carried = digits[digit] & carry
+                digits[digit] ^= carry
+                carry = carried
+                digit += 1
+            high = max(high, digit)
+    return high
+
+
+@njit(nogil=True, cache=True)
 def _count_levels(
     indptr, indices, sources, limit, targets, radii, limits, reached, total, harmonic, farthest, within, histogram
 ):
@@ -238,34 +278,8 @@ def _count_levels(
         level += 1
         while below <= bins and limits[below] < level:
             below += 1
-        new = 0
-        for q in range(size):
-            u = np.uint64(queue[q])
-            bits = frontier[u]
-            frontier[u] = _NONE
-            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
-                v = np.uint64(indices[e])
-                fresh = bits & ~seen[v]
-                if fresh:
-                    if not following[v]:
-                        found[new] = v
-                        new += 1
-                    following[v] |= fresh
-        high = 0
-        for q in range(new):
-            v = np.uint64(found[q])
-            carry = following[v]
-            following[v] = _NONE
-            frontier[v] = carry
-            seen[v] |= carry
-            if targets[v]:
-                digit = 0
-                while carry:
-                    carried = digits[digit] & carry
-                    digits[digit] ^= carry
-                    carry = carried
-                    digit += 1
-                high = max(high, digit)
+        new = _expand(indptr, indices, queue, size, frontier, seen, following, found)
+        high = _add_up(found, new, frontier, seen, following, targets, digits)
         for i in range(len(sources)):
             count = 0
             for digit in range(high):

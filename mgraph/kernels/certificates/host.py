@@ -258,8 +258,7 @@ def _check_edges(
                             proven[place] = 1
                     elif u == predecessors[v]:
                         proven[place] = 1
-            e = stop
-            row += 1
+            e, row = stop, row + 1
         _lower(least, 0, lost)
         _lower(least, 1, longer)
 

@@ -62,7 +62,7 @@ def search(edges, arrays, control, bounds, rounds, cores):
         begun = int(control[ROUND])
         thick = THICK // cores if cores > 1 else _NEVER
         piles = distances, near, far, stamps, waits, frame, control
-        _thin(*edges, *piles, limit, target, left, infinity, floor, thick)
+        _thin(tuple(edges), piles, limit, target, left, infinity, floor, thick)
         left -= int(control[ROUND]) - begun
         number, size, waiting, side = control.tolist()
         if not left or not (size or waiting):
@@ -95,28 +95,13 @@ def search(edges, arrays, control, bounds, rounds, cores):
 
 
 @njit(nogil=True, cache=True)
-def _thin(
-    indptr,
-    indices,
-    weights,
-    distances,
-    near,
-    far,
-    stamps,
-    waits,
-    frame,
-    control,
-    limit,
-    target,
-    rounds,
-    infinity,
-    floor,
-    thick,
-):
+def _thin(edges, piles, limit, target, rounds, infinity, floor, thick):
     """Run up to `rounds` rounds on one core, as long as piles are thin.
 
     `frame` has the bound, the distance from which the next window is counted, and the window.
     """
+    indptr, indices, weights = edges
+    distances, near, far, stamps, waits, frame, control = piles
     n = len(distances)
     number, size, waiting, side = control[ROUND], control[NEAR], control[FAR], control[SIDE]
     bound, origin, window = frame[0], frame[1], frame[2]
@@ -129,22 +114,11 @@ def _thin(
             if waiting > thick:
                 break
             side = 1 - side
-            kept = far[side * n :]
-            count, waiting = waiting, 0
             after = min(origin + window, infinity)
-            least = infinity
-            for q in range(count):
-                v = later[q]
-                d = distances[v]
-                if d >= after and d <= most:
-                    kept[waiting] = v
-                    waiting += 1
-                    least = min(least, d)
-                    continue
-                waits[v >> 5] &= ~(_ONE << np.uint32(v & 31))
-                if d >= bound and d <= most:
-                    pile[size] = v
-                    size += 1
+            kept = far[side * n :]
+            size, waiting, least = _refill_thin(
+                distances, later, waiting, kept, pile, waits, bound, after, most, infinity
+            )
             bound = after
             origin = bound if size else least
             if size == 0:  # nothing was near: take larger steps
@@ -160,29 +134,61 @@ def _thin(
             u = np.uint64(pile[q])  # unsigned, or Numba would check each index for being negative
             if stamps[u] == number + 1:  # fell in this round, and is in the next one's pile
                 continue
-            d = distances[u]
-            for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
-                x = max(d + weights[e], floor)
-                v = np.uint64(indices[e])
-                if x >= distances[v] or x > most:
-                    continue
-                distances[v] = x
-                if x < bound:
-                    if stamps[v] != number + 1:
-                        stamps[v] = number + 1
-                        coming[found] = v
-                        found += 1
-                    continue
-                word, bit = v >> np.uint64(5), _ONE << np.uint32(v & np.uint64(31))
-                if not waits[word] & bit:
-                    waits[word] |= bit
-                    later[waiting] = v
-                    waiting += 1
+            grown = coming, found, later, waiting
+            found, waiting = _relax_thin(edges, u, distances, stamps, number, waits, grown, bound, most, floor)
         size = found
         number += 1
         done += 1
     control[ROUND], control[NEAR], control[FAR], control[SIDE] = number, size, waiting, side
     frame[0], frame[1], frame[2] = bound, origin, window
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _relax_thin(edges, u, distances, stamps, number, waits, appended, bound, most, floor):
+    """Relax the edges out of u; append what fell to the piles, and return their sizes."""
+    indptr, indices, weights = edges
+    coming, found, later, waiting = appended
+    d = distances[u]
+    for e in range(np.uint64(indptr[u]), np.uint64(indptr[u + np.uint64(1)])):
+        x = max(d + weights[e], floor)
+        v = np.uint64(indices[e])
+        if x >= distances[v] or x > most:
+            continue
+        distances[v] = x
+        if x < bound:
+            if stamps[v] != number + 1:
+                stamps[v] = number + 1
+                coming[found] = v
+                found += 1
+            continue
+        word, bit = v >> np.uint64(5), _ONE << np.uint32(v & np.uint64(31))
+        if not waits[word] & bit:
+            waits[word] |= bit
+            later[waiting] = v
+            waiting += 1
+    return found, waiting
+
+
+@njit(nogil=True, cache=True)
+def _refill_thin(distances, later, count, kept, pile, waits, bound, after, most, infinity):
+    """Put the far vertices below the bound `after` on the near pile, which is empty, and keep those beyond.
+
+    Return how many are near, how many are kept, and the least distance of these.
+    """
+    size, waiting, least = 0, 0, infinity
+    for q in range(count):
+        v = later[q]
+        d = distances[v]
+        if d >= after and d <= most:
+            kept[waiting] = v
+            waiting += 1
+            least = min(least, d)
+            continue
+        waits[v >> 5] &= ~(_ONE << np.uint32(v & 31))
+        if d >= bound and d <= most:
+            pile[size] = v
+            size += 1
+    return size, waiting, least
 
 
 @njit(nogil=True, cache=True)

@@ -408,7 +408,29 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
         p[now[q]] ^= _FRESH
     if not left:
         return
-    begin = np.zeros(n + 1, np.int64)  # where the tight edges into open vertices begin, grouped by source
+    begin, after, targets = _plateau_edges(d, in_indptr, in_indices, weights, p)
+    while size > 0:
+        found = 0
+        for q in range(size):
+            u = now[q]
+            for e in range(begin[u], after[u]):
+                v = targets[e]
+                if p[v] == _OPEN:
+                    p[v] = u | _FRESH
+                    coming[found] = v
+                    found += 1
+                elif p[v] >= _FRESH and u < p[v] ^ _FRESH:
+                    p[v] = u | _FRESH
+        for q in range(found):
+            p[coming[q]] ^= _FRESH
+        now, coming, size = coming, now, found
+
+
+@njit(nogil=True, cache=True)
+def _plateau_edges(d, in_indptr, in_indices, weights, p):
+    """Return the edges of weight zero into open vertices, by source: where they begin and end, and their targets."""
+    n = len(d)
+    begin = np.zeros(n + 1, np.int64)
     for v in range(n):
         if p[v] == _OPEN:
             for e in range(in_indptr[v], in_indptr[v + 1]):
@@ -426,21 +448,7 @@ def _settle_plateaus(d, source, in_indptr, in_indices, weights, p):
                 if d[u] == d[v] and d[u] + weights[e] == d[v]:
                     targets[after[u]] = v
                     after[u] += 1
-    while size > 0:
-        found = 0
-        for q in range(size):
-            u = now[q]
-            for e in range(begin[u], after[u]):
-                v = targets[e]
-                if p[v] == _OPEN:
-                    p[v] = u | _FRESH
-                    coming[found] = v
-                    found += 1
-                elif p[v] >= _FRESH and u < p[v] ^ _FRESH:
-                    p[v] = u | _FRESH
-        for q in range(found):
-            p[coming[q]] ^= _FRESH
-        now, coming, size = coming, now, found
+    return begin, after, targets
 
 
 @njit(nogil=True, cache=True)

@@ -202,6 +202,21 @@ def _settle(classes, reached, reaches, labels, active):
 
 
 @njit(nogil=True, cache=True)
+def _write_component(path, top, v, low, labels, numbers, component):
+    """Label v and the vertices from place `top` on with numbers of `low` or more; return the place behind them."""
+    least, begin = v, top
+    while top < len(labels) and numbers[path[top]] >= low:
+        least = min(least, path[top])
+        top += np.uint32(1)
+    for at in range(begin, top):
+        labels[path[at]] = least
+        numbers[path[at]] = component
+    labels[v] = least
+    numbers[v] = component
+    return top
+
+
+@njit(nogil=True, cache=True)
 def complete(indptr, indices, labels, numbers, stack, cursors, lowered):
     """Label the vertices without a label, on one core, each with the least vertex of its component.
 
@@ -259,14 +274,6 @@ def complete(indptr, indices, labels, numbers, stack, cursors, lowered):
                 top -= one
                 path[top] = v
                 continue
-            least, begin = np.uint32(v), top
-            while top < n and numbers[path[top]] >= low:
-                least = min(least, path[top])
-                top += one
-            for at in range(begin, top):
-                labels[path[at]] = least
-                numbers[path[at]] = component
-            labels[v] = least
-            numbers[v] = component
+            begin, top = top, _write_component(path, top, np.uint32(v), low, labels, numbers, component)
             component -= one
             index -= np.uint32(top - begin) + one

@@ -68,23 +68,19 @@ def _parse(text, begin, end, place, grammar, src, dst, whole, real, bits):
     at, place, first, floats, ends = np.uint64(begin), np.uint64(place), np.uint64(place), False, 0
     end, one = np.uint64(end), np.uint64(1)
     while at < end:
-        while at < end and (text[at] == BLANK or text[at] == TAB):
-            at += one
+        at = _blanks(text, at, end)
         if at == end:
             break
         c = text[at]
         if c != NEWLINE and c != RETURN and c != grammar.comment and c != grammar.other:
             if grammar.tag:
-                if c != grammar.tag:
-                    return np.int64(-1), floats, ends
                 after = _blanks(text, at + one, end)
-                if after == at + one:
+                if c != grammar.tag or after == at + one:
                     return np.int64(-1), floats, ends
                 at = after
             at, u = _integer(text, at, end)
             at, v = _integer(text, _separated(text, at, end, grammar.comma), end)
-            u -= grammar.base
-            v -= grammar.base
+            u, v = u - grammar.base, v - grammar.base
             if u < 0 or v < 0 or u >= grammar.limit or v >= grammar.limit:
                 return np.int64(-1), floats, ends
             src[place] = u
@@ -108,25 +104,43 @@ def _parse(text, begin, end, place, grammar, src, dst, whole, real, bits):
                     real[place] = -np.float64(w) if negative else np.float64(w)
                     whole[place] = -w if negative else w
             place += one
-            c = text[at] if at < end else np.uint8(NEWLINE)
-            blank = c == BLANK or c == TAB
-            if blank:
-                at = _blanks(text, at, end)
-                c = text[at] if at < end else np.uint8(NEWLINE)
-            comment = grammar.inline and (c == grammar.comment or c == grammar.other)
-            beyond = grammar.cut and (c == COMMA if grammar.comma else blank)  # another column, which is ignored
-            if c != NEWLINE and c != RETURN and not comment and not beyond:
+            at, complete = _complete(text, at, end, grammar)
+            if not complete:
                 return np.int64(-1), floats, ends
-        while at < end and text[at] != NEWLINE:  # what is ignored may hold no control characters
-            c = text[at]
-            if (c < BLANK and c != TAB and c != RETURN) or c == DELETE:
-                return np.int64(-1), floats, ends
-            if c == RETURN and at + one < end and text[at + one] != NEWLINE:
-                return np.int64(-1), floats, ends
-            at += one
+        at, plain = _line_end(text, at, end)
+        if not plain:
+            return np.int64(-1), floats, ends
         ends += at < end
         at += one
     return np.int64(place - first), floats, ends
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _complete(text, at, end, grammar):
+    """Return where the blanks behind the columns end, and whether only what is ignored follows."""
+    c = text[at] if at < end else np.uint8(NEWLINE)
+    blank = c == BLANK or c == TAB
+    if blank:
+        at = _blanks(text, at, end)
+        c = text[at] if at < end else np.uint8(NEWLINE)
+    comment = grammar.inline and (c == grammar.comment or c == grammar.other)
+    beyond = grammar.cut and (c == COMMA if grammar.comma else blank)  # another column, which is ignored
+    return at, c == NEWLINE or c == RETURN or comment or beyond
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _line_end(text, at, end):
+    """Return where a line ends, and whether the rest of it, which is ignored, holds no control characters."""
+    one, plain = np.uint64(1), True
+    while plain and at < end and text[at] != NEWLINE:
+        c = text[at]
+        if (c < BLANK and c != TAB and c != RETURN) or c == DELETE:
+            plain = False
+        elif c == RETURN and at + one < end and text[at + one] != NEWLINE:
+            plain = False
+        else:
+            at += one
+    return at, plain
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -159,7 +173,17 @@ def _integer(text, at, end):
 @njit(nogil=True, cache=True)
 def _fraction(text, at, end):
     """Return where a decimal fraction ends, and the bits of the float64 next to it; 0 if they are not determined."""
-    none = np.uint64(0), np.uint64(0)
+    at, value, exponent = _decimal(text, at, end)
+    if at == np.uint64(0) or value == np.uint64(0):
+        return at, value
+    bits = _nearest_float(value, exponent)
+    return (at, bits) if bits else (bits, bits)
+
+
+@njit(nogil=True, cache=True)
+def _decimal(text, at, end):
+    """Return where a decimal fraction ends, 0 if it has too many digits or none; its digits and the power of ten."""
+    none = np.uint64(0), np.uint64(0), 0
     one, ten = np.uint64(1), np.uint64(10)
     digits, some, exponent, point, value = 0, False, 0, False, np.uint64(0)
     while at < end:
@@ -185,11 +209,18 @@ def _fraction(text, at, end):
         if power < 0 or power > 1000:
             return none
         exponent += -power if negative else power
-    if value == np.uint64(0):
-        return at, value
+    return at, value, exponent
+
+
+@njit(nogil=True, cache=True)
+def _nearest_float(value, exponent):
+    """Return the bits of the float64 next to ``value * 10**exponent``; 0 if they are not determined.
+
+    It is Eisel and Lemire's algorithm, by the names of its variables.
+    """
+    none, one = np.uint64(0), np.uint64(1)
     if exponent < _LEAST or exponent > _MOST:
         return none
-    # Eisel and Lemire's algorithm; the names of its variables.
     w, shift = value, np.uint64(0)
     while not w >> np.uint64(63):
         w <<= one
@@ -214,7 +245,7 @@ def _fraction(text, at, end):
     if mantissa >= np.uint64(1) << np.uint64(53):
         mantissa = np.uint64(1) << np.uint64(52)
         power2 += 1
-    return at, (mantissa & np.uint64((1 << 52) - 1)) | np.uint64(power2) << np.uint64(52)
+    return (mantissa & np.uint64((1 << 52) - 1)) | np.uint64(power2) << np.uint64(52)
 
 
 @njit(nogil=True, cache=True, inline="always")

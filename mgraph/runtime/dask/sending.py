@@ -44,9 +44,9 @@ def on_host(piece: Any, address: str, blocks: list[Future]) -> Any:
     if isinstance(piece, VertexRange):
         return piece.on(devices.find("cpu"))
     if hasattr(piece, "sent_to"):
-        told, needed = piece.sent_to(address)
+        described, needed = piece.sent_to(address)
         blocks += needed
-        return told
+        return described
     if isinstance(piece, tuple):
         parts = [on_host(part, address, blocks) for part in piece]
         return type(piece)(*parts) if hasattr(piece, "_fields") else tuple(parts)

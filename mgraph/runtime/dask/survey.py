@@ -257,8 +257,8 @@ def _survey(
         try:
             with shared.offered() as token:
                 task = worker.probe_task(device, token)
-                met = {a: tasks.submit(client, a, *task, key=tasks.key_of("", "meet")) for a in addresses}
-                answers = tasks.results(watch, met)
+                asked = {a: tasks.submit(client, a, *task, key=tasks.key_of("", "probe")) for a in addresses}
+                answers = tasks.results(watch, asked)
             break
         except WorkerLostError:
             # It went away or fell silent before the call began, which does not matter.
@@ -399,7 +399,7 @@ def _spare(specs: dict[str, DeviceSpec]) -> dict[str, DeviceSpec]:
 
 
 def _check_versions(answers: dict[str, worker.WorkerInfo | tuple[str, str]]) -> dict[str, worker.WorkerInfo]:
-    """Return what `worker.meet` answered, by address, or raise VersionError if a worker has another mgraph or none."""
+    """Return what `worker.probe` answered, by address, or raise VersionError if a worker has another mgraph or none."""
     mismatched = {address: answer for address, answer in answers.items() if not isinstance(answer, worker.WorkerInfo)}
     if not mismatched:
         return cast(dict[str, worker.WorkerInfo], answers)

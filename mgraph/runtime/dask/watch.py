@@ -185,7 +185,7 @@ class Watch:
         self._signs: dict[str, Any] = {}
         self._stays: dict[str, tuple[tuple[Any, ...], float]] = {}
         self._idle: set[str] = set()  # workers without a task of the call, on which Dask starts none
-        self._told = False
+        self._warned = False
 
     def wait(self, work: Coroutine[Any, Any, T], meanwhile: Callable[[], None] = lambda: None) -> T:
         """Run a coroutine on the client's event loop and return its result.
@@ -453,15 +453,15 @@ class Watch:
                 self.addresses,
                 f"no GPU gets on: {story}; a kernel hangs, or the connection between two of them is broken",
             )
-        if not self._told:
-            self._told = True
+        if not self._warned:
+            self._warned = True
             warnings.warn(f"on the worker {address}, {story}; the call goes on", RuntimeWarning, stacklevel=2)
 
 
 def _full(addresses: Sequence[str], dask_scheduler: Scheduler) -> dict[str, int]:
     """Return the bytes of those workers that their nannies have just ended for memory; runs on the scheduler."""
-    told = dask_scheduler.get_events("worker-restart-memory")
-    recent = [event for when, event in told if time.time() - when < RECENT]
+    events = dask_scheduler.get_events("worker-restart-memory")
+    recent = [event for when, event in events if time.time() - when < RECENT]
     return {event["worker"]: event["rss"] for event in recent if event["worker"] in addresses}
 
 

@@ -339,7 +339,7 @@ class WorkerInfo(NamedTuple):
     reads: bool = False
 
 
-def meet(version: str, device: str | None, token: object) -> object:
+def probe(version: str, device: str | None, token: object) -> object:
     """Task: return the worker's `WorkerInfo`, or what is wrong with its installation of mgraph.
 
     It is sent as source code (see `probe_task`), so it uses no name of this module and runs on a worker without mgraph.
@@ -349,7 +349,7 @@ def meet(version: str, device: str | None, token: object) -> object:
     version : str
         The client's version of mgraph.
     device, token
-        As for `look`.
+        As for `describe`.
 
     Returns
     -------
@@ -362,7 +362,7 @@ def meet(version: str, device: str | None, token: object) -> object:
     try:
         found = getattr(importlib.import_module("mgraph.version"), "__version__", "of no version")
         if found == version:
-            return importlib.import_module("mgraph.runtime.dask.worker").look(device, token)
+            return importlib.import_module("mgraph.runtime.dask.worker").describe(device, token)
         problem = f"has mgraph {found}"
     except ImportError as error:
         problem = f"has no mgraph that can be imported ({error})"
@@ -370,16 +370,16 @@ def meet(version: str, device: str | None, token: object) -> object:
 
 
 def probe_task(device: str | None, token: Token | None) -> tuple[Any, ...]:
-    """Return `meet` as a task's function and arguments that every worker understands.
+    """Return `probe` as a task's function and arguments that every worker understands.
 
     Functions are pickled by name, for which the worker needs mgraph, or as byte code, for which it needs the same
     Python. Text needs neither.
     """
-    names = {"source": inspect.getsource(meet), "names": {}, "given": (__version__, device, token)}
-    return eval, "exec(source, names) or names['meet'](*given)", names
+    names = {"source": inspect.getsource(probe), "names": {}, "given": (__version__, device, token)}
+    return eval, "exec(source, names) or names['probe'](*given)", names
 
 
-def look(device: str | None, token: Token | None) -> WorkerInfo:
+def describe(device: str | None, token: Token | None) -> WorkerInfo:
     """Return this worker's devices and prepare it for sessions.
 
     Parameters
