@@ -78,9 +78,10 @@ def as_ids(values: Iterable[Any]) -> np.ndarray:
     return found
 
 
-def id_of(ids: np.ndarray | None, vertex: int) -> Any:
-    """Return the id of a vertex as an object of Python; None if there are no ids."""
-    return None if ids is None else ids[[vertex]].tolist()[0]
+def id_of(ids: Any, vertex: int) -> Any:
+    """Return the id of a vertex, in an array or a vector on workers, as an object of Python; None without ids."""
+    found = None if ids is None else ids[vertex]
+    return found.item() if isinstance(found, np.generic) else found
 
 
 def written(ids: np.ndarray) -> np.ndarray:

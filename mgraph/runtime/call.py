@@ -9,8 +9,6 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any, ParamSpec, TypeVar, cast, get_args
 
-import numpy as np
-
 from ..docstrings import with_common_parts
 from ..errors import NegativeCycleError, shown
 from ..graph.ids import id_of
@@ -47,7 +45,7 @@ def call(function: Callable[P, T]) -> Callable[P, T]:
             raise
         except NegativeCycleError as error:
             ids = getattr(args[0] if args else options.get(subject), "ids", None)
-            if isinstance(ids, np.ndarray):
+            if error.graph is None and ids is not None:
                 raise NegativeCycleError(error.vertex, id=id_of(ids, error.vertex)) from None
             raise
 
