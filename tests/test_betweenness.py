@@ -540,5 +540,5 @@ def test_ids_on_workers_name_what_is_wrong(client, tmp_path):
     placed = mgraph.read(path, client=client, relabel=True)
     with pytest.raises(InputError, match="the weight of the edge from 20 to 30 is -2"):
         mgraph.betweenness(placed)
-    with pytest.raises(mgraph.NegativeCycleError, match="with id [23]0, lies on a cycle"):
+    with pytest.raises(mgraph.NegativeCycleError, match=r"with id [23]0, lies on a cycle"):
         mgraph.sssp(placed, 10, ids=True)
