@@ -81,7 +81,7 @@ def checked_points(points: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
         found = found.reshape(-1, 2)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iuf":
         wanted = "of shape (k, 2), a longitude and a latitude for each point, or ids"
-        advice = ["; integers are ids with ", ArgumentValue("ids", True)] if found.dtype.kind in "iu" else []
+        advice = ("; integers are ids with ", ArgumentValue("ids", True)) if found.dtype.kind in "iu" else ()
         raise InputError(*advice, argument=name, value=f"{found.dtype} of shape {found.shape}", expected=wanted)
     found = found.astype(np.float64)
     wrong = ~((np.abs(found[:, 0]) <= 360) & (np.abs(found[:, 1]) <= 90))
