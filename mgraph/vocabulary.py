@@ -4,7 +4,13 @@ None of these names is an alias. `docs/switching.md` has the whole tables, by li
 """
 
 import difflib
-from collections.abc import Collection, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 #: Calls, in place of which a call of `mgraph` is written.
 CALLS = {
@@ -42,18 +48,24 @@ CALLS = {
 #: Arguments of calls, with those that have their meaning here.
 ARGUMENTS = {
     "cutoff": ("limit",),
+    "edge_attr": ("weight",),
     "indices": ("source", "sources"),
     "k": ("samples",),
     "min_only": ("sources",),
     "return_predecessors": ("predecessors",),
     "source": ("sources", "v", "u", "nbunch"),
     "sources": ("v", "u", "nbunch"),
+    "weight": ("weights",),
 }
 
 #: Arguments that are a matter of the graph here.
 OF_GRAPHS = {
+    "create_using": "directed=False, as of mgraph.Graph.from_pandas, stores each edge in both directions",
+    "delimiter": "mgraph.read finds what separates columns",
     "directed": "a graph has its direction, as mgraph.Graph.from_scipy(matrix, directed=False) gives it",
     "distance": "weights count unless weight=False; mgraph.Graph.from_networkx(G, weight=...) names them",
+    "sep": "mgraph.read finds what separates columns",
+    "undirected": "directed=False, as of mgraph.read, stores each edge in both directions",
     "unweighted": "give graph.unweighted()",
     "weight": "a graph has its weights, as mgraph.Graph.from_pandas(frame, source, target, weight) gives them",
 }
@@ -107,3 +119,40 @@ def advice_on_argument(name: str, known: Collection[str]) -> str:
         return f": it is {meant}= here"
     near = difflib.get_close_matches(name, sorted(known), 1, 0.8)
     return advice(OF_GRAPHS, name) or (f": {near[0]} is one" if near else "")
+
+
+def unknown_argument(name: str, given: str, known: Collection[str]) -> TypeError:
+    """Return the error of an argument that a function of this name has not, with what is written in its place.
+
+    Examples
+    --------
+    >>> from mgraph.vocabulary import unknown_argument
+    >>> unknown_argument("bfs", "cutoff", ["graph", "source", "limit"])
+    TypeError("bfs() got an unexpected keyword argument 'cutoff': it is limit= here")
+    """
+    return TypeError(f"{name}() got an unexpected keyword argument {given!r}{advice_on_argument(given, known)}")
+
+
+def advised(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function whose error of an argument that it has not says what is written in its place.
+
+    Examples
+    --------
+    >>> from mgraph.vocabulary import advised
+    >>> @advised
+    ... def read(path, weight=None): ...
+    >>> read("roads.csv", edge_attr="km")
+    Traceback (most recent call last):
+        ...
+    TypeError: read() got an unexpected keyword argument 'edge_attr': it is weight= here
+    """
+    known = frozenset(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def called(*args: P.args, **options: P.kwargs) -> T:
+        unknown = options.keys() - known
+        if unknown:
+            raise unknown_argument(function.__name__, min(unknown), known)
+        return function(*args, **options)
+
+    return called
