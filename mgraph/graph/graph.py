@@ -529,7 +529,8 @@ class Graph(ArrayCache):
         source, target : str
             The columns of the edges' ends: ids of any kind, such as strings, or integers of any size and sign.
         weight : str, optional
-            The column of the weights. By default edges have none, whatever columns there are.
+            The column of the weights. By default edges have none, whatever columns there are; `mgraph.read` refuses a
+            file with further columns of numbers until it is told what they are.
         directed : bool
             False stores every edge in both directions.
 

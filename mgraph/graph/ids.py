@@ -212,7 +212,9 @@ def renumbered(src: np.ndarray, dst: np.ndarray, met: list[Any]) -> tuple[np.nda
         for number, value in enumerate(met):
             if is_missing(value) and (ends == number).any():
                 row = int((ends == number).argmax())
-                raise InputError(f" in row {row}", argument=name, value=value, expected="an id of a vertex")
+                raise InputError(
+                    f" in row {row}: leave that row out", argument=name, value=value, expected="an id of a vertex"
+                )
     if set(map(type, met)) not in ({str}, {int}):
         return src, dst, ids
     order = sorted(range(len(met)), key=met.__getitem__)
