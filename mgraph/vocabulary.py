@@ -12,8 +12,12 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Calls, in place of which a call of `mgraph` is written.
+#: Calls, in place of which a call of `mgraph` is written, or that of another library; docs/beyond.md has more of these.
 CALLS = {
+    **{
+        name: f"networkx.{name}(graph.to_networkx())"
+        for name in ("clustering", "eigenvector_centrality", "katz_centrality", "pagerank", "triangles")
+    },
     "all_pairs_dijkstra": "mgraph.apsp(graph)",
     "all_pairs_shortest_path_length": "mgraph.apsp(graph)",
     "average_shortest_path_length": "mgraph.average_distance(graph)",
@@ -35,6 +39,7 @@ CALLS = {
     "hop_plot": "mgraph.distance_histogram(graph, weight=False)",
     "is_connected": "mgraph.connected_components(graph).count == 1",
     "johnson": "mgraph.apsp(graph)",
+    "maximum_flow": "scipy.sparse.csgraph.maximum_flow(graph.to_scipy(), source, sink)",
     "minimum_spanning_edges": "mgraph.minimum_spanning_forest(graph)",
     "minimum_spanning_tree": "mgraph.minimum_spanning_forest(graph)",
     "number_connected_components": "mgraph.connected_components(graph).count",

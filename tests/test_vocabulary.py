@@ -49,6 +49,14 @@ def test_names_that_nobody_knows_have_no_advice():
         mgraph.bfs(GRAPH, 0, xyz=1)
 
 
+def test_calls_that_mgraph_has_not_are_named_where_they_are():
+    networkx = pytest.importorskip("networkx")
+    for name in (name for name, text in CALLS.items() if text.startswith("networkx.")):
+        assert callable(getattr(networkx, name))
+    with pytest.raises(AttributeError, match=r"no attribute 'pagerank': networkx\.pagerank\(graph\.to_networkx\(\)\)$"):
+        mgraph.pagerank  # noqa: B018
+
+
 def test_a_call_of_another_library():
     with pytest.raises(AttributeError, match=r"no attribute 'closeness_centrality': mgraph\.closeness\(graph\)$"):
         mgraph.closeness_centrality  # noqa: B018
