@@ -477,7 +477,7 @@ def test_a_route_has_its_totals_as_attributes(network):
     route = network.route(*network.coordinates[[0, 5]])
     assert (route.seconds, route.metres) == (route.totals["seconds"], route.totals["metres"])
     assert repr(route) == f"<Route: {len(route.links)} links, metres {route.metres:,.1f}, seconds {route.seconds:,.1f}>"
-    with pytest.raises(AttributeError, match="no 'minutes': it has the totals metres, seconds"):
+    with pytest.raises(AttributeError, match=r"no 'minutes': it has .* and the totals metres, seconds"):
         route.minutes  # noqa: B018
 
 

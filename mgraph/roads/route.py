@@ -44,7 +44,8 @@ class Route(NamedTuple):
     def __getattr__(self, name: str) -> float:
         if name in self.totals:
             return self.totals[name]
-        raise AttributeError(f"the route has no {name!r}: it has the totals {', '.join(self.totals)}")
+        totals = ", ".join(self.totals)
+        raise AttributeError(f"the route has no {name!r}: it has to_geojson(), explore() and the totals {totals}")
 
     def __repr__(self) -> str:
         sums = "".join(f", {name} {value:,.1f}" for name, value in self.totals.items())
