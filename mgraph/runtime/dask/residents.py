@@ -688,7 +688,7 @@ def lightest(session: str, name: str) -> tuple[float, int, int] | None:
             return None
         places = s.device.xp.flatnonzero(csc.weights == csc.weights.min())
         place = int(places[csc.indices[places].argmin()])
-        end = part.first + int(s.device.xp.searchsorted(csc.indptr, place, side="right")) - 1
+        end = part.first + int((csc.indptr <= place).sum()) - 1
         return csc.weights[place].item(), int(csc.indices[place]), end
 
 
