@@ -198,7 +198,9 @@ def exact_types(
 
 def advice_on_weights(dtype: np.dtype) -> str:
     """Return what an error says of weights in a type that a graph does not keep."""
-    return ": divided by numpy.timedelta64(1, 's') they are seconds" if dtype.kind == "m" else ""
+    if dtype.kind == "m":
+        return ": divided by numpy.timedelta64(1, 's') they are seconds"
+    return ": .astype(float) makes numbers of text" if dtype.kind in "OUST" else ""
 
 
 def weight_dtype(dtype: np.dtype) -> np.dtype | None:

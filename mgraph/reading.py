@@ -1,15 +1,15 @@
 """`mgraph.read`: a graph from files, in this process or on the workers of a Dask client."""
 
 import os
-import warnings
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeGuard, overload
 
 from . import io
-from .arguments import as_written, check_without_client, checked_choice, checked_flag, checked_integer
+from .arguments import as_written, check_without_client, checked_choice, checked_flag, checked_integer, warn_caller
 from .errors import ArgumentValue, InputError
 from .graph import Graph
 from .io.content import Options
+from .vocabulary import advised
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -66,6 +66,7 @@ def read(
 ) -> "DistributedGraph": ...
 
 
+@advised
 def read(
     path: File | Files,
     format: str | None = None,
@@ -277,16 +278,15 @@ def _warn_of_sparse_ids(path: str, graph: "DistributedGraph", least: int | None)
         return
     used = 2 * graph.m
     if used < graph.n // 2 and graph.n - used >= io.WASTED_IDS:
-        warnings.warn(
+        warn_caller(
             io.SparseIdsWarning(
                 f"{path}: at most {used} of the ids 0 to {graph.n - 1} are in use: ",
                 ArgumentValue("relabel", True),
                 " numbers those in use from 0",
-            ),
-            stacklevel=3,  # the caller of mgraph.read
+            )
         )
     elif least == 1:
-        warnings.warn(io.first_id_warning(path), stacklevel=3)
+        warn_caller(io.first_id_warning(path))
 
 
 def _is_file(path: Any) -> TypeGuard[File]:

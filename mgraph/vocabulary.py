@@ -4,10 +4,20 @@ None of these names is an alias. `docs/switching.md` has the whole tables, by li
 """
 
 import difflib
-from collections.abc import Collection, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import ParamSpec, TypeVar
 
-#: Calls, in place of which a call of `mgraph` is written.
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Calls, in place of which a call of `mgraph` is written, or that of another library; docs/beyond.md has more of these.
 CALLS = {
+    **{
+        name: f"networkx.{name}(graph.to_networkx())"
+        for name in ("clustering", "eigenvector_centrality", "katz_centrality", "pagerank", "triangles")
+    },
     "all_pairs_dijkstra": "mgraph.apsp(graph)",
     "all_pairs_shortest_path_length": "mgraph.apsp(graph)",
     "average_shortest_path_length": "mgraph.average_distance(graph)",
@@ -29,6 +39,7 @@ CALLS = {
     "hop_plot": "mgraph.distance_histogram(graph, weight=False)",
     "is_connected": "mgraph.connected_components(graph).count == 1",
     "johnson": "mgraph.apsp(graph)",
+    "maximum_flow": "scipy.sparse.csgraph.maximum_flow(graph.to_scipy(), source, sink)",
     "minimum_spanning_edges": "mgraph.minimum_spanning_forest(graph)",
     "minimum_spanning_tree": "mgraph.minimum_spanning_forest(graph)",
     "number_connected_components": "mgraph.connected_components(graph).count",
@@ -42,18 +53,24 @@ CALLS = {
 #: Arguments of calls, with those that have their meaning here.
 ARGUMENTS = {
     "cutoff": ("limit",),
+    "edge_attr": ("weight",),
     "indices": ("source", "sources"),
     "k": ("samples",),
     "min_only": ("sources",),
     "return_predecessors": ("predecessors",),
     "source": ("sources", "v", "u", "nbunch"),
     "sources": ("v", "u", "nbunch"),
+    "weight": ("weights",),
 }
 
 #: Arguments that are a matter of the graph here.
 OF_GRAPHS = {
+    "create_using": "directed=False, as of mgraph.Graph.from_pandas, stores each edge in both directions",
+    "delimiter": "mgraph.read finds what separates columns",
     "directed": "a graph has its direction, as mgraph.Graph.from_scipy(matrix, directed=False) gives it",
     "distance": "weights count unless weight=False; mgraph.Graph.from_networkx(G, weight=...) names them",
+    "sep": "mgraph.read finds what separates columns",
+    "undirected": "directed=False, as of mgraph.read, stores each edge in both directions",
     "unweighted": "give graph.unweighted()",
     "weight": "a graph has its weights, as mgraph.Graph.from_pandas(frame, source, target, weight) gives them",
 }
@@ -107,3 +124,40 @@ def advice_on_argument(name: str, known: Collection[str]) -> str:
         return f": it is {meant}= here"
     near = difflib.get_close_matches(name, sorted(known), 1, 0.8)
     return advice(OF_GRAPHS, name) or (f": {near[0]} is one" if near else "")
+
+
+def unknown_argument(name: str, given: str, known: Collection[str]) -> TypeError:
+    """Return the error of an argument that a function of this name has not, with what is written in its place.
+
+    Examples
+    --------
+    >>> from mgraph.vocabulary import unknown_argument
+    >>> unknown_argument("bfs", "cutoff", ["graph", "source", "limit"])
+    TypeError("bfs() got an unexpected keyword argument 'cutoff': it is limit= here")
+    """
+    return TypeError(f"{name}() got an unexpected keyword argument {given!r}{advice_on_argument(given, known)}")
+
+
+def advised(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function whose error of an argument that it has not says what is written in its place.
+
+    Examples
+    --------
+    >>> from mgraph.vocabulary import advised
+    >>> @advised
+    ... def read(path, weight=None): ...
+    >>> read("roads.csv", edge_attr="km")
+    Traceback (most recent call last):
+        ...
+    TypeError: read() got an unexpected keyword argument 'edge_attr': it is weight= here
+    """
+    known = frozenset(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def called(*args: P.args, **options: P.kwargs) -> T:
+        unknown = options.keys() - known
+        if unknown:
+            raise unknown_argument(function.__name__, min(unknown), known)
+        return function(*args, **options)
+
+    return called

@@ -534,5 +534,19 @@ def test_a_graph_on_workers(client):
             for name, array in here.arrays.items():
                 assert np.allclose(there.arrays[name], array, rtol=1e-12, atol=1e-15, equal_nan=True)
             there.verify()
-    with pytest.raises(InputError, match="needs positive weights; the weight is -2"):
-        mgraph.betweenness(mgraph.DistributedGraph.from_graph(ring([1, -2, 3]), client=client))
+    for bad in (ring([1, -2, 3]), ring([1, -2, -2]).with_ids(["Rome", "Pisa", "Genoa"]), ring([1, 0.5, 0])):
+        with pytest.raises(InputError, match=r"needs positive weights; the weight of the edge") as here:
+            mgraph.betweenness(bad, device="cpu")
+        with pytest.raises(InputError) as there:
+            mgraph.betweenness(mgraph.DistributedGraph.from_graph(bad, client=client))
+        assert str(there.value) == str(here.value)
+
+
+def test_ids_on_workers_name_what_is_wrong(client, tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("10 20 1\n20 30 -2\n30 20 1\n")
+    placed = mgraph.read(path, client=client, relabel=True)
+    with pytest.raises(InputError, match="the weight of the edge from 20 to 30 is -2"):
+        mgraph.betweenness(placed)
+    with pytest.raises(mgraph.NegativeCycleError, match=r"with id [23]0, lies on a cycle"):
+        mgraph.sssp(placed, 10, ids=True)

@@ -59,8 +59,11 @@ def test_workers_have_the_same(directed, client):
 @pytest.mark.parametrize(
     ("ends", "says"),
     [
-        (([0, 1, 2], [1, 2, 2]), "no self-loop, and vertex c has a self-loop"),
-        (([0, 0, 1], [1, 1, 2]), "no parallel edges, and vertex . has parallel edges"),
+        (([0, 1, 2], [1, 2, 2]), "no self-loop, and vertex 'c' has a self-loop: leave out edges whose ends are one"),
+        (
+            ([0, 0, 1], [1, 1, 2]),
+            "no parallel edges, and vertex '.' has parallel edges: take each pair once; .* without directed=False",
+        ),
     ],
 )
 @pytest.mark.parametrize("directed", [False, True])

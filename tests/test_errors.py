@@ -394,6 +394,8 @@ def test_mistakes_of_newcomers_are_named():
         mgraph.closeness(graph, sources=[0])
     with pytest.raises(InputError, match="not both: a vertex to find the way to is target="):
         mgraph.sssp(graph, 0, 3)
+    with pytest.raises(InputError, match=r"^graph 1: expected a mgraph\.Graph, .* got int$"):
+        mgraph.apsp_batch([graph, 3])
     with pytest.raises(InputError, match=r"got list: mgraph\.apsp_batch takes several"):
         mgraph.apsp([graph, graph])
     edges = [(0, 1, 5), (1, 2, 6), (2, 3, 7), (3, 0, 8)]

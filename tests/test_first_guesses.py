@@ -1,5 +1,7 @@
 """What somebody types who has read the front page only: it works, or the error says what does."""
 
+import re
+
 import networkx as nx
 import pytest
 from click.testing import CliRunner
@@ -58,6 +60,12 @@ def test_pairs_of_named_vertices(table, tmp_path):
     assert "give either --targets LIST or --target V" in run("pairs", prepared, "--source", "Ulm").output
 
 
+def test_the_greatest_betweenness_is_at_a_vertex_by_name(table):
+    assert ", vertex 0, which FILE calls Bonn" in run("betweenness", table, *COLUMNS, "--undirected").output
+    found = run("betweenness", table, *COLUMNS, "--undirected", "--edges").output
+    assert re.search(r", edge \d to \d, which FILE calls \w+ to \w+", found)
+
+
 @pytest.mark.parametrize(
     ("word", "there"),
     [
@@ -65,6 +73,7 @@ def test_pairs_of_named_vertices(table, tmp_path):
         ("closeness", "mgraph measures --closeness"),
         ("harmonic-closeness", "mgraph measures --harmonic"),
         ("apsp-batch", "mgraph.apsp_batch, a call of Python"),
+        ("shortest-path", "mgraph sssp --source V --target V --predecessors"),
     ],
 )
 def test_calls_that_are_options_elsewhere(word, there):

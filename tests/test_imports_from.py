@@ -64,7 +64,7 @@ def test_missing_ids(wrong):
     pandas = pytest.importorskip("pandas")
     wrong = getattr(pandas, wrong.partition(".")[2]) if isinstance(wrong, str) else wrong
     frame = pandas.DataFrame({"source": ["a", "b"], "target": pandas.Series(["b", wrong], dtype=object)})
-    with pytest.raises(InputError, match=r"target must be an id of a vertex, got .* in row 1"):
+    with pytest.raises(InputError, match=r"target must be an id of a vertex, got .* in row 1: leave that row out"):
         Graph.from_pandas(frame)
 
 

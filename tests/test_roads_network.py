@@ -460,6 +460,27 @@ def test_points_are_checked(network):
         network.table([network.coordinates[0]], weight="miles")
 
 
+def test_columns_of_points_are_told_by_their_names(network):
+    points = pandas.DataFrame(network.coordinates[[3, 9]][:, ::-1], columns=["lat", "lon"], index=["a", "b"])
+    places = network.nearest(points.assign(name="shop"))
+    assert places.vertices.tolist() == [3, 9] and places.ids.tolist() == ["a", "b"]
+
+
+def test_points_that_are_something_else_are_told_what_to_write(network):
+    with pytest.raises(mgraph.InputError, match=r"integers are ids with ids=True$"):
+        network.route(*map(int, network.ids[:2]))
+    with pytest.raises(mgraph.InputError, match="away from the nearest road: give the longitude first"):
+        network.nearest(network.coordinates[:1, ::-1])
+
+
+def test_a_route_has_its_totals_as_attributes(network):
+    route = network.route(*network.coordinates[[0, 5]])
+    assert (route.seconds, route.metres) == (route.totals["seconds"], route.totals["metres"])
+    assert repr(route) == f"<Route: {len(route.links)} links, metres {route.metres:,.1f}, seconds {route.seconds:,.1f}>"
+    with pytest.raises(AttributeError, match=r"no 'minutes': it has .* and the totals metres, seconds"):
+        route.minutes  # noqa: B018
+
+
 def test_text_is_the_id_of_a_vertex():
     where = pandas.DataFrame({"lon": [24.94, 24.95, 24.96], "lat": [60.17] * 3}, index=["Rome", "Pisa", "Genoa"])
     streets = pandas.DataFrame({"from": ["Rome", "Pisa"], "to": ["Pisa", "Genoa"], "seconds": [7.0, 8.0]})

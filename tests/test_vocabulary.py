@@ -29,7 +29,8 @@ def test_words_are_no_names_of_mgraph():
 
 
 def test_arguments_stand_for_arguments_of_some_call():
-    known = {argument for signature in KNOWN.values() for argument in signature}
+    makers = [inspect.signature(make).parameters for make in (mgraph.Graph.from_edges, mgraph.Graph.from_pandas)]
+    known = {argument for signature in (*KNOWN.values(), *makers) for argument in signature}
     assert {meant for several in ARGUMENTS.values() for meant in several} <= known
 
 
@@ -46,6 +47,14 @@ def test_names_that_nobody_knows_have_no_advice():
         mgraph.xyz  # noqa: B018
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'xyz'$"):
         mgraph.bfs(GRAPH, 0, xyz=1)
+
+
+def test_calls_that_mgraph_has_not_are_named_where_they_are():
+    networkx = pytest.importorskip("networkx")
+    for name in (name for name, text in CALLS.items() if text.startswith("networkx.")):
+        assert callable(getattr(networkx, name))
+    with pytest.raises(AttributeError, match=r"no attribute 'pagerank': networkx\.pagerank\(graph\.to_networkx\(\)\)$"):
+        mgraph.pagerank  # noqa: B018
 
 
 def test_a_call_of_another_library():
@@ -70,6 +79,21 @@ def test_a_call_of_another_library():
 def test_an_argument_of_another_library(name, options, says):
     with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument '\w+': {says}"):
         getattr(mgraph, name)(GRAPH, **options)
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "says"),
+    [
+        (mgraph.read, {"undirected": True}, "directed=False, as of mgraph.read"),
+        (mgraph.read, {"sep": ","}, "mgraph.read finds what separates columns"),
+        (mgraph.Graph.from_pandas, {"edge_attr": "km"}, "it is weight= here"),
+        (mgraph.Graph.from_edges, {"weight": [1]}, "it is weights= here"),
+        (mgraph.Graph.from_networkx, {"weigth": "km"}, "weight is one"),
+    ],
+)
+def test_an_argument_that_no_graph_is_made_of(make, options, says):
+    with pytest.raises(TypeError, match=rf"^{make.__name__}\(\) got an unexpected keyword argument '\w+': {says}"):
+        make(None, None, **options)
 
 
 def test_an_unknown_argument_of_a_measure_names_the_measure():

@@ -131,6 +131,7 @@ _ELSEWHERE = {
     "harmonic_closeness": "mgraph measures --harmonic",
     "average_distance": "mgraph measures --mean",
     "apsp_batch": "mgraph.apsp_batch, a call of Python",
+    **dict.fromkeys(("shortest_path", "dijkstra"), "mgraph sssp --source V --target V --predecessors"),
     "hop_plot": "mgraph distance-histogram",
     "effective_diameter": "mgraph distance-histogram",
     **dict.fromkeys(

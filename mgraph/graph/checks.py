@@ -103,7 +103,7 @@ def checked_weights(weights: Array, edges: int, part: str = "", copy: bool = Tru
     if dtype.kind == "f":
         if weights.size and not extremes(weights)[0] > -np.inf:  # NaN, if a number is
             edge = int((~(weights > -np.inf)).nonzero()[0][0])
-            wanted, where = "numbers, or inf for 'no edge'", f" for edge {edge}{part}"
+            wanted, where = "numbers, or inf for 'no edge'", f" for edge {edge}{part}: leave that edge out"
             raise InputError(where, argument="weights", value=float(weights[edge]), expected=wanted)
     elif weights.dtype.kind == "u" and weights.size and int(weights.max()) > np.iinfo(np.int64).max:
         raise InputError(argument="weights", value=int(weights.max()), expected="in the range of int64")

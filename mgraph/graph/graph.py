@@ -132,6 +132,7 @@ class Graph(ArrayCache):
             self._keep("csc", csc)
 
     @classmethod
+    @vocabulary.advised
     def from_edges(
         cls,
         src: Array,
@@ -196,6 +197,7 @@ class Graph(ArrayCache):
         return cls(n, csr=compressed, directed=directed, ids=ids, nonnegative=least >= 0)
 
     @classmethod
+    @vocabulary.advised
     def from_scipy(cls, matrix: Any, directed: bool = True, *, copy: bool = True) -> "Graph":
         """Return the graph whose edges are the stored entries of a SciPy (or CuPy) sparse matrix.
 
@@ -374,6 +376,7 @@ class Graph(ArrayCache):
         return cls(int(matrix.shape[0]), **adjacent(matrix))
 
     @classmethod
+    @vocabulary.advised
     def from_networkx(cls, graph: Any, weight: str | None = "weight") -> "Graph":
         """Return a NetworkX graph; vertex v is its node number v, ``list(graph)[v]``.
 
@@ -508,6 +511,7 @@ class Graph(ArrayCache):
         return cls.from_edges(ends[0], ends[1], weights, n, directed)
 
     @classmethod
+    @vocabulary.advised
     def from_pandas(
         cls,
         frame: Any,
@@ -525,7 +529,8 @@ class Graph(ArrayCache):
         source, target : str
             The columns of the edges' ends: ids of any kind, such as strings, or integers of any size and sign.
         weight : str, optional
-            The column of the weights. By default edges have none, whatever columns there are.
+            The column of the weights. By default edges have none, whatever columns there are; `mgraph.read` refuses a
+            file with further columns of numbers until it is told what they are.
         directed : bool
             False stores every edge in both directions.
 
@@ -563,6 +568,7 @@ class Graph(ArrayCache):
         return cls.from_edges(*edges, n=None if ids is None else len(ids), directed=directed, ids=ids)
 
     @classmethod
+    @vocabulary.advised
     def from_arrow(
         cls,
         table: Any,

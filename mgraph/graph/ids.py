@@ -78,9 +78,10 @@ def as_ids(values: Iterable[Any]) -> np.ndarray:
     return found
 
 
-def id_of(ids: np.ndarray | None, vertex: int) -> Any:
-    """Return the id of a vertex as an object of Python; None if there are no ids."""
-    return None if ids is None else ids[[vertex]].tolist()[0]
+def id_of(ids: Any, vertex: int) -> Any:
+    """Return the id of a vertex, in an array or a vector on workers, as an object of Python; None without ids."""
+    found = None if ids is None else ids[vertex]
+    return found.item() if isinstance(found, np.generic) else found
 
 
 def written(ids: np.ndarray) -> np.ndarray:
@@ -211,7 +212,9 @@ def renumbered(src: np.ndarray, dst: np.ndarray, met: list[Any]) -> tuple[np.nda
         for number, value in enumerate(met):
             if is_missing(value) and (ends == number).any():
                 row = int((ends == number).argmax())
-                raise InputError(f" in row {row}", argument=name, value=value, expected="an id of a vertex")
+                raise InputError(
+                    f" in row {row}: leave that row out", argument=name, value=value, expected="an id of a vertex"
+                )
     if set(map(type, met)) not in ({str}, {int}):
         return src, dst, ids
     order = sorted(range(len(met)), key=met.__getitem__)

@@ -79,16 +79,18 @@ def in_this_process(graph: Graph | PlacedGraph) -> Graph:
 
 
 def check_positive(graph: Graph | PlacedGraph, need: str) -> None:
-    """Raise InputError unless all weights are positive; name an edge that is not, unless the graph is on workers."""
+    """Raise InputError unless all weights are positive; name the lightest edge."""
     least = graph.extremes()[0] if graph.m else 1
     if least > 0:
         return
-    where = ""
-    if isinstance(graph, Graph):
-        src, dst, weights = graph.listed()
-        e = 0 if weights is None else int(weights.argmin())
-        ends = int(src[e]), int(dst[e])
-        start, end = ends if graph.ids is None else (shown(id_of(graph.ids, each)) for each in ends)
-        where = f" of the edge from {start} to {end}"
-    advice = f"{where} is {least}: change it, or count edges by "
+    ends = graph.lightest() if isinstance(graph, PlacedGraph) else _lightest(graph)
+    start, end = ends if graph.ids is None else (shown(id_of(graph.ids, each)) for each in ends)
+    advice = f" of the edge from {start} to {end} is {least}: change it, or count edges by "
     raise InputError(f"{need}; the weight", advice, ArgumentValue("weight", False))
+
+
+def _lightest(graph: Graph) -> tuple[int, int]:
+    """Return the ends of the first edge that has the least weight."""
+    src, dst, weights = graph.listed()
+    e = 0 if weights is None else int(weights.argmin())
+    return int(src[e]), int(dst[e])

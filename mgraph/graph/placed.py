@@ -85,6 +85,10 @@ class PlacedGraph:
         """Return what a function makes of the edges into the first worker's vertices, ``(indptr, indices)``, there."""
         raise NotImplementedError
 
+    def lightest(self) -> tuple[int, int]:
+        """Return the ends of an edge that has the least weight."""
+        raise NotImplementedError
+
     def to_graph(self) -> Graph:
         """Return the graph with all edges in this process's memory."""
         raise NotImplementedError

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import BufferedReader, BytesIO
@@ -12,7 +11,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from ..arguments import checked_choice, checked_flag, checked_integer
+from ..arguments import checked_choice, checked_flag, checked_integer, warn_caller
 from ..arrays import Array
 from ..errors import (
     AmbiguousZerosError,
@@ -373,16 +372,15 @@ def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:
     used = len(in_use(src, dst))
     span = max(int(src.max()), int(dst.max())) + 1 if used else 0
     if used < span // 2 and span - used >= WASTED_IDS:
-        warnings.warn(
+        warn_caller(
             SparseIdsWarning(
                 f"{path}: only {used} of the ids 0 to {span - 1} are in use, and the graph gets {span} vertices: ",
                 ArgumentValue("relabel", True),
                 " numbers those in use from 0",
-            ),
-            stacklevel=5,  # the caller of mgraph.read
+            )
         )
     elif used and min(int(src.min()), int(dst.min())) == 1:
-        warnings.warn(first_id_warning(path), stacklevel=5)
+        warn_caller(first_id_warning(path))
 
 
 def first_id_warning(path: Path | str) -> SparseIdsWarning:

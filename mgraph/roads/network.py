@@ -231,8 +231,9 @@ class Network:
         Parameters
         ----------
         points : array_like of shape (k, 2), GeoSeries, GeoDataFrame, or sequence of ids
-            Longitudes and latitudes in degrees, longitude first. The index of a series becomes their ids. Text is the
-            id of a vertex of the network, as is an integer with ``ids=True``.
+            Longitudes and latitudes in degrees, longitude first; of a DataFrame its columns ``lon`` and ``lat``, in any
+            order. The index of a series becomes their ids. Text is the id of a vertex of the network, as is an integer
+            with ``ids=True``.
         on : {"vertices", "edges"}
             Whether a place is a vertex, or any position on a link. Routes from a position go along the link, and back
             along it if the street is two-way: if another link leads back with the same geometry.

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..arguments import as_array
 from ..errors import Argument, ArgumentValue, InputError
+from ..graph.coordinates import COLUMNS
 
 #: How far from the nearest road a point may lie by default, in metres.
 FAR = 5000.0
@@ -64,7 +65,8 @@ class Places(NamedTuple):
 def checked_points(points: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return points as longitudes and latitudes, shape (k, 2), and their ids, or raise InputError.
 
-    A GeoSeries or a GeoDataFrame has points as geometry, and is converted to degrees if it says of what it is.
+    A GeoSeries or a GeoDataFrame has points as geometry, and is converted to degrees if it says of what it is. Of
+    another dataframe the columns ``lon`` and ``lat`` count, or others of `COLUMNS`, in whatever order they stand.
     """
     ids = getattr(points, "index", None)
     shapes = getattr(points, "geometry", None)
@@ -72,12 +74,15 @@ def checked_points(points: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
         if getattr(shapes, "crs", None) is not None:
             shapes = shapes.to_crs(4326)
         points = np.stack([shapes.x, shapes.y], axis=1) if len(shapes) else np.empty((0, 2))
+    elif pair := next((each for each in COLUMNS if set(each) <= set(getattr(points, "columns", ()))), None):
+        points = np.stack([points[name] for name in pair], axis=1)
     found = as_array(points, name)
     if found.shape in ((2,), (0,)):
         found = found.reshape(-1, 2)
     if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iuf":
         wanted = "of shape (k, 2), a longitude and a latitude for each point, or ids"
-        raise InputError(argument=name, value=f"{found.dtype} of shape {found.shape}", expected=wanted)
+        advice = ("; integers are ids with ", ArgumentValue("ids", True)) if found.dtype.kind in "iu" else ()
+        raise InputError(*advice, argument=name, value=f"{found.dtype} of shape {found.shape}", expected=wanted)
     found = found.astype(np.float64)
     wrong = ~((np.abs(found[:, 0]) <= 360) & (np.abs(found[:, 1]) <= 90))
     if wrong.any():
@@ -92,6 +97,7 @@ def check_near(metres: np.ndarray, points: np.ndarray, name: str, limit: float) 
     """Raise InputError for the point that lies farthest from the roads, if it is farther than a limit."""
     far = int(np.argmax(metres)) if len(metres) else 0
     if len(metres) and metres[far] > limit:
-        advice = f" is {metres[far]:,.0f} m away from the nearest road: leave it out, or raise "
+        advice = ": give the longitude first, leave it out, or raise "
         row = f" {tuple(points[far].tolist())} (row {far})"
-        raise InputError("the point", row, " of ", Argument(name), advice, ArgumentValue("limit", limit))
+        away = f" is {metres[far]:,.0f} m away from the nearest road"
+        raise InputError("the point", row, " of ", Argument(name), away, advice, ArgumentValue("limit", limit))

@@ -22,7 +22,8 @@ class Route(NamedTuple):
     ids : array
         The ids of the vertices that it passes, its ends among them if they are vertices; none if there is no route.
     totals : dict of str to float
-        The sum of each column of the network; NaN if there is no route.
+        The sum of each column of the network, such as ``seconds``, which is also an attribute of the route; NaN if
+        there is no route.
     points : array of float64, shape (points, 2)
         The geometry: longitudes and latitudes.
 
@@ -39,6 +40,16 @@ class Route(NamedTuple):
     ids: np.ndarray
     totals: dict[str, float]
     points: np.ndarray
+
+    def __getattr__(self, name: str) -> float:
+        if name in self.totals:
+            return self.totals[name]
+        totals = ", ".join(self.totals)
+        raise AttributeError(f"the route has no {name!r}: it has to_geojson(), explore() and the totals {totals}")
+
+    def __repr__(self) -> str:
+        sums = "".join(f", {name} {value:,.1f}" for name, value in self.totals.items())
+        return f"<Route: {len(self.links):,} links{sums}>"
 
     def to_geojson(self) -> dict[str, Any]:
         """Return a Feature of GeoJSON: a LineString with the sums as properties, null where there is no route.

@@ -6,15 +6,13 @@ A call takes them as ``**run``, in the form of a `mgraph.runtime.run.Run`, and p
 
 import functools
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast, get_args
 
-import numpy as np
-
 from ..docstrings import with_common_parts
-from ..errors import NegativeCycleError, shown
+from ..errors import NegativeCycleError
 from ..graph.ids import id_of
-from ..vocabulary import advice_on_argument
+from ..vocabulary import unknown_argument
 from .program import raise_with_numbers
 from .recovery import is_recoverable, recovered
 from .run import DEFAULTS
@@ -47,7 +45,7 @@ def call(function: Callable[P, T]) -> Callable[P, T]:
             raise
         except NegativeCycleError as error:
             ids = getattr(args[0] if args else options.get(subject), "ids", None)
-            if isinstance(ids, np.ndarray):
+            if error.graph is None and ids is not None:
                 raise NegativeCycleError(error.vertex, id=id_of(ids, error.vertex)) from None
             raise
 
@@ -55,11 +53,6 @@ def call(function: Callable[P, T]) -> Callable[P, T]:
     hints = {each.name: each.annotation for each in signature.parameters.values()}
     called.__annotations__ = hints | {"return": signature.return_annotation}
     return with_common_parts(cast(Callable[P, T], called))
-
-
-def unknown_argument(name: str, given: str, known: Collection[str]) -> TypeError:
-    """Return the error of an argument that a call of this name has not, with what is written in its place."""
-    return TypeError(f"{name}() got an unexpected keyword argument {shown(given)}{advice_on_argument(given, known)}")
 
 
 def flat_signature(function: Callable[..., Any]) -> inspect.Signature:

@@ -278,7 +278,7 @@ def _checked_lengths(lengths: Any, count: int, side: int, xp: Any) -> Array:
 
 def batch_of_graphs(graphs: Sequence[Any]) -> Batch:
     """Return a batch of graphs or matrices in a list."""
-    known = [_read(each) for each in graphs]
+    known = [_read(each, number) for number, each in enumerate(graphs)]
     ids = {number: each.ids for number, each in enumerate(known) if isinstance(each, Graph) and each.ids is not None}
     rows = [_compressed(each) for each in known]
     home = next((devices.of(each[1]) for each in rows if devices.of(each[1]).kind == "cuda"), devices.find("cpu"))
@@ -337,7 +337,7 @@ def _is_array(given: Any) -> bool:
     return isinstance(given, np.ndarray) or devices.of(given).kind == "cuda"
 
 
-def _read(given: Any) -> Graph | Rows:
+def _read(given: Any, number: int) -> Graph | Rows:
     """Return a graph, or the edges by row of a sparse matrix as they are stored, which are not checked yet."""
     if getattr(given, "format", None) == "csr":
         stored: list[Any] = [getattr(given, name, None) for name in ("indptr", "indices", "data")]
@@ -346,7 +346,10 @@ def _read(given: Any) -> Graph | Rows:
         if vectors and given.shape == (len(indptr) - 1,) * 2 and len(indices) == len(weights):
             if indptr.dtype.kind == indices.dtype.kind == "i":
                 return indptr, indices, None if weight_dtype(weights.dtype) is None else weights
-    return given if isinstance(given, Graph) else _graph(given)
+    try:
+        return given if isinstance(given, Graph) else _graph(given)
+    except InputError as error:
+        raise InputError(f"graph {number}: {error}") from error
 
 
 def _compressed(known: Graph | Rows) -> Rows:

@@ -21,6 +21,9 @@ def summary(graph: Graph, result: BetweennessResult, options: dict[str, Any]) ->
     if isinstance(result, EdgeBetweennessResult):
         where = [int(on_host(result.src)[place]), int(on_host(result.dst)[place])]
     words = f"edge {where[0]} to {where[1]}" if isinstance(where, list) else f"vertex {where}"
+    if graph.ids is not None:
+        named = [str(graph.ids[vertex]) for vertex in (where if isinstance(where, list) else [where])]
+        words += f", which FILE calls {' to '.join(named)}"
     greatest = float(values[place])
     return Summary(
         {**rate, "greatest": greatest, "at": where}, f"greatest betweenness: {greatest:.6g}, {words}", "TEPS"

@@ -9,9 +9,10 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...docstrings import with_common_parts
-from ...errors import InputError, VerificationError, WrongResultError
+from ...errors import ArgumentValue, InputError, VerificationError, WrongResultError, shown
 from ...generate import rmat
 from ...graph import Graph, as_any_graph
+from ...graph.ids import id_of
 from ...results import CallInput, Proofs, Result, on_host
 from ...runtime.call import call
 from ...runtime.run import Run
@@ -73,8 +74,12 @@ def core_number(graph: Any, *, method: str = "auto", **run: Unpack[Run]) -> "Cor
     flaws = found.pop("flaws")[:2].tolist()  # every shard has the same two
     for vertex, flaw in zip(flaws, ("a self-loop", "parallel edges"), strict=True):
         if vertex < graph.n:
-            name = vertex if graph.ids is None else graph.ids[vertex]
-            raise InputError(f"graph must have no {flaw.removeprefix('a ')}, and vertex {name} has {flaw}: remove them")
+            name = vertex if graph.ids is None else shown(id_of(graph.ids, vertex))
+            words = f"graph must have no {flaw.removeprefix('a ')}, and vertex {name} has {flaw}: "
+            if flaw == "a self-loop":
+                raise InputError(words, "leave out edges whose ends are one vertex")
+            advice = "take each pair once; what has both directions of its edges is read without "
+            raise InputError(words, advice, ArgumentValue("directed", False))
     found["rounds"] = int(found["rounds"].max())
     return CoreNumberResult(**found, _solved=CallInput(graph))
 

@@ -19,8 +19,9 @@ from ...errors import ArgumentValue, InputError
 from ...graph import Graph
 from ...graph.question import Question
 from ...hierarchy import Hierarchy
-from ...runtime.call import flat_signature, unknown_argument
+from ...runtime.call import flat_signature
 from ...runtime.run import Run
+from ...vocabulary import unknown_argument
 from ..components.call import connected_components
 from ..sssp.call import sssp
 from .call import DistancesResult, distances, given_graph, once_read, type_and_run

@@ -125,6 +125,14 @@ class Placement(PlacedGraph):
         self.group.ready()
         return self.group.one(0, residents.seen, self.name, look)[0]
 
+    def lightest(self) -> tuple[int, int]:
+        """Return the ends of the first edge that has the least weight."""
+        self.check()
+        self.group.ready()
+        found = self.group.each(residents.lightest, [()] * len(self.cut.ranges), self.name)
+        _, start, end = min(each for each in found if each is not None)
+        return start, end
+
     def check(self) -> None:
         """Raise InputError if the edges have been released, and WorkerLostError if a part of them was lost."""
         if self.closed:

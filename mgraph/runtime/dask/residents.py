@@ -678,6 +678,21 @@ def seen(session: str, name: str, look: Callable[[Array, Array], Any]) -> Any:
 
 
 @reported
+def lightest(session: str, name: str) -> tuple[float, int, int] | None:
+    """Task: return the least weight in a part of a graph, and the ends of the first edge that has it."""
+    s = own(session)
+    part: VertexRange = s.kept[name]
+    with s.device.active():
+        csc = part.compressed("csc")
+        if csc.weights is None or not len(csc.weights):
+            return None
+        places = s.device.xp.flatnonzero(csc.weights == csc.weights.min())
+        place = int(places[csc.indices[places].argmin()])
+        end = part.first + int((csc.indptr <= place).sum()) - 1
+        return csc.weights[place].item(), int(csc.indices[place]), end
+
+
+@reported
 def edges(session: str, name: str) -> Compressed:
     """Task: return the edges of a part of a graph, by target."""
     s = own(session)
