@@ -8,7 +8,7 @@ import atexit
 import importlib
 import os
 import sys
-import threading
+from _thread import allocate_lock  # without all of threading, which a small script does without
 
 #: The variable of the environment that starts a report.
 VARIABLE = "MGRAPH_REPORT"
@@ -25,7 +25,7 @@ class Report:
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str, str], tuple[int, float]] = {}
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         #: Whether mgraph has run a call.
         self.has_run = False
 
