@@ -28,6 +28,10 @@ UNINSTALLED = "NetworkX does not know mgraph, as pip has not installed it"
 UNASKED = "NetworkX did not ask mgraph"
 
 
+#: The functions that mgraph has, and the orders of backends in which no other one is asked.
+_OURS, _ALONE = frozenset(FUNCTIONS), (["mgraph"], [])
+
+
 class _Call(threading.local):
     """The call of NetworkX that a thread is in: its name, "" outside; and why mgraph did not run it, "" if it did."""
 
@@ -70,22 +74,26 @@ def watch() -> None:
     kind.__call__ = called
 
 
+@functools.cache
+def _place(function: Any) -> int:
+    """Return the place of a function's only graph; -1 if it has several, or none of NetworkX's own code."""
+    alone = len(function.graphs) == 1 and not function.list_graphs and "networkx" in function.backends
+    return int(function.graphs.get("G", -1)) if alone else -1
+
+
 def _left(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """Return why a call is NetworkX's, so that no backend need be asked; "" if NetworkX is to ask.
 
     It is to ask unless the call has one graph, which is its own, and mgraph is the only backend that it would ask.
     """
-    priority, name = nx.config.backend_priority, function.name
+    place, priority, name = _place(function), nx.config.backend_priority, function.name
     order = priority.get(name, priority.generators if function._returns_graph else priority.algos)
-    if order not in (["mgraph"], []) or function._is_testing or "networkx" not in function.backends:
-        return ""
-    place = function.graphs.get("G")
-    if place is None or len(function.graphs) > 1 or function.list_graphs:
+    if place < 0 or order not in _ALONE or function._is_testing:
         return ""
     graph = args[place] if place < len(args) else kwargs.get("G")
     if getattr(graph, "__networkx_backend__", None) != "networkx":
         return ""
-    if name not in FUNCTIONS:
+    if name not in _OURS:
         return UNKNOWN
     return reason_to_leave(name, graph, args, kwargs) if order else UNASKED
 
