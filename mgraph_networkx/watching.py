@@ -29,7 +29,8 @@ UNASKED = "NetworkX did not ask mgraph"
 
 
 #: The functions that mgraph has, and the orders of backends in which no other one is asked.
-_OURS, _ALONE = frozenset(FUNCTIONS), (["mgraph"], [])
+_OURS = frozenset(FUNCTIONS)
+_ALONE: tuple[list[str], ...] = (["mgraph"], [])
 
 
 class _Call(threading.local):
