@@ -11,14 +11,14 @@ by the first call that needs it.
 """
 
 import importlib
-import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any
 
 from .namesake import warn_of_neighbour
 from .version import __version__ as __version__
 
 warn_of_neighbour()
+
+TYPE_CHECKING = False  # to import it from typing takes longer than all of this
 
 if TYPE_CHECKING:
     from . import cluster as cluster
@@ -32,8 +32,8 @@ else:
     #: What imports Dask, too.
     _OF_CLUSTERS = ("DistributedGraph", "resident")
 
-    def __getattr__(name: str) -> Any:
-        if importlib.util.find_spec(f"{__name__}.{name}"):
+    def __getattr__(name: str) -> object:
+        if importlib.import_module("importlib.util").find_spec(f"{__name__}.{name}"):
             return importlib.import_module(f".{name}", __name__)
         if name in _OF_CLUSTERS:
             return getattr(importlib.import_module(".cluster", __name__), name)

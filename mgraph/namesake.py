@@ -4,12 +4,10 @@ This one is `dask-mgraph`. Where both are installed they share a folder, and whi
 the other, ``__init__.py`` first of all. Uninstalling either then removes files that belong to both.
 """
 
+import importlib
 import os
 import sys
 import warnings
-from pathlib import Path
-
-from . import lazy
 
 #: How to mend it.
 _REMEDY = (
@@ -24,7 +22,7 @@ def neighbour() -> str | None:
     This lists one folder, which takes a fraction of a millisecond: `importlib.metadata` would search all of them.
     """
     try:
-        names = os.listdir(Path(__file__).parents[1])
+        names = os.listdir(os.path.dirname(os.path.dirname(__file__)))
     except OSError:  # a zip file, say
         return None
     found = (name for name in names if name.startswith("mgraph-") and name.endswith((".dist-info", ".egg-info")))
@@ -43,7 +41,7 @@ def warn_of_neighbour() -> None:
 
 def conflict() -> str | None:
     """Return a message if the other distribution is installed anywhere on Python's path; else None."""
-    metadata = lazy.metadata()
+    metadata = importlib.import_module("importlib.metadata")
     try:
         version = metadata.version("mgraph")
     except metadata.PackageNotFoundError:

@@ -1,32 +1,20 @@
 """What mgraph ran of a program's calls of SciPy's csgraph and of NetworkX, what it left to them, and why.
 
 Nothing is counted until `start`. SciPy's functions are counted where `mgraph.csgraph.enable` has replaced them, and
-NetworkX's where it chooses a backend. A call within a call of NetworkX counts as a part of that.
+NetworkX's by `mgraph_networkx.watching`, where it chooses a backend.
 """
 
 import atexit
-import functools
+import importlib
 import os
 import sys
-import threading
-import time
-from collections.abc import Callable
-from typing import Any
+from _thread import allocate_lock  # without all of threading, which a small script does without
 
 #: The variable of the environment that starts a report.
 VARIABLE = "MGRAPH_REPORT"
 
 #: The most rows of a report.
 ROWS = 25
-
-#: Why a function that mgraph does not have was not run.
-UNKNOWN = "mgraph has no such function"
-
-#: Why none was, where mgraph's files are on the path, but were not installed.
-UNINSTALLED = "NetworkX does not know mgraph, as pip has not installed it"
-
-#: Why another one was not: such as one that returns a graph, which NetworkX does not offer to backends by itself.
-UNASKED = "NetworkX did not ask mgraph"
 
 #: What runs the calls that mgraph leaves.
 _OTHERS = {"networkx": "NetworkX", "scipy.sparse.csgraph": "SciPy"}
@@ -37,7 +25,7 @@ class Report:
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str, str], tuple[int, float]] = {}
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         #: Whether mgraph has run a call.
         self.has_run = False
 
@@ -79,6 +67,11 @@ def active() -> Report | None:
     return _report
 
 
+def is_unedited() -> bool:
+    """Return whether this is a script that was not edited."""
+    return _unedited
+
+
 def is_cold() -> bool:
     """Return whether this is a script that was not edited, of which mgraph has run no call yet.
 
@@ -94,7 +87,8 @@ def start(*, unedited: bool = False) -> None:
     if _report is None:
         _report = Report()
         atexit.register(_print)
-        watch_networkx()
+        if "networkx" in sys.modules:
+            importlib.import_module("mgraph_networkx.watching").watch()
 
 
 def _print() -> None:
@@ -103,68 +97,3 @@ def _print() -> None:
         print(_report, file=sys.stderr)
     except (AttributeError, OSError, ValueError):
         return
-
-
-class _Call(threading.local):
-    """The call of NetworkX that a thread is in: its name, "" outside; and why mgraph did not run it, "" if it did."""
-
-    name = ""
-    why = UNKNOWN
-
-
-_call = _Call()
-
-
-def watch_networkx() -> None:
-    """Count what NetworkX dispatches from now on, if it is imported and not watched yet."""
-    backends = sys.modules.get("networkx.utils.backends")
-    kind = getattr(backends, "_dispatchable", None)
-    if kind is None or getattr(kind.__call__, "watched", False):
-        return
-    original, known = kind.__call__, getattr(backends, "backends", ())
-    if _unedited:  # whose author does not know of graphs that are kept converted
-        sys.modules["networkx"].config.warnings_to_ignore.add("cache")
-
-    @functools.wraps(original)
-    def called(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if _report is None or _call.name or not self.graphs:  # a generator of graphs has none
-            return original(self, *args, **kwargs)
-        unasked = UNKNOWN if "mgraph" in known else UNINSTALLED
-        _call.name, _call.why, started = self.name, unasked, time.perf_counter()
-        try:
-            return original(self, *args, **kwargs)
-        finally:
-            why = UNASKED if _call.why == UNKNOWN and "mgraph" in self.backends else _call.why
-            _report.note("networkx", self.name, why, time.perf_counter() - started)
-            _call.name = ""
-
-    called.watched = True  # type: ignore[attr-defined]
-    kind.__call__ = called
-
-
-def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the backend that notes whether it ran what the program called."""
-
-    @functools.wraps(function)
-    def noting(*args: Any, **kwargs: Any) -> Any:
-        started = time.perf_counter()
-        try:
-            found = function(*args, **kwargs)
-        except NotImplementedError as error:
-            say(name, str(error) or "not implemented")
-            raise
-        say(name, "", time.perf_counter() - started)
-        return found
-
-    return noting
-
-
-def say(name: str, why: str, seconds: float = 0.0) -> None:
-    """Note why mgraph does not run a call of NetworkX, or "" that it has run it.
-
-    The call in which NetworkX imports the backend is not watched: it is counted here.
-    """
-    if _call.name == name:
-        _call.why = why
-    elif not _call.name and _report is not None:
-        _report.note("networkx", name, why, seconds)

@@ -10,11 +10,12 @@ from typing import Any
 
 from networkx.utils.backends import _registered_algorithms
 
-from mgraph.report import active, watch_networkx, watched
+from mgraph.report import active
 
-from . import FUNCTIONS
-from .gains import can_run as can_run
-from .gains import should_run as should_run
+from . import FUNCTIONS, gains
+from .watching import noting, watch, watched
+
+can_run, should_run = (noting(gains.can_run), noting(gains.should_run))
 
 
 def _deferred(name: str) -> Callable[..., Any]:
@@ -28,7 +29,7 @@ def _deferred(name: str) -> Callable[..., Any]:
 
 
 if active() is not None:
-    watch_networkx()
+    watch()
 
 globals().update({name: _deferred(name) for name in FUNCTIONS})
 

@@ -3,12 +3,11 @@
 import functools
 import inspect
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import networkx as nx
 
-from mgraph.report import is_cold, say
+from mgraph.report import is_cold
 
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {
@@ -52,22 +51,6 @@ def _arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict
     return bound.arguments
 
 
-def _noting(
-    answer: Callable[[str, tuple[Any, ...], dict[str, Any]], bool | str],
-) -> Callable[[str, tuple[Any, ...], dict[str, Any]], bool | str]:
-    """Return a function that answers NetworkX, and notes for the report why a call is declined."""
-
-    @functools.wraps(answer)
-    def answered(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        found = answer(name, args, kwargs)
-        if found is not True:
-            say(name, str(found))
-        return found
-
-    return answered
-
-
-@_noting
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True if mgraph can run a call, or why it cannot.
 
@@ -114,7 +97,6 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     return True
 
 
-@_noting
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return True if mgraph is expected to gain time, or why not.
 
@@ -142,19 +124,31 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     arguments = _arguments(name, args, kwargs)
     if "G" not in arguments:
         return "there is no graph: it reads dictionaries"
-    graph = arguments["G"]
+    return _reason(name, arguments["G"], arguments) or True
+
+
+def reason_to_leave(name: str, graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return why NetworkX is faster for a graph of its own, in a microsecond, or "": then `can_run` is to be asked."""
+    return _reason(
+        name, graph, dict(zip(_parameters(name)[0], args, strict=False)) | kwargs if len(args) > 1 else kwargs
+    )
+
+
+def _reason(name: str, graph: Any, arguments: dict[str, Any]) -> str:
+    """Return why NetworkX is faster; "" if it is not. Arguments that have their defaults may be missing."""
     least = _gains(name, arguments)
     if least is None:
         return "NetworkX searches from both ends"
-    ready = is_converted(graph) or bool(known(graph))
     cold = is_cold()
+    ready = not cold and (is_converted(graph) or bool(known(graph)))
     needed = least.cold if cold else least.converted if ready else least.original
     if needed is None:
         return "reading the graph takes longer than the call gains"
-    if len(graph) >= needed or (least is _EVERY and _alike(graph, arguments.get("k")) >= needed):
-        return True
+    n = len(graph)
+    if n >= needed or (least is _EVERY and _alike(graph, n, arguments.get("k"), needed) >= needed):
+        return ""
     unread = " by the first call of a script" if cold else "" if ready else " that is not converted yet"
-    return f"it gains from {needed:,} nodes on of a graph{unread}, and this one has {len(graph):,}"
+    return f"it gains from {needed:,} nodes on of a graph{unread}, and this one has {n:,}"
 
 
 class Gains(NamedTuple):
@@ -252,13 +246,16 @@ _GAINS = (
 )
 
 
-def _alike(graph: Any, searches: Any) -> float:
+def _alike(graph: Any, n: int, searches: Any, needed: int) -> float:
     """Return how many nodes a graph of 3 edges a node has, for which searches from all of its nodes take as long.
 
-    Those of a graph of many edges, or only `searches` of them, read nodes and edges once each.
+    Those of a graph of many edges, or only `searches` of them, read nodes and edges once each. Edges are counted only
+    where there may be so many that the answer is `needed`.
     """
-    count = searches if isinstance(searches, int) else len(graph)
-    return math.sqrt(count * (len(graph) + graph.number_of_edges()) / 4)
+    if n * math.sqrt(n + 1) < 2 * needed and not graph.is_multigraph():
+        return 0
+    count = searches if isinstance(searches, int) else n
+    return math.sqrt(count * (n + graph.number_of_edges()) / 4)
 
 
 def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:
@@ -268,7 +265,7 @@ def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:
         ends = [arguments.get(end) is not None for end in ("source", "target")]
         if not any(ends):
             return _EVERY
-        bellman = arguments["method"] == "bellman-ford"
+        bellman = arguments.get("method") == "bellman-ford"
         if all(ends) and name != "all_shortest_paths" and (weight is None or (name == "shortest_path" and not bellman)):
             return None
         return _SEARCH if weight is None else _BY_ANY_WEIGHT if bellman else _BY_WEIGHT

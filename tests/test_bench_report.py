@@ -69,6 +69,15 @@ def test_every_section_is_there(made):
     assert short.count("\n## ") == len(wanted)
 
 
+def test_suites_are_folded_and_printed_whole(made, folder):
+    text = (folder / "report.html").read_text()
+    folded = re.findall(r'<details class="folded"><summary><h2>[^<]*</h2></summary>\n<section id="([^"]*)">', text)
+    named = [name for name in made[0].sections if name]
+    assert named[:5] == ["beside", "summary", "measured", "wrong", "baseline"] and named[5:] == folded
+    assert re.search(r"@media print \{[^@]*details-content \{ content-visibility: visible", text)
+    assert "<script" not in text and made[0].references[0] == "#beside"
+
+
 def test_the_report_opens_with_calls_beside_those_of_other_libraries(made, folder):
     words = made[0].sections["beside"]
     assert "bfs, rmat, scale 8" in words and "apsp" not in words  # of which there is no row of a library

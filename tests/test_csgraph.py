@@ -472,7 +472,7 @@ def runs(monkeypatch):
         ("shortest", "apsp"),
         ("shortest", "distances"),
         ("shortest", "sssp"),
-        ("yen", "sssp"),
+        ("loopless", "sssp"),
         ("components", "components"),
         ("spanning", "minimum_spanning_forest"),
     ):

@@ -1,5 +1,6 @@
 """Scripts as they stand: what mgraph ran of their calls, what it left to SciPy and NetworkX, and why."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -9,8 +10,8 @@ import pytest
 import scipy.sparse.csgraph
 
 import mgraph
-from mgraph import report
-from mgraph.csgraph.gains import left_to_scipy
+from mgraph import csgraph, report
+from mgraph.csgraph.gains import MODULES, PLACES, left_to_scipy
 from tests.support.installed import environment
 
 
@@ -128,14 +129,80 @@ def test_how_scripts_end(installed, tmp_path, text, code, says):
     script.write_text(text)
     ended, _ = run(installed, "-m", "mgraph", "run", script)
     assert ended.returncode == code and says in ended.stderr
-    assert "cli/script.py" not in ended.stderr and "runpy" not in ended.stderr
+    assert "unedited.py" not in ended.stderr and "runpy" not in ended.stderr
     assert "no call of SciPy's csgraph or of NetworkX was made" in ended.stderr
     assert ("beside the script" in ended.stdout) == ("helper" in text)
+
+
+def test_a_script_imports_neither_the_commands_nor_the_engine(installed, tmp_path):
+    script = tmp_path / "small.py"
+    script.write_text(
+        "import sys\nbefore = set(sys.modules)\nimport networkx as nx\nfrom scipy.sparse.csgraph import dijkstra\n"
+        "print(nx.has_path(nx.path_graph(4), 0, 3), dijkstra([[0, 2], [0, 0]]).tolist())\n"
+        "print(*sys.modules.keys() & {'click', 'numba', 'mgraph.public', 'mgraph.device', 'mgraph_networkx.backend'})\n"
+        "print(*before & {'numpy', 'networkx', 'scipy', 'mgraph.csgraph', 'mgraph_networkx'})\n"
+    )
+    ended, rows = run(installed, "-m", "mgraph", "run", script)
+    assert ended.stdout == "True [[0.0, 2.0], [inf, 0.0]]\n\n\n", ended.stderr
+    assert sorted(name for name, _ in rows) == ["networkx.has_path", "scipy.sparse.csgraph.dijkstra"]
 
 
 def test_scripts_that_are_not_there(installed):
     ended, _ = run(installed, "-m", "mgraph", "run", "nowhere.py")
     assert ended.returncode == 2 and "'nowhere.py' does not exist" in ended.stderr
+
+
+CALLS_WITHIN = """
+import networkx as nx
+import networkx.utils.backends as backends
+
+asked = []
+backend = backends._load_backend("mgraph")
+can_run = backend.can_run
+backend.can_run = lambda name, args, kwargs: asked.append(name) or can_run(name, args, kwargs)
+small, ring = nx.path_graph(9), nx.cycle_graph(4000)
+
+
+@nx._dispatchable(name="calls_within")
+def within(G):
+    return nx.closeness_centrality(G)[0]
+
+
+nx.shortest_path_length(small, 0, 5)
+nx.shortest_path_length(small, 0, 5, backend="networkx")
+print(asked)
+print(round(within(small), 3), asked)
+print(round(within(ring), 3), asked)
+with nx.config(backend_priority=["networkx", "mgraph"]):
+    nx.closeness_centrality(ring, 3)
+print(asked)
+"""
+
+
+def test_small_calls_are_not_asked_about_and_large_ones_within_another_are(installed, tmp_path):
+    script = tmp_path / "within.py"
+    script.write_text(CALLS_WITHIN)
+    ended, rows = run(installed, "-m", "mgraph", "run", script)
+    asked = "['closeness_centrality']"
+    assert ended.stdout.splitlines() == ["[]", "0.222 []", f"0.001 {asked}", asked], ended.stderr
+    assert rows[("networkx.shortest_path_length", "NetworkX: NetworkX searches from both ends")] == 1
+    assert ("networkx.calls_within", "NetworkX: mgraph has no such function") in rows
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_arguments_by_which_a_call_is_left_to_scipy_have_their_places(name):
+    for function in (getattr(csgraph, name), getattr(scipy.sparse.csgraph, name)):
+        parameters = list(inspect.signature(function).parameters)
+        assert {each: parameters.index(each) for each in PLACES[name]} == PLACES[name]
+
+
+def test_each_function_is_in_its_module():
+    for name, module in MODULES.items():
+        assert getattr(csgraph, name).__module__ == module
+    with csgraph.enable():
+        theirs = vars(scipy.sparse.csgraph).items()
+        replaced = {name for name, each in theirs if getattr(each, "__module__", "") in MODULES.values()}
+    assert replaced == MODULES.keys()
 
 
 SMALL, LARGE = np.zeros((50, 50)), np.zeros((10_000, 1))  # of which the shape alone is looked at

@@ -5,26 +5,31 @@
     >>> csgraph.dijkstra(np.array([[0, 3, 8], [0, 0, 4], [0, 0, 0]]), indices=0)
     array([0., 3., 7.])
 
-Functions that mgraph does not have are SciPy's own, imported with the first of them that is used.
+Functions that mgraph does not have are SciPy's own, imported with the first of them that is used; those that it has are
+imported with the engine in the same way.
 """
 
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from .. import lazy
-from .components import connected_components
-from .conversions import (
-    csgraph_from_dense,
-    csgraph_from_masked,
-    csgraph_masked_from_dense,
-    csgraph_to_dense,
-    csgraph_to_masked,
-)
-from .predecessors import construct_dist_matrix, reconstruct_path
-from .shortest import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
-from .spanning import minimum_spanning_tree
+from .gains import MODULES
 from .substitution import Substitution, enable
-from .traversal import breadth_first_order, breadth_first_tree
-from .yen import yen
+
+if TYPE_CHECKING:
+    from .components import connected_components
+    from .conversions import (
+        csgraph_from_dense,
+        csgraph_from_masked,
+        csgraph_masked_from_dense,
+        csgraph_to_dense,
+        csgraph_to_masked,
+    )
+    from .loopless import yen
+    from .predecessors import construct_dist_matrix, reconstruct_path
+    from .shortest import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
+    from .spanning import minimum_spanning_tree
+    from .traversal import breadth_first_order, breadth_first_tree
 
 __all__ = [
     "NegativeCycleError",
@@ -59,6 +64,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        function = globals()[name] = getattr(importlib.import_module(MODULES[name]), name)
+        return function
     if name in __all__:
         return getattr(lazy.csgraph(), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,16 +4,35 @@ Measured on two cores with five entries a row; benchmarks/NOTES.md has the table
 up to a million rows, a call is mgraph's on a GPU only.
 """
 
-import inspect
+import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import device as devices
 from .. import report
-from . import components, predecessors, shortest, spanning, traversal
-from . import yen as yen_module
+
+#: The functions that mgraph has, and the module of each.
+MODULES = {
+    name: f"{__package__}.{module}"
+    for module, names in {
+        "components": ("connected_components",),
+        "conversions": (
+            "csgraph_from_dense",
+            "csgraph_from_masked",
+            "csgraph_masked_from_dense",
+            "csgraph_to_dense",
+            "csgraph_to_masked",
+        ),
+        "loopless": ("yen",),
+        "predecessors": ("construct_dist_matrix", "reconstruct_path"),
+        "shortest": ("bellman_ford", "dijkstra", "floyd_warshall", "johnson", "shortest_path"),
+        "spanning": ("minimum_spanning_tree",),
+        "traversal": ("breadth_first_order", "breadth_first_tree"),
+    }.items()
+    for name in names
+}
 
 #: Sources times vertices from which searches by weight gain time, and vertices from which one by Bellman and Ford does.
 SEARCHED, RELAXED = 8_000, 150
@@ -27,27 +46,20 @@ WEAK, STRONG, COLD = 10_000, 1_000, 5_000_000
 #: Vertices from which a GPU is worth a copy, for what a CPU's cores do not speed up.
 ON_A_GPU = 100_000
 
-_SEARCHES = ("dijkstra", "shortest_path", "johnson", "floyd_warshall", "bellman_ford")
 _ALWAYS = ("csgraph_from_dense", "csgraph_masked_from_dense")
 
-#: The parameters of each function that decides by its arguments, in their order.
-_PARAMETERS = {
-    function.__name__: list(inspect.signature(function).parameters)
-    for function in (
-        shortest.bellman_ford,
-        components.connected_components,
-        shortest.dijkstra,
-        shortest.floyd_warshall,
-        shortest.johnson,
-        shortest.shortest_path,
-        predecessors.construct_dist_matrix,
-        predecessors.reconstruct_path,
-        spanning.minimum_spanning_tree,
-        traversal.breadth_first_order,
-        traversal.breadth_first_tree,
-        yen_module.yen,
-    )
+#: The places of the arguments by which it is decided; the functions are not imported for it.
+PLACES = {
+    "bellman_ford": {"indices": 2},
+    "connected_components": {"directed": 1, "connection": 2},
+    "dijkstra": {"indices": 2},
+    "floyd_warshall": {},
+    "johnson": {"indices": 2},
+    "shortest_path": {"method": 1, "indices": 6},
 }
+
+#: What a GPU is never worth: conversions.
+_CONVERSIONS = ("csgraph_from_masked", "csgraph_to_dense", "csgraph_to_masked")
 
 
 def left_to_scipy(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -55,24 +67,32 @@ def left_to_scipy(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> s
     if name in _ALWAYS:
         return ""
     given: Any = args[0] if args else next(iter(kwargs.values()), None)
-    if devices.of(getattr(given, "data", None) if hasattr(given, "tocoo") else given).kind != "cpu":
+    if (
+        "cupy" in sys.modules
+        and _device().of(getattr(given, "data", None) if hasattr(given, "tocoo") else given).kind != "cpu"
+    ):
         return ""
     shape = getattr(given, "shape", None)
     n = int(shape[0]) if shape else len(given) if hasattr(given, "__len__") else 0
 
+    if name not in PLACES:
+        on_gpu = n >= ON_A_GPU and name not in _CONVERSIONS and _device().gpu_count()
+        return "" if on_gpu else "SciPy's code is as fast on a CPU"
+
     def argument(wanted: str, default: Any = None) -> Any:
-        place = _PARAMETERS[name].index(wanted)
+        place = PLACES[name][wanted]
         return args[place] if place < len(args) else kwargs.get(wanted, default)
 
-    if name in _SEARCHES:
+    if name != "connected_components":
         return _searches(name, n, argument)
-    if name == "connected_components":
-        strong = str(argument("connection", "weak")).lower() == "strong" and argument("directed", True)
-        least = COLD if report.is_cold() else STRONG if strong else WEAK
-        return "" if n >= least else f"it gains from {least:,} vertices on, and there are {n:,}"
-    if name in _PARAMETERS and n >= ON_A_GPU and devices.gpu_count():
-        return ""
-    return "SciPy's code is as fast on a CPU"
+    strong = str(argument("connection", "weak")).lower() == "strong" and argument("directed", True)
+    least = COLD if report.is_cold() else STRONG if strong else WEAK
+    return "" if n >= least else f"it gains from {least:,} vertices on, and there are {n:,}"
+
+
+def _device() -> Any:
+    """Return `mgraph.device`, which small calls do without."""
+    return importlib.import_module("mgraph.device")
 
 
 def _searches(name: str, n: int, argument: Callable[..., Any]) -> str:

@@ -6,59 +6,32 @@ module may have imported itself, and be replaced by SciPy's again. It leaves cal
 """
 
 import functools
+import importlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
 from .. import lazy, report
-from .components import connected_components
-from .conversions import (
-    csgraph_from_dense,
-    csgraph_from_masked,
-    csgraph_masked_from_dense,
-    csgraph_to_dense,
-    csgraph_to_masked,
-)
-from .gains import left_to_scipy
-from .predecessors import construct_dist_matrix, reconstruct_path
-from .shortest import bellman_ford, dijkstra, floyd_warshall, johnson, shortest_path
-from .spanning import minimum_spanning_tree
-from .traversal import breadth_first_order, breadth_first_tree
-from .yen import yen
-
-#: What mgraph computes; the other functions are SciPy's.
-FUNCTIONS: tuple[Any, ...] = (
-    bellman_ford,
-    breadth_first_order,
-    breadth_first_tree,
-    connected_components,
-    construct_dist_matrix,
-    csgraph_from_dense,
-    csgraph_from_masked,
-    csgraph_masked_from_dense,
-    csgraph_to_dense,
-    csgraph_to_masked,
-    dijkstra,
-    floyd_warshall,
-    johnson,
-    minimum_spanning_tree,
-    reconstruct_path,
-    shortest_path,
-    yen,
-)
+from .gains import MODULES, left_to_scipy
 
 
-def _replacement(ours: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what takes the place of a function of SciPy: it calls mgraph's, or SciPy's where that is faster."""
-    name = ours.__name__
+@functools.cache
+def _replacements() -> dict[str, Callable[..., Any]]:
+    """Return what takes the place of functions of SciPy, by their names."""
+    return {name: _replacement(name) for name in MODULES}
 
-    @functools.wraps(ours)
+
+def _replacement(name: str) -> Callable[..., Any]:
+    """Return a function that calls mgraph's, or SciPy's where that is faster; mgraph's is imported with the first."""
+    scipys = getattr(lazy.csgraph(), name)
+
+    @functools.wraps(scipys)
     def replacement(*args: Any, **kwargs: Any) -> Any:
         why = left_to_scipy(name, args, kwargs)
-        function = getattr(lazy.csgraph(), name) if why else ours
+        function = scipys if why else getattr(importlib.import_module(MODULES[name]), name)
         counted = report.active()
         if counted is None:
             return function(*args, **kwargs)
@@ -68,10 +41,10 @@ def _replacement(ours: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             counted.note("scipy.sparse.csgraph", name, why, time.perf_counter() - started)
 
+    replacement.__module__ = MODULES[name]
     return replacement
 
 
-_REPLACEMENTS = {function.__name__: _replacement(function) for function in FUNCTIONS}
 _lock = threading.Lock()
 _active: set["Substitution"] = set()
 
@@ -104,7 +77,7 @@ class Substitution:
         with _lock:
             if self in _active and len(_active) == 1:
                 scipys = vars(lazy.csgraph())
-                _put_in_place({id(ours): scipys[name] for name, ours in _REPLACEMENTS.items()})
+                _put_in_place({id(ours): scipys[name] for name, ours in _replacements().items()}, sys.modules)
             _active.discard(self)
 
 
@@ -132,21 +105,31 @@ def enable() -> Substitution:
     >>> scipy.sparse.csgraph.dijkstra.__module__
     'scipy.sparse.csgraph._shortest_path'
     """
+    return _enabled(sys.modules)
+
+
+def enable_first() -> None:
+    """Let mgraph run what is asked of `scipy.sparse.csgraph`, of which no other module has imported anything yet."""
+    _enabled(("scipy.sparse.csgraph",))
+
+
+def _enabled(modules: Iterable[str]) -> Substitution:
+    """Put mgraph's functions in the place of SciPy's in some modules."""
     substitution = Substitution()
     with _lock:
         scipys = vars(lazy.csgraph())
-        _put_in_place({id(scipys[name]): ours for name, ours in _REPLACEMENTS.items()})
+        _put_in_place({id(scipys[name]): ours for name, ours in _replacements().items()}, modules)
         _active.add(substitution)
     return substitution
 
 
-def _put_in_place(replacements: Mapping[int, Any]) -> None:
+def _put_in_place(replacements: Mapping[int, Any], modules: Iterable[str]) -> None:
     """Put others in the place of objects, given by their ids, but not in mgraph and in the parts of SciPy's csgraph."""
-    for name, module in list(sys.modules.items()):
+    for name in list(modules):
         if name.startswith(("mgraph.", "scipy.sparse.csgraph.")):
             continue
-        try:
-            names = object.__getattribute__(module, "__dict__")  # which does not load a module that is loaded lazily
+        try:  # which does not load a module that is loaded lazily
+            names = object.__getattribute__(sys.modules.get(name), "__dict__")
         except AttributeError:
             continue
         for key, value in list(names.items()):

@@ -84,7 +84,7 @@ def _keep_table(run: Path) -> None:
 
 
 def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
-    """Yield what a reader looks for first, then this project's suites, then the published studies'."""
+    """Yield what a reader looks for first, then, folded, this project's suites and the published studies'."""
     found = [_suite(name) for name in rows.suites]
     own = [suite for suite in found if suite.source in (OWN, "")]
     yield from filter(None, (beside.section(rows), overview.headlines(rows, found) if rows.cases else None))
@@ -93,6 +93,10 @@ def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
         yield Section("wrong", "Wrong results", (overview.reasons(rows.wrong),), "Their times do not count.")
     if comparison is not None:
         yield changes.section(comparison)
+    yield from (dataclasses.replace(section, folded=True) for section in _in_detail(rows, found, own))
+
+
+def _in_detail(rows: Rows, found: list[Suite], own: list[Suite]) -> Iterator[Section]:
     yield from (suites.section(suite, rows) for suite in own)
     yield from rooflines.sections(rows)
     yield from filter(None, (predictions.section(rows), claims.section(found, rows)))

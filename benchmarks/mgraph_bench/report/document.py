@@ -101,12 +101,16 @@ Block = Words | Table | Plot | Details
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its name, by which tables link to it, its heading, a line below that in small, and its blocks."""
+    """A section: its name, by which tables link to it, its heading, a line below that in small, and its blocks.
+
+    The page shows of a folded one the heading alone, until a reader opens it.
+    """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
     below: str = ""
+    folded: bool = False
 
 
 def table(lines: Iterable[Sequence[Any]], *columns: Column, caption: str = "", links: Sequence[str] = ()) -> Table:
