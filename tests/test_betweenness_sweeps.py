@@ -132,14 +132,20 @@ def test_weights_must_be_positive(swept):
         mgraph.betweenness(graph, device="cpu")
 
 
+@pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("options", [{}, {"edges": True}, {"weight": False}], ids=str)
-def test_predicted_peak_is_the_measured_one(swept, options):
-    graph, sources = grid(150, 150, weights=(1, 9)), np.arange(0, 150 * 150, 3)
+def test_predicted_peak_is_the_measured_one(swept, options, directed):
+    graph, sources = grid(100, 100, weights=(1, 9)), np.arange(600)
+    if directed:
+        lengths = np.random.default_rng(1).integers(1, 9, graph.m).astype(np.int32)
+        graph = mgraph.Graph.from_edges(*graph.listed()[:2], lengths, directed=True)
     values(graph, sources[:1], **options)
     graph.release()
     result, peak = measured(lambda: mgraph.betweenness(graph, sources, device="cpu", **options))
     predicted = result.plan.peak_bytes[0]
-    assert result.plan.detail.entries and 0.8 * predicted < peak < 1.01 * predicted
+    # Without weights a directed grid has the same lengths in both directions, which are kept once.
+    least = 0.85 if directed and options == {"weight": False} else 0.95
+    assert result.plan.detail.entries and least * predicted < peak < 1.01 * predicted
 
 
 def test_searches_where_a_hierarchy_does_not_fit(swept):

@@ -40,6 +40,9 @@ SHALLOW = 64
 #: vertex for each doubling of their number; measured (benchmarks/NOTES.md).
 AN_ENTRY, A_PAIR, A_PLACE, A_PREPARED_PAIR, AN_ORDERED_VERTEX = 0.3, 8.0, 40.0, 4.0, 68.0
 
+#: Bytes of an entry, of a length of it, and of an edge of a hierarchy that is prepared.
+A_KEPT_ENTRY, A_LENGTH, A_KEPT_EDGE = 16, 4, 16
+
 #: Sources that are swept at a time. It depends on nothing, so that the sums have the same bits for any number of cores.
 SWEPT = 1 << 14
 
@@ -166,8 +169,9 @@ def _sweeping(plan: Plan, fill: Fill, prepared: float, swept: float, directed: b
     specs, n, m, sources, edges = unheld(plan.devices), plan.n, plan.m, plan.detail.sources, plan.detail.edges
     batch, able, kernels = min(sources, SWEPT), rates_of(specs[0]), sweeps_kernels.of_kind("cpu")
     lists = (1 + directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
-    made = preparation_bytes(n, m, fill) + kernels.prepared_bytes(n, fill.entries, directed)
-    room = kernels.swept_bytes(n, fill.entries, fill.height, batch, directed)
+    kept = (A_KEPT_ENTRY + (1 + directed) * A_LENGTH) * fill.entries + A_KEPT_EDGE * m + 20 * n
+    made = kept + kernels.prepared_bytes(n, fill.entries, directed)
+    room = kernels.swept_bytes(n, fill.entries, fill.height, batch, specs[0].cores, directed)
     sums = 8 * m + max(room, AN_EDGE * m) if edges else 16 * n + room
     steps = -(-sources // max(1, batch))
     seconds = swept / max(1, steps) / (able.search * min(specs[0].cores, SHARES)) + able.launch
@@ -176,7 +180,7 @@ def _sweeping(plan: Plan, fill: Fill, prepared: float, swept: float, directed: b
         devices=specs,
         steps=steps,
         span=span or span_of(seconds),
-        peak_bytes=(lists + made + sums + 5 * n + 4 * sources,),
+        peak_bytes=(lists + max(preparation_bytes(n, m, fill), made + sums) + 5 * n + 4 * sources,),
         seconds=steps * seconds,
         detail=replace(plan.detail, batch=batch, apart=False, entries=fill.entries, preparation=prepared / able.search),
     )

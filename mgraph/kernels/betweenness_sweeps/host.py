@@ -96,10 +96,10 @@ def prepared_bytes(n, entries, directed):
     return (12 + 8 * directed) * entries + 4 * n
 
 
-def swept_bytes(n, entries, height, sources, directed):
+def swept_bytes(n, entries, height, sources, cores, directed):
     """Return the bytes that `add_swept` allocates."""
     shares = min(SHARES, -(-sources // _LANES))
-    return shares * (8 * (n + (1 + directed) * entries) + _LANES * (40 * height + 20 * _BLOCK))
+    return shares * 8 * (n + (1 + directed) * entries) + min(shares, cores) * _LANES * (40 * height + 20 * _BLOCK)
 
 
 @njit(nogil=True, cache=True)

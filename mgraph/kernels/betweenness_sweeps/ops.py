@@ -83,6 +83,6 @@ class Operations(Protocol):
         """Return the bytes that `numbers` allocates."""
         ...
 
-    def swept_bytes(self, n: int, entries: int, height: int, sources: int, directed: bool) -> int:
-        """Return the bytes that `add_swept` allocates."""
+    def swept_bytes(self, n: int, entries: int, height: int, sources: int, cores: int, directed: bool) -> int:
+        """Return the bytes that `add_swept` allocates on so many cores."""
         ...
