@@ -396,6 +396,23 @@ def test_large_integers_are_exact(device, weights):
     assert found.plan.detail.computed == "float64" and values(found).tolist() == [0.0, 0.5, 0.0, 0.5]
 
 
+@pytest.mark.parametrize(("least", "refused"), [(2**53 - 2, False), (2**53 - 1, True), (2**53, True), (2**61, True)])
+def test_integers_that_floats_do_not_hold_are_refused(device, least, refused):
+    """Both ways from 0 to 2 are as long; rounded beyond 2^53, one of them would be shorter. Few weights are no sums."""
+    graph = mgraph.Graph.from_edges([0, 1, 0, 3], [1, 2, 3, 2], np.array([least, 1, 1, least]))
+    calls = [
+        lambda: values(mgraph.betweenness(graph, [0], [2], normalized=False, device=device)).tolist(),
+        lambda: mgraph.path_counts(graph, [0], device=device).counts[0, 2],
+    ]
+    if not refused:
+        assert [call() for call in calls] == [[0.0, 0.5, 0.0, 0.5], 2.0]
+        return
+    for call in calls:
+        with pytest.raises(InputError, match=r"a path is 2\*\*53 long or longer.*scale the weights"):
+            call()
+    assert values(mgraph.betweenness(graph, [2], device=device)).tolist() == [0.0] * 4  # from where no path leads
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -22,7 +22,7 @@ from ...graph.potentials import lengths_name
 from ...graph.question import Question
 from ...hierarchy.hierarchy import found_fill
 from ...hierarchy.structure import is_worth
-from ...kernels.betweenness.ops import LOST, TOO_MANY
+from ...kernels.betweenness.ops import LOST, TOO_LONG, TOO_MANY
 from ...planning.plan import Plan, warn_of_minutes
 from ...planning.shape import measured_shape, shape_beside
 from ...results import CallInput, Proofs, Result, check_named, graph_for_networkx, on_host, solved_graph
@@ -95,9 +95,9 @@ def betweenness(
     Raises
     ------
     InputError
-        If a weight is not positive, or is so small beside another one that it is lost in the sum along a path; for
-        `samples` beyond the number of vertices, or together with `sources` or `targets`; for `endpoints` together with
-        `edges`; and for invalid input.
+        If a weight is not positive, or is so small beside another one that it is lost in the sum along a path; if
+        integers add up to 2**53 or more along a path; for `samples` beyond the number of vertices, or together with
+        `sources` or `targets`; for `endpoints` together with `edges`; and for invalid input.
     DistanceOverflowError
         If a weight is out of range.
     {common errors}
@@ -233,18 +233,25 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
 
     written = {} if asked.checkpoints is None else asked.checkpoints.call("betweenness")
     found = tried(wide=bool(written.get("wide")))
-    trouble = np.reshape(on_host(found.pop("trouble")), (-1, 2))
-    if trouble[:, LOST].any():
-        raise InputError(
-            "a weight is so small beside another one that it is lost in the sum along a path, and with it the number "
-            "of shortest paths: scale the weights, or count edges by ",
-            ArgumentValue("weight", False),
-        )
+    trouble = np.reshape(on_host(found.pop("trouble")), (-1, 3))
+    check_sums_along_paths(bool(trouble[:, LOST].any()), bool(trouble[:, TOO_LONG].any()))
     if trouble[:, TOO_MANY].any():
         asked.anew()
         found = tried(wide=True)
         del found["trouble"]
     return found
+
+
+def check_sums_along_paths(lost: bool, too_long: bool) -> None:
+    """Raise InputError if a weight is lost in the sum along a path, or integers are not exact in it."""
+    if lost:
+        what = "a weight is so small beside another one that it is lost in the sum along a path"
+    elif too_long:
+        what = "a path is 2**53 long or longer, where float64 does not hold all integers"
+    else:
+        return
+    remedy = f"{what}, and with it the number of shortest paths: scale the weights, or count edges by "
+    raise InputError(remedy, ArgumentValue("weight", False))
 
 
 def _with_hierarchy(graph: Graph, plan_with: Callable[..., Plan], wide: bool) -> Plan:

@@ -24,7 +24,7 @@ from ...hierarchy.prepared import Prepared
 from ...kernels import betweenness as betweenness_kernels
 from ...kernels import betweenness_many as together_kernels
 from ...kernels import betweenness_sweeps as sweeps_kernels
-from ...kernels.betweenness.ops import TOO_MANY, Rows
+from ...kernels.betweenness.ops import LONG, TOO_LONG, TOO_MANY, Rows
 from ...kernels.betweenness_many.ops import Memory, memory, memory_bytes, words_of
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
@@ -101,6 +101,18 @@ def gathered_edges(whole: Whole, part: VertexRange, device: devices.Device, comm
     return edges_of(whole.graph(part, device, comm))
 
 
+def _may_be_long(weights: Array | None, n: int) -> bool:
+    """Return whether integer weights may add up to `LONG` along a path."""
+    if weights is None or np.dtype(weights.dtype).kind == "f" or not len(weights):
+        return False
+    return int(weights.max()) * max(1, n - 1) >= LONG
+
+
+def longest(rows: Array, xp: Any) -> float:
+    """Return the greatest finite distance of some rows, which are taken one by one, for want of memory."""
+    return max((float(xp.where(row < np.inf, row, 0.0).max(initial=0.0)) for row in rows), default=0.0)
+
+
 @dataclass
 class Shard:
     """A shard's state.
@@ -117,8 +129,10 @@ class Shard:
         What is computed from all sources of a batch, if they share reads of edges.
     swept : Swept or None
         A hierarchy that is swept down.
-    trouble : array of int32, shape (2,)
+    trouble : array of int32, shape (3,)
         As of the kernels' operations.
+    may_be_long : bool
+        Whether distances in float64 stand for integers that may be `LONG`.
     marks : array of uint8, shape (k, 1)
         Ones, a row for each source of the shard, by which checkpoints know those that are done.
     batches, done : list of (int, int)
@@ -143,6 +157,7 @@ class Shard:
     marks: Array
     batches: list[tuple[int, int]]
     rounds: int
+    may_be_long: bool = False
     begun: int = 0
     stopped: bool = False
     done: list[tuple[int, int]] = field(default_factory=list)
@@ -220,10 +235,11 @@ class Dependencies(Resumable):
             memory=memory(xp, n, len(by_source[1]), words_of(batch)) if detail.together and batch else None,
             swept=Swept(piece.prepared) if detail.entries and piece.prepared is not None else None,
             sums=xp.zeros(len(by_source[1]) if self.pairs.edges else n, np.float64),
-            trouble=xp.zeros(2, np.int32),
+            trouble=xp.zeros(3, np.int32),
             marks=xp.ones((len(own), 1), np.uint8),
             batches=batches[shard],
             rounds=max(map(len, batches)),
+            may_be_long=_may_be_long(piece.network.incoming.weights, n),
         )
 
     def _lengths(self, piece: Edges, computed: np.dtype, device: devices.Device) -> Array:
@@ -331,6 +347,9 @@ class Dependencies(Resumable):
             )
         else:
             s.searches.write(sources, rows.distances, None)
+            if s.may_be_long and longest(rows.distances, s.device.xp) >= LONG:
+                s.trouble[TOO_LONG], s.stopped = 1, True
+                return
             k.tight(s.by_source, s.by_target, sources, s.targets, rows, s.trouble)
         s.stopped = bool(devices.to_host(s.trouble).any())
         if not s.stopped and self.pairs.edges:
