@@ -31,7 +31,8 @@ def swept(monkeypatch):
 
 def values(graph, *pairs, **options):
     result = mgraph.betweenness(graph, *pairs, device="cpu", **options)
-    assert result.plan.detail.entries or not graph.m or result.plan.detail.wide
+    src, dst, _ = graph.listed()
+    assert result.plan.detail.entries or np.array_equal(src, dst)
     return result.betweenness
 
 
@@ -118,6 +119,12 @@ def test_a_call_takes_a_hierarchy_where_that_is_worth_it():
     few.verify()
     floats = roads.with_weights(roads.listed().weights.astype(np.float64) / 3)
     assert not mgraph.betweenness(floats, sources[:2], device="cpu").plan.detail.entries
+
+
+def test_without_edges_there_is_nothing_to_sweep(swept):
+    for src, dst in (([], []), ([0, 4], [0, 4])):
+        found = mgraph.betweenness(mgraph.Graph.from_edges(src, dst, n=2000), device="cpu")
+        assert not found.plan.detail.entries and not found.betweenness.any() and found.plan.detail.batch < 100
 
 
 def test_floats_are_searched(swept):

@@ -12,6 +12,7 @@ from mgraph import InputError, VerificationError
 from mgraph.algorithms.distances import histogram as module
 from tests.support.commands import failed, invoke, misused, ok
 from tests.support.memory import measured
+from tests.support.parameters import exhaustive
 
 nx = pytest.importorskip("networkx")
 
@@ -44,10 +45,11 @@ def in_bins(rows, edges):
 METHODS = {None: ("auto", "bfs", "blocked", "hierarchy"), "weighted": ("auto", "sssp", "blocked", "hierarchy")}
 
 
+@pytest.mark.parametrize("seeds", [range(6), *exhaustive(range(6, 250))], ids=str)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float32, np.float64])
-def test_rows_are_numpys(dtype, directed, device):
-    for seed in range(6):
+def test_rows_are_numpys(dtype, directed, device, seeds):
+    for seed in seeds:
         graph, rows = random_graph(seed, dtype, directed)
         edges = [0, 1, 2, 3.5, 5, 9, 14]
         expected = in_bins(rows, edges)
@@ -138,10 +140,11 @@ def pairs_of(rows):
     return found[np.isfinite(found)]
 
 
+@pytest.mark.parametrize("seeds", [range(10), *exhaustive(range(10, 350))], ids=str)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
-def test_whole_graphs(dtype, directed, device):
-    for seed in range(10):
+def test_whole_graphs(dtype, directed, device, seeds):
+    for seed in seeds:
         graph, rows = random_graph(seed, dtype, directed)
         pairs, n = pairs_of(rows), graph.n
         found = mgraph.distance_histogram(graph, device=device)

@@ -148,7 +148,7 @@ def planned(
             edges=edges,
         ),
     )
-    if fill is not None and not wide and kind == "cpu" and len(specs) == 1 and dtype.kind == "i":
+    if fill is not None and fill.entries and not wide and kind == "cpu" and len(specs) == 1 and dtype.kind == "i":
         prepared, swept = _swept(n, sources, fill)
         searched = sources * (passed + weighted * searching(n, m, shape))
         sweeps = _sweeping(searches, fill, prepared, swept, directed, span)
