@@ -114,6 +114,9 @@ def betweenness(
     floats the sums of float64 along a path, compared for equality. Numbers of paths are float64, exact up to 2**53;
     beyond 2**1000 the call begins again with scaled ones, so that they are never infinite.
 
+    A CPU takes a hierarchy of roads or grids with integer weights, as `mgraph.Hierarchy` prepares one, where that is
+    worth it: numbers of paths come from sweeps down it, dependencies from sweeps up.
+
     Memory is that of a batch of sources, 48 bytes a vertex for each, whatever their number; on a GPU without weights 14
     at most.
 
