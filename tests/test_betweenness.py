@@ -84,9 +84,10 @@ def test_networkx_finds_the_same(device, weight, seeds):
             )
 
 
+@pytest.mark.parametrize("seeds", [range(24), *exhaustive(range(24, 500))], ids=str)
 @pytest.mark.parametrize("normalized", [True, False])
-def test_samples_are_networkx_s(device, normalized):
-    for seed in range(24):
+def test_samples_are_networkx_s(device, normalized, seeds):
+    for seed in seeds:
         network, graph = random_network(seed)
         n, options = graph.n, {"normalized": normalized, "seed": seed}
         for k in {1, (n + 1) // 2, n}:
@@ -100,16 +101,48 @@ def test_samples_are_networkx_s(device, normalized):
             check_edges(found, expected, network.is_directed())
 
 
-def test_pairs_of_some_vertices(device):
-    for seed in range(24):
+@pytest.mark.parametrize("seeds", [range(24), *exhaustive(range(24, 2000))], ids=str)
+def test_pairs_of_some_vertices(device, seeds):
+    """Targets may be sources, too, and sources may be there twice."""
+    for seed in seeds:
         network, graph = random_network(seed)
         rng = random.Random(seed)
         sources, targets = (rng.sample(range(graph.n), (graph.n + 1) // 2) for _ in range(2))
+        sources += sources[: seed % 3]
         for normalized in (True, False):
             options = {"normalized": normalized, "weight": "weight"}
             found = mgraph.betweenness(graph, sources, targets, normalized=normalized, device=device)
             expected = nx.betweenness_centrality_subset(network, sources, targets, **options)
             assert values(found) == pytest.approx([expected[v] for v in range(graph.n)], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("seeds", [range(24), *exhaustive(range(24, 500))], ids=str)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_igraph_and_networkit_find_the_same(weighted, directed, seeds):
+    """Of graphs without parallel edges, which both count as several paths; NetworKit takes all sources."""
+    igraph, networkit = pytest.importorskip("igraph"), pytest.importorskip("networkit")
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(2, 30))
+        pairs = np.unique(rng.integers(0, n, (int(rng.integers(1, 3 * n)), 2)), axis=0)
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]] if directed else pairs[pairs[:, 0] < pairs[:, 1]]
+        lengths = rng.integers(1, 4, len(pairs))
+        weights = lengths if weighted else None
+        graph = mgraph.Graph.from_edges(*pairs.T, weights, n=n, directed=directed)
+        found = values(mgraph.betweenness(graph, normalized=False, device="cpu"))
+        one = igraph.Graph(n, pairs.tolist(), directed=directed)
+        by = lengths.tolist() if weighted else None
+        assert found == pytest.approx(one.betweenness(weights=by, directed=directed), rel=1e-9, abs=1e-12)
+        ends = dict(zip(map(tuple, pairs.tolist()), one.edge_betweenness(weights=by, directed=directed), strict=True))
+        of_edges = by_ends(mgraph.betweenness(graph, edges=True, normalized=False, device="cpu"))
+        for (u, v), value in ends.items():
+            assert of_edges[u, v] == pytest.approx([value], rel=1e-9, abs=1e-12)
+        other = networkit.Graph(n, weighted=weighted, directed=directed)
+        for (u, v), length in zip(pairs.tolist(), lengths.tolist(), strict=True):
+            other.addEdge(u, v, length if weighted else 1.0)
+        scores = networkit.centrality.Betweenness(other).run().scores()  # of both directions
+        assert found * (1 if directed else 2) == pytest.approx(scores, rel=1e-9, abs=1e-12)
 
 
 def exact(graph, sources, targets, limit, endpoints):
@@ -397,6 +430,23 @@ def test_large_integers_are_exact(device, weights):
     graph = mgraph.Graph.from_edges([0, 1, 0, 3], [1, 2, 3, 2], np.array([*weights[:2], sum(weights[:2]) - 1, 1]))
     found = mgraph.betweenness(graph, [0], [2], normalized=False, device=device)
     assert found.plan.detail.computed == "float64" and values(found).tolist() == [0.0, 0.5, 0.0, 0.5]
+
+
+@pytest.mark.parametrize(("least", "refused"), [(2**53 - 2, False), (2**53 - 1, True), (2**53, True), (2**61, True)])
+def test_integers_that_floats_do_not_hold_are_refused(device, least, refused):
+    """Both ways from 0 to 2 are as long; rounded beyond 2^53, one of them would be shorter. Few weights are no sums."""
+    graph = mgraph.Graph.from_edges([0, 1, 0, 3], [1, 2, 3, 2], np.array([least, 1, 1, least]))
+    calls = [
+        lambda: values(mgraph.betweenness(graph, [0], [2], normalized=False, device=device)).tolist(),
+        lambda: mgraph.path_counts(graph, [0], device=device).counts[0, 2],
+    ]
+    if not refused:
+        assert [call() for call in calls] == [[0.0, 0.5, 0.0, 0.5], 2.0]
+        return
+    for call in calls:
+        with pytest.raises(InputError, match=r"a path is 2\*\*53 long or longer.*scale the weights"):
+            call()
+    assert values(mgraph.betweenness(graph, [2], device=device)).tolist() == [0.0] * 4  # from where no path leads
 
 
 @pytest.mark.parametrize(

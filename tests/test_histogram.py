@@ -9,7 +9,10 @@ from scipy.sparse import csgraph, csr_array
 
 import mgraph
 from mgraph import InputError, VerificationError
+from mgraph.algorithms.distances import histogram as module
 from tests.support.commands import failed, invoke, misused, ok
+from tests.support.memory import measured
+from tests.support.parameters import exhaustive
 
 nx = pytest.importorskip("networkx")
 
@@ -42,10 +45,11 @@ def in_bins(rows, edges):
 METHODS = {None: ("auto", "bfs", "blocked", "hierarchy"), "weighted": ("auto", "sssp", "blocked", "hierarchy")}
 
 
+@pytest.mark.parametrize("seeds", [range(6), *exhaustive(range(6, 250))], ids=str)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float32, np.float64])
-def test_rows_are_numpys(dtype, directed, device):
-    for seed in range(6):
+def test_rows_are_numpys(dtype, directed, device, seeds):
+    for seed in seeds:
         graph, rows = random_graph(seed, dtype, directed)
         edges = [0, 1, 2, 3.5, 5, 9, 14]
         expected = in_bins(rows, edges)
@@ -136,10 +140,11 @@ def pairs_of(rows):
     return found[np.isfinite(found)]
 
 
+@pytest.mark.parametrize("seeds", [range(10), *exhaustive(range(10, 350))], ids=str)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
-def test_whole_graphs(dtype, directed, device):
-    for seed in range(10):
+def test_whole_graphs(dtype, directed, device, seeds):
+    for seed in seeds:
         graph, rows = random_graph(seed, dtype, directed)
         pairs, n = pairs_of(rows), graph.n
         found = mgraph.distance_histogram(graph, device=device)
@@ -216,6 +221,40 @@ def test_tiny_graphs():
         found = mgraph.distance_histogram(mgraph.Graph.from_edges([], [], n=n), device="cpu")
         assert found.pairs == 0 and found.counts.sum() == 0 and np.isnan(found.mean)
         assert np.isnan(found.effective_diameter()) and (found.efficiency == 0 or n < 2)
+
+
+@pytest.mark.parametrize("weights", [None, (1, 9)])
+@pytest.mark.parametrize("method", ["auto", "hierarchy"])
+def test_predicted_peak_is_the_measured_one(method, weights):
+    graph = mgraph.generate.grid(70, 70, weights=weights)
+    mgraph.distance_histogram(graph, method=method, device="cpu")
+    graph.release()
+    found, peak = measured(lambda: mgraph.distance_histogram(graph, method=method, device="cpu"))
+    predicted = found.plan.peak_bytes[0] - found.plan.devices[0].held
+    least = 0.9 if weights is None or method == "auto" else 0.5  # a hierarchy takes most while it is prepared
+    assert least * predicted < peak < 1.01 * predicted
+
+
+def test_blocks_of_sources_take_their_memory_in_turn(monkeypatch):
+    graph = mgraph.generate.grid(40, 40, weights=None)
+    whole, at_once = measured(lambda: mgraph.distance_histogram(graph, device="cpu"))
+    monkeypatch.setattr(module, "CELLS", 1 << 15)
+    parts, in_turn = measured(lambda: mgraph.distance_histogram(graph, device="cpu"))
+    assert parts.plan.detail.sources < graph.n // 4 and parts.counts.tolist() == whole.counts.tolist()
+    predicted = parts.plan.peak_bytes[0] - parts.plan.devices[0].held
+    assert in_turn < at_once / 4 and in_turn < 1.1 * predicted
+
+
+@pytest.mark.parametrize("method", ["auto", "bfs", "sssp"])
+def test_a_call_that_does_not_fit_is_refused_before_it_begins(method):
+    graph = mgraph.generate.grid(60, 60, weights=(1, 9))
+    graph.layout("csc")
+
+    def refused():
+        with pytest.raises(mgraph.MemoryLimitError, match="distances"):
+            mgraph.distance_histogram(graph, method=method, memory_limit=10_000, device="cpu")
+
+    assert measured(refused)[1] < 8 * graph.n * 8  # which is much less than a row of counts for each source
 
 
 def test_a_plot_draws_shares():

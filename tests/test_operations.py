@@ -17,7 +17,7 @@ from mgraph.kernels import bfs, ceilings
 FAMILIES = sorted(info.name for info in pkgutil.iter_modules(mgraph.kernels.__path__) if info.ispkg)
 
 #: Families that have no twin for GPUs.
-ONLY_HOST = ("bellman", "grouping", "histogram", "text", "trees")
+ONLY_HOST = ("bellman", "betweenness_sweeps", "grouping", "histogram", "text", "trees")
 
 #: Each family's twins.
 TWINS = [

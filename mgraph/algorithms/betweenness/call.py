@@ -1,6 +1,7 @@
 """Betweenness: the public call and its results."""
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,16 +10,20 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
+from ... import lazy
 from ...arguments import checked_flag, checked_integer, checked_limit
 from ...arrays import Array
+from ...device.clock import clock
 from ...docstrings import with_common_parts
 from ...dtypes import band
 from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_positive
 from ...graph.potentials import lengths_name
 from ...graph.question import Question
-from ...kernels.betweenness.ops import LOST, TOO_MANY
-from ...planning.plan import warn_of_minutes
+from ...hierarchy.hierarchy import found_fill
+from ...hierarchy.structure import is_worth
+from ...kernels.betweenness.ops import LOST, TOO_LONG, TOO_MANY
+from ...planning.plan import Plan, warn_of_minutes
 from ...planning.shape import measured_shape, shape_beside
 from ...results import CallInput, Proofs, Result, check_named, graph_for_networkx, on_host, solved_graph
 from ...runtime.call import call
@@ -26,9 +31,10 @@ from ...runtime.gathering import Whole
 from ...runtime.run import ResumableRun, Run
 from ...runtime.select import at_home, runner_of, specs_holding
 from ...runtime.solving import Call
+from ..batched_sweeps import expected_fill, may_have_small_separators
 from .pairs import Pairs
 from .plan import planned
-from .program import Dependencies, edges_of, gathered_edges
+from .program import Dependencies, edges_of, gathered_edges, without_parallel_edges
 from .verify import first_difference
 
 
@@ -89,9 +95,9 @@ def betweenness(
     Raises
     ------
     InputError
-        If a weight is not positive, or is so small beside another one that it is lost in the sum along a path; for
-        `samples` beyond the number of vertices, or together with `sources` or `targets`; for `endpoints` together with
-        `edges`; and for invalid input.
+        If a weight is not positive, or is so small beside another one that it is lost in the sum along a path; if
+        integers add up to 2**53 or more along a path; for `samples` beyond the number of vertices, or together with
+        `sources` or `targets`; for `endpoints` together with `edges`; and for invalid input.
     DistanceOverflowError
         If a weight is out of range.
     {common errors}
@@ -107,6 +113,9 @@ def betweenness(
     the farthest vertices first. Distances by weights are those of `mgraph.distances`: exact for integers, and for
     floats the sums of float64 along a path, compared for equality. Numbers of paths are float64, exact up to 2**53;
     beyond 2**1000 the call begins again with scaled ones, so that they are never infinite.
+
+    A CPU takes a hierarchy of roads or grids with integer weights, as `mgraph.Hierarchy` prepares one, where that is
+    worth it: numbers of paths come from sweeps down it, dependencies from sweeps up.
 
     Memory is that of a batch of sources, 48 bytes a vertex for each, whatever their number; on a GPU without weights 14
     at most.
@@ -190,7 +199,7 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
     asked = Call(run, runner_of(graph, run, len(pairs.sources)))
     runner, placed = asked.runner, isinstance(graph, PlacedGraph)
     kept = [lengths_name(order, graph.directed, computed) for order in ("csr", "csc")] if weighted else []
-    plan_with = partial(
+    plan_with: Callable[..., Plan] = partial(
         planned,
         graph.n,
         graph.m,
@@ -206,34 +215,65 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
         computed=computed.name,
         shape=shape_beside(graph, runner.specs) if weighted else measured_shape(graph),
     )
-    made: Callable[[], Any]
+    made: Callable[[bool], Any]
     if isinstance(graph, PlacedGraph):
         gather = partial(gathered_edges, Whole(graph.placed, graph.nonnegative, weighted=weighted))
-        made = lambda: gather  # noqa: E731
+        made = lambda _: gather  # noqa: E731
     else:
+        searched = graph if weighted else graph.unweighted()
         # Every shard needs the same piece.
-        made = cache(partial(edges_of, graph if weighted else graph.unweighted(), runner.place))
+        made = cache(partial(edges_of, searched, runner.place))
+        if runner.place is not None and runner.place.kind == "cpu" and computed.kind == "i":
+            plan_with = partial(_with_hierarchy, searched, plan_with)
 
     def tried(wide: bool) -> dict[str, Any]:
         plan = plan_with(wide=wide)
         warn_of_minutes(plan)
-        plan, outcome = asked.run(Dependencies(plan, pairs, graph.directed), lambda _: made(), plan)
-        return {**at_home(graph, outcome.arrays), "plan": plan, "timings": outcome.timings}
+        piece, making = _timed(partial(made, plan.detail.entries > 0))
+        plan, outcome = asked.run(Dependencies(plan, pairs, graph.directed), lambda _: piece, plan)
+        timings = {part: seconds + making.get(part, 0.0) for part, seconds in outcome.timings.items()}
+        return {**at_home(graph, outcome.arrays), "plan": plan, "timings": timings}
 
     written = {} if asked.checkpoints is None else asked.checkpoints.call("betweenness")
     found = tried(wide=bool(written.get("wide")))
-    trouble = np.reshape(on_host(found.pop("trouble")), (-1, 2))
-    if trouble[:, LOST].any():
-        raise InputError(
-            "a weight is so small beside another one that it is lost in the sum along a path, and with it the number "
-            "of shortest paths: scale the weights, or count edges by ",
-            ArgumentValue("weight", False),
-        )
+    trouble = np.reshape(on_host(found.pop("trouble")), (-1, 3))
+    check_sums_along_paths(bool(trouble[:, LOST].any()), bool(trouble[:, TOO_LONG].any()))
     if trouble[:, TOO_MANY].any():
         asked.anew()
         found = tried(wide=True)
         del found["trouble"]
     return found
+
+
+def check_sums_along_paths(lost: bool, too_long: bool) -> None:
+    """Raise InputError if a weight is lost in the sum along a path, or integers are not exact in it."""
+    if lost:
+        what = "a weight is so small beside another one that it is lost in the sum along a path"
+    elif too_long:
+        what = "a path is 2**53 long or longer, where float64 does not hold all integers"
+    else:
+        return
+    remedy = f"{what}, and with it the number of shortest paths: scale the weights, or count edges by "
+    raise InputError(remedy, ArgumentValue("weight", False))
+
+
+def _with_hierarchy(graph: Graph, plan_with: Callable[..., Plan], wide: bool) -> Plan:
+    """Return a plan that may take a hierarchy; the vertices are ordered if that of a road network would be worth it."""
+    plan = plan_with(wide=wide, fill=expected_fill(graph.n, graph.m))
+    if not plan.detail.entries:
+        return plan
+    simple = without_parallel_edges(graph)
+    may = lazy.installed("pymetis") and may_have_small_separators(simple)
+    fill = found_fill(simple, np.dtype(np.int32)) if may else None
+    return plan_with(wide=wide, fill=fill if fill is not None and is_worth(fill.entries, simple) else None)
+
+
+def _timed(make: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """Return what a function makes, and the seconds that it takes, as a part of what a call takes."""
+    began, compiled = time.perf_counter(), clock().seconds()
+    made = make()
+    compiling = clock().seconds() - compiled
+    return made, {"load": time.perf_counter() - began - compiling, "compile": compiling}
 
 
 @with_common_parts

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...planning.plan import Detail, Plan
+from ...planning.plan import Detail, Plan, duration_in_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,10 @@ class BetweennessDetail(Detail):
         Whether numbers of paths are scaled, as they are too large for float64.
     edges : bool
         Whether edges are measured, not vertices.
+    entries : int
+        Number of entries of the hierarchy that a CPU sweeps down; 0 of searches.
+    preparation : float
+        Predicted seconds in which the hierarchy is prepared.
     """
 
     values: ClassVar[str] = "betweenness"
@@ -43,6 +47,8 @@ class BetweennessDetail(Detail):
     together: bool = False
     wide: bool = False
     edges: bool = False
+    entries: int = 0
+    preparation: float = 0.0
 
     def result(self, plan: Plan) -> str:
         """Return the names and types of the results."""
@@ -58,6 +64,8 @@ class BetweennessDetail(Detail):
             ", each searched from by itself" if self.apart else ", which share reads of edges" if self.together else ""
         )
         yield f"sources: {self.batch:,} at a time, of {self.sources:,}{how}"
+        if self.entries:
+            yield f"hierarchy: {self.entries:,} entries, prepared in about {duration_in_words(self.preparation)}"
         scaled = " with exponents of their own" if self.wide else ""
         yield f"distances: {self.computed}, numbers of paths: float64{scaled}"
         yield from super().lines(plan)

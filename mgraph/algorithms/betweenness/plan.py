@@ -1,21 +1,28 @@
 """Plans of betweenness: how the sources are dealt to the devices, and how many fit at a time."""
 
+import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arguments import checked_choice
 from ...dtypes import name_of, offset_type
+from ...hierarchy.structure import Fill
 from ...kernels import betweenness as betweenness_kernels
+from ...kernels import betweenness_sweeps as sweeps_kernels
 from ...kernels.betweenness_many.ops import WORDS, memory_bytes, words_of
+from ...kernels.betweenness_sweeps.ops import LANES, SHARES
 from ...planning.cut import even_ranges, span_of
-from ...planning.devices import DeviceSpec, rates_of, usable
-from ...planning.fit import fitted
+from ...planning.devices import DeviceSpec, rates_of, unheld, usable
+from ...planning.fit import fitted, shortfall
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE
 from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from ..batched_sssp import SLICE, apart_seconds, gathered_bytes, relaxing_seconds, searches_bytes
+from ..batched_sweeps import preparation_bytes
+from ..sssp_window import reads as searching
 from .detail import BetweennessDetail
 
 #: Reads of edges by a search from a source that take as long on a CPU, for each edge and each vertex; measured
@@ -28,6 +35,21 @@ READS, SHARED_READS, SHARED_SUMS = 3, 1.0, 0.3
 
 #: The most levels of a search that is worth sharing: all multiprocessors wait for each other at each level.
 SHALLOW = 64
+
+#: Reads of edges by a search from a source that take as long on a CPU as to pass an entry of a hierarchy for a source,
+#: there and back; as to hand down a pair of entries; and as to find an entry's place, to prepare a pair, and to order a
+#: vertex for each doubling of their number; measured (benchmarks/NOTES.md).
+AN_ENTRY, A_PAIR, A_PLACE, A_PREPARED_PAIR, AN_ORDERED_VERTEX = 0.3, 8.0, 40.0, 4.0, 68.0
+
+#: Bytes of an entry, of a length of it, and of an edge of a hierarchy that is prepared.
+A_KEPT_ENTRY, A_LENGTH, A_KEPT_EDGE = 16, 4, 16
+
+#: Sources that are swept at a time. It depends on nothing, so that the sums have the same bits for any number of cores.
+SWEPT = 1 << 14
+
+#: A CPU sweeps down a hierarchy, its preparation counted, where this takes fewer reads by this factor and this number.
+#: So the choice, like the bits, depends neither on the number of cores nor on their speed.
+ADVANTAGE, WORTH = 2.0, 1e8
 
 #: Bytes of an edge that are needed to add up both directions, and to list the ends: numbers, their order, the sums.
 AN_EDGE = 36
@@ -51,6 +73,7 @@ def planned(
     computed: str = "int32",
     wide: bool = False,
     shape: Shape | None = None,
+    fill: Fill | None = None,
 ) -> Plan:
     """Plan the betweenness of vertices or `edges` by the paths from `sources` vertices.
 
@@ -62,6 +85,8 @@ def planned(
         The type of distances by weights.
     wide : bool
         Whether numbers of paths are scaled.
+    fill : Fill or None
+        How much a graph fills in, of which a CPU may take a hierarchy.
     """
     checked_choice("method", method, ("auto", "brandes"))
     kind, shape, sources = specs[0].kind, shape or Shape(), n if sources is None else sources
@@ -78,22 +103,55 @@ def planned(
     ranges, steps = even_ranges(sources, len(specs), 1), -(-share // batch) if sources else 0
     seconds = counting.seconds(batch, together) + (alone if apart else batched) * batch / share
     how: dict[str, Any] = {"sources": sources, "batch": batch, "apart": apart, "together": together}
-    return fitted(
-        Plan(
-            algorithm="betweenness",
-            method="brandes",
-            n=n,
-            m=m,
-            dtype="float64",
-            ranges=ranges,
-            devices=specs,
-            steps=steps,
-            span=span or span_of(seconds),
-            peak_bytes=tuple(counting.peak(last - first, batch, together) for first, last in ranges),
-            seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
-            detail=BetweennessDetail(**how, weighted=weighted, computed=name_of(dtype), wide=wide, edges=edges),
-        ),
-        memory_limit,
+    searches = Plan(
+        algorithm="betweenness",
+        method="brandes",
+        n=n,
+        m=m,
+        dtype="float64",
+        ranges=ranges,
+        devices=specs,
+        steps=steps,
+        span=span or span_of(seconds),
+        peak_bytes=tuple(counting.peak(last - first, batch, together) for first, last in ranges),
+        seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
+        detail=BetweennessDetail(**how, weighted=weighted, computed=name_of(dtype), wide=wide, edges=edges),
+    )
+    if fill is not None and fill.entries and not wide and kind == "cpu" and len(specs) == 1 and dtype.kind == "i":
+        prepared, swept = _swept(n, sources, fill)
+        searched = sources * (counting.passed(together) + weighted * searching(n, m, shape))
+        sweeps = _sweeping(searches, fill, prepared, swept, directed, span)
+        if ADVANTAGE * (prepared + swept) + WORTH < searched and not shortfall(sweeps, memory_limit):
+            return sweeps
+    return fitted(searches, memory_limit)
+
+
+def _swept(n: int, sources: int, fill: Fill) -> tuple[float, float]:
+    """Return the work of preparing a hierarchy and of sweeps down it from some sources, in reads of edges."""
+    prepared = A_PLACE * fill.entries + A_PREPARED_PAIR * fill.pairs + AN_ORDERED_VERTEX * n * math.log2(max(2, n))
+    lanes, batches = -(-sources // LANES) * LANES, -(-sources // SWEPT)
+    return prepared, AN_ENTRY * lanes * fill.entries + A_PAIR * batches * fill.pairs
+
+
+def _sweeping(plan: Plan, fill: Fill, prepared: float, swept: float, directed: bool, span: int | None) -> Plan:
+    """Return the plan of sweeps down a hierarchy in place of searches, from the work of both parts."""
+    specs, n, m, sources, edges = unheld(plan.devices), plan.n, plan.m, plan.detail.sources, plan.detail.edges
+    batch, able, kernels = min(sources, SWEPT), rates_of(specs[0]), sweeps_kernels.of_kind("cpu")
+    lists = (1 + directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
+    kept = (A_KEPT_ENTRY + (1 + directed) * A_LENGTH) * fill.entries + A_KEPT_EDGE * m + 20 * n
+    made = kept + kernels.prepared_bytes(n, fill.entries, directed)
+    room = kernels.swept_bytes(n, fill.entries, fill.height, batch, specs[0].cores, directed)
+    sums = 8 * m + max(room, AN_EDGE * m) if edges else 16 * n + room
+    steps = -(-sources // max(1, batch))
+    seconds = swept / max(1, steps) / (able.search * min(specs[0].cores, SHARES)) + able.launch
+    return replace(
+        plan,
+        devices=specs,
+        steps=steps,
+        span=span or span_of(seconds),
+        peak_bytes=(lists + max(preparation_bytes(n, m, fill), made + sums) + 5 * n + 4 * sources,),
+        seconds=steps * seconds,
+        detail=replace(plan.detail, batch=batch, apart=False, entries=fill.entries, preparation=prepared / able.search),
     )
 
 
@@ -154,11 +212,14 @@ class _Counting(NamedTuple):
         sums = 8 * m + max(taken, AN_EDGE * m) if self.edges else 8 * n + taken
         return self.held + found + 5 * n + 4 * rows + sums
 
-    def seconds(self, batch: int, together: bool) -> float:
-        """Predict the seconds of a batch by the edges that it reads, without searches by weights."""
-        n, m, edges, weighted, able = self.n, self.m, self.edges, self.weighted, rates_of(self.spec)
+    def passed(self, together: bool) -> float:
+        """Return the edges that are read for a source, without searches by weights."""
+        n, m, edges, weighted = self.n, self.m, self.edges, self.weighted
         if self.spec.kind == "cpu":
-            reads = (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
-        else:
-            reads = (SHARED_READS + edges * SHARED_SUMS if together else READS + weighted + edges) * max(m, n)
-        return reads * batch / (able.search * self.spec.cores) + able.launch
+            return (AN_EDGE_READ + edges) * m + (A_SORTED_VERTEX if weighted else A_VERTEX_READ) * n
+        return (SHARED_READS + edges * SHARED_SUMS if together else READS + weighted + edges) * max(m, n)
+
+    def seconds(self, batch: int, together: bool) -> float:
+        """Predict the seconds of a batch, without searches by weights."""
+        able = rates_of(self.spec)
+        return self.passed(together) * batch / (able.search * self.spec.cores) + able.launch

@@ -19,9 +19,12 @@ from ...graph import Compressed, Graph
 from ...graph.compressed import lightest, rows_of
 from ...graph.potentials import lengths_of
 from ...graph.vertex_range import VertexRange
+from ...hierarchy.hierarchy import hierarchy_of, prepared
+from ...hierarchy.prepared import Prepared
 from ...kernels import betweenness as betweenness_kernels
 from ...kernels import betweenness_many as together_kernels
-from ...kernels.betweenness.ops import Rows
+from ...kernels import betweenness_sweeps as sweeps_kernels
+from ...kernels.betweenness.ops import LONG, TOO_LONG, TOO_MANY, Rows
 from ...kernels.betweenness_many.ops import Memory, memory, memory_bytes, words_of
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
@@ -43,20 +46,35 @@ class Edges(NamedTuple):
         Its edges by source.
     given : Compressed or None
         All edges by source, if there are parallel ones.
+    prepared : Prepared or None
+        A hierarchy of the graph without parallel edges, to sweep down it.
     """
 
     network: Network
     by_source: Compressed
     given: Compressed | None
+    prepared: Prepared | None = None
 
 
-def edges_of(graph: Graph, place: devices.Device | None = None) -> Edges:
-    """Return a graph as the piece of each shard; on `place`, if that is the device of the only shard."""
-    host = devices.find("cpu")
-    simple = graph.kept("without parallel edges", host, partial(_simple, graph), weights=True)
-    chosen = graph if simple is None else simple
-    given = None if simple is None else graph.compressed("csr")
-    return Edges(network(chosen, place=place), chosen.compressed("csr"), given)
+def edges_of(graph: Graph, place: devices.Device | None = None, swept: bool = False) -> Edges:
+    """Return a graph as the piece of each shard; on `place`, if that is the device of the only shard.
+
+    If it is to be `swept`, it has a hierarchy.
+    """
+    chosen = without_parallel_edges(graph)
+    given = None if chosen is graph else graph.compressed("csr")
+    found = None
+    if swept:
+        found = prepared(hierarchy_of(chosen, np.dtype(np.int32), devices.find("cpu")), devices.find("cpu"))
+    return Edges(network(chosen, place=place), chosen.compressed("csr"), given, found)
+
+
+def without_parallel_edges(graph: Graph) -> Graph:
+    """Return a graph without all but the lightest of parallel edges; itself if it has no such edges."""
+    simple: Graph | None = graph.kept(
+        "without parallel edges", devices.find("cpu"), partial(_simple, graph), weights=True
+    )
+    return graph if simple is None else simple
 
 
 def _simple(graph: Graph) -> Graph | None:
@@ -83,6 +101,18 @@ def gathered_edges(whole: Whole, part: VertexRange, device: devices.Device, comm
     return edges_of(whole.graph(part, device, comm))
 
 
+def _may_be_long(weights: Array | None, n: int) -> bool:
+    """Return whether integer weights may add up to `LONG` along a path."""
+    if weights is None or np.dtype(weights.dtype).kind == "f" or not len(weights):
+        return False
+    return int(weights.max()) * max(1, n - 1) >= LONG
+
+
+def longest(rows: Array, xp: Any) -> float:
+    """Return the greatest finite distance of some rows, which are taken one by one, for want of memory."""
+    return max((float(xp.where(row < np.inf, row, 0.0).max(initial=0.0)) for row in rows), default=0.0)
+
+
 @dataclass
 class Shard:
     """A shard's state.
@@ -97,8 +127,12 @@ class Shard:
         What is computed from each source of a batch.
     memory : Memory or None
         What is computed from all sources of a batch, if they share reads of edges.
-    trouble : array of int32, shape (2,)
+    swept : Swept or None
+        A hierarchy that is swept down.
+    trouble : array of int32, shape (3,)
         As of the kernels' operations.
+    may_be_long : bool
+        Whether distances in float64 stand for integers that may be `LONG`.
     marks : array of uint8, shape (k, 1)
         Ones, a row for each source of the shard, by which checkpoints know those that are done.
     batches, done : list of (int, int)
@@ -117,14 +151,37 @@ class Shard:
     targets: Array
     rows: Rows | None
     memory: Memory | None
+    swept: "Swept | None"
     sums: Array
     trouble: Array
     marks: Array
     batches: list[tuple[int, int]]
     rounds: int
+    may_be_long: bool = False
     begun: int = 0
     stopped: bool = False
     done: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Swept:
+    """A hierarchy with the numbers of paths of its entries; on a CPU."""
+
+    def __init__(self, piece: Prepared) -> None:
+        on, lengths = piece.there, piece.lengths
+        assert on is not None
+        self._order, self._rank = piece.structure.order, piece.structure.rank
+        self._kernels = sweeps_kernels.on(on.device)
+        structure = on.tree, on.entries, on.lower, on.upward, on.downward
+        self._numbers = self._kernels.numbers(structure, lengths.edges, lengths.up, lengths.down)
+
+    def add(self, sources: Array, targets: Array, pairs: Pairs, directed: bool, sums: Array) -> bool:
+        """Add what sources contribute to sums over vertices or edges; return whether no number was too large."""
+        own = sums if pairs.edges else np.zeros(len(sums))
+        asked = int(min(pairs.limit, np.iinfo(np.int32).max)), pairs.endpoints, pairs.edges, directed
+        fits = self._kernels.add_swept(self._numbers, self._rank[sources], targets[self._order], *asked, own)
+        if not pairs.edges:
+            sums[self._order] += own
+        return fits
 
 
 class Dependencies(Resumable):
@@ -158,7 +215,9 @@ class Dependencies(Resumable):
         outgoing = piece.network.outgoing
         by_source = by_target if outgoing is None else tuple(map(device.asarray, outgoing))
         searches = None
-        if detail.weighted:
+        if detail.entries and detail.weighted:
+            by_target = (*by_target, lengths_of(piece.network.incoming, computed, device))  # for checkpoints
+        elif detail.weighted:
             limit, apart = self.pairs.limit, detail.apart
             searches = Searches(piece.network, device, batch, computed, computed, limit, apart)
             by_target = searches.by_target
@@ -172,13 +231,15 @@ class Dependencies(Resumable):
             searches=searches,
             sources=device.asarray(own),
             targets=device.asarray(self.pairs.is_target(n)),
-            rows=None if detail.together else kernels.rows(xp, batch, n, computed, detail.wide),
+            rows=None if detail.together or detail.entries else kernels.rows(xp, batch, n, computed, detail.wide),
             memory=memory(xp, n, len(by_source[1]), words_of(batch)) if detail.together and batch else None,
+            swept=Swept(piece.prepared) if detail.entries and piece.prepared is not None else None,
             sums=xp.zeros(len(by_source[1]) if self.pairs.edges else n, np.float64),
-            trouble=xp.zeros(2, np.int32),
+            trouble=xp.zeros(3, np.int32),
             marks=xp.ones((len(own), 1), np.uint8),
             batches=batches[shard],
             rounds=max(map(len, batches)),
+            may_be_long=_may_be_long(piece.network.incoming.weights, n),
         )
 
     def _lengths(self, piece: Edges, computed: np.dtype, device: devices.Device) -> Array:
@@ -194,7 +255,10 @@ class Dependencies(Resumable):
         number = first - s.begun
         if number < len(s.batches) and not s.stopped:
             sources = s.sources[slice(*s.batches[number])]
-            if s.memory is None or not self._add_together(s, sources):
+            if s.swept is not None:
+                if not s.swept.add(sources, s.targets, self.pairs, self.directed, s.sums):
+                    s.trouble[TOO_MANY], s.stopped = 1, True
+            elif s.memory is None or not self._add_together(s, sources):
                 rows = self._rows(s)
                 for top in range(0, len(sources), len(rows.counts)):
                     self._add(s, sources[top : top + len(rows.counts)], rows)
@@ -283,6 +347,9 @@ class Dependencies(Resumable):
             )
         else:
             s.searches.write(sources, rows.distances, None)
+            if s.may_be_long and longest(rows.distances, s.device.xp) >= LONG:
+                s.trouble[TOO_LONG], s.stopped = 1, True
+                return
             k.tight(s.by_source, s.by_target, sources, s.targets, rows, s.trouble)
         s.stopped = bool(devices.to_host(s.trouble).any())
         if not s.stopped and self.pairs.edges:
@@ -294,7 +361,7 @@ class Dependencies(Resumable):
         """Return the shard's share of the vertices or edges, with the sums of all shards, and its `trouble`."""
         xp, sums = state.device.xp, state.sums
         comm.allreduce(sums, "sum")
-        del state.rows, state.memory, state.searches  # frees memory to sort edges
+        del state.rows, state.memory, state.searches, state.swept  # frees memory to sort edges
         found = {"betweenness": sums}
         if self.pairs.edges:
             found = self._of_edges(state, xp)

@@ -350,12 +350,14 @@ class _Counting:
             reached = found.reached - 1
             if chosen and (found.histogram[:, :-1].sum(axis=1) <= reached).any():  # the last bin stays empty
                 edges, counts = self._further(edges, counts)
+                del found  # frees its counts before there are others
                 continue
             counts += found.histogram.sum(axis=0)
             pairs += int(reached.sum())
             totals.append(np.where(reached > 0, found.mean, 0) @ reached)
             inverses.append(found.out_harmonic.sum())
             first += len(block)
+            del found
         itself = int(np.searchsorted(bin_limits(edges, np.dtype(np.float64)), 0)) - 1
         if 0 <= itself < len(counts):
             counts[itself] -= n  # a vertex and itself

@@ -454,7 +454,7 @@ class _Searches(NamedTuple):
         held = gathered_bytes(m, request.weight_bytes, directed, request.nonnegative) if request.gathered else 0
         if self.counted:
             found = counts_bytes(n, m, batch, self.words(batch), kind=kind, directed=directed, cores=cores)
-            return held + found + measured_bytes(rows, request.bins)
+            return held + found + measured_bytes(rows, request.bins, batch)
         if self.unit:
             words = self.words(batch)
             searched = levels_bytes(n, m, batch, words, request.dtype, kind=kind, directed=directed, cores=cores)
@@ -494,7 +494,10 @@ def _sweeping(request: _Request, preparation: Preparation) -> Plan:
 
     def peak(rows: int, batch: int) -> int:
         batch = min(batch, rows)
-        kept = measured_bytes(rows, request.bins) if request.measured else request.kept_bytes(rows, targets, batch)
+        if request.measured:  # a batch is counted up to each edge of the bins first
+            kept = measured_bytes(rows, request.bins, batch) + 8 * batch * request.bins
+        else:
+            kept = request.kept_bytes(rows, targets, batch)
         marks = 5 * batch * n if by_entries else 0  # predecessors before they are kept, and whether they close cycles
         return sweeps_bytes(n, m, batch, targets, fill, inner, specs[0], request.measured) + edges + marks + kept
 

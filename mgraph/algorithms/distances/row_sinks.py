@@ -58,9 +58,9 @@ def keeper(
     return SelectedColumns(wanted, device, home, rows, n, batch, dtype, parents)
 
 
-def measured_bytes(rows: int, bins: int) -> int:
-    """Return the bytes of the measures of some rows, which may have a number of bins each."""
-    return rows * (64 + 8 * bins)
+def measured_bytes(rows: int, bins: int, batch: int) -> int:
+    """Return the bytes of the measures of some rows, which may have a number of bins each; a batch's come by itself."""
+    return rows * (64 + 8 * bins) + min(rows, batch) * 8 * bins
 
 
 def keeper_bytes(
@@ -81,7 +81,11 @@ def keeper_bytes(
     columns, measured, nearest = wanted
     each = dtype.itemsize + 4 * parents
     if measured:
-        return batch * n * dtype.itemsize + measured_bytes(rows, bins) + 32 * min(batch * n, max(n, AT_A_TIME[kind]))
+        return (
+            batch * n * dtype.itemsize
+            + measured_bytes(rows, bins, batch)
+            + 32 * min(batch * n, max(n, AT_A_TIME[kind]))
+        )
     kept = rows if kind == "cpu" else devices.SLOTS * batch
     if columns == n and not nearest:
         return kept * n * each

@@ -23,13 +23,15 @@ from ...graph import Compressed, Graph, PlacedGraph, as_any_graph, check_positiv
 from ...graph.potentials import lengths_of
 from ...graph.question import Question
 from ...kernels import betweenness as kernels_of_paths
-from ...kernels.betweenness.ops import LOST, TOO_MANY, Rows
+from ...kernels.betweenness.ops import LONG, LOST, TOO_MANY, Rows
 from ...planning.devices import spec_of
 from ...planning.plan import Plan
 from ...results import CallInput, MatrixResult, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import Run
 from .. import bellman
+from ..betweenness.call import check_sums_along_paths
+from ..betweenness.program import longest
 from ..certificates import distances as certificate
 from ..certificates.run import called
 from ..distances.call import distances
@@ -71,8 +73,8 @@ def path_counts(
     Raises
     ------
     InputError
-        If a weight is not positive, or is so small beside another one that it is lost in the sum along a path, and for
-        invalid input.
+        If a weight is not positive, or is so small beside another one that it is lost in the sum along a path; if
+        integers add up to 2**53 or more along a path; and for invalid input.
     DistanceOverflowError
         If a weight is out of range.
     {common errors}
@@ -112,6 +114,8 @@ def path_counts(
     elsewhere = isinstance(given, PlacedGraph) or run.get("client") is not None
     device = devices.find("cpu" if elsewhere else found.plan.devices[0].name)
     rows = found.distances if isinstance(found.distances, np.ndarray) else found.distances.to_numpy()
+    integers = weighted and not whole and given.weights_dtype is not None and given.weights_dtype.kind != "f"
+    check_sums_along_paths(False, integers and longest(rows, np) >= LONG)
     most = None if run.get("memory_limit") is None else checked_bytes("memory_limit", run["memory_limit"])
     by_target = edges_of_paths(here, "csc", weighted)
     by_source = edges_of_paths(here, "csr", weighted) if here.directed else by_target
@@ -173,12 +177,7 @@ def _counted(
                 if exponents is not None:
                     exponents[first:last] = devices.to_host(some.exponents)
             lost, large = (bool(devices.to_host(trouble)[place]) for place in (LOST, TOO_MANY))
-        if lost:
-            raise InputError(
-                "a weight is so small beside another one that it is lost in the sum along a path, and with it the "
-                "number of shortest paths: scale the weights, or count edges by ",
-                ArgumentValue("weight", False),
-            )
+        check_sums_along_paths(lost, False)
         if not large:
             break
     if exponents is not None:

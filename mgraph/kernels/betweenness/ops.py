@@ -8,8 +8,12 @@ from ..edges import Adjacency, WeightedAdjacency
 #: A number of shortest paths from which on it is scaled, as float64 soon cannot hold it.
 LARGE = 2.0**1000
 
-#: Places in `trouble`: numbers of paths are too large for float64; a weight is lost in the sums along paths.
-TOO_MANY, LOST = 0, 1
+#: Places in `trouble`: numbers of paths are too large for float64; a weight is lost in the sums along paths. Programs
+#: that compute integers in float64 keep a third: a path is longer than float64 holds all integers.
+TOO_MANY, LOST, TOO_LONG = 0, 1, 2
+
+#: The least length of which float64 may not hold the next integer.
+LONG = 2.0**53
 
 
 class Rows(NamedTuple):

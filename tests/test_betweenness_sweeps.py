@@ -1,0 +1,197 @@
+"""Betweenness by sweeps down a hierarchy, beside NetworkX and beside searches; when a call takes it."""
+
+import random
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import mgraph
+from mgraph import device as devices
+from mgraph.algorithms.betweenness import plan as plans
+from mgraph.device.numba import numba
+from mgraph.errors import InputError
+from mgraph.generate import grid
+from mgraph.kernels import betweenness_sweeps
+from mgraph.planning import rates
+from tests.support.memory import measured
+from tests.support.parameters import exhaustive
+
+pytest.importorskip("pymetis")
+
+KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+
+@pytest.fixture
+def swept(monkeypatch):
+    """Has calls take a hierarchy whenever they can, however small a graph is."""
+    monkeypatch.setattr(plans, "WORTH", -1e18)
+    monkeypatch.setattr(rates, "changes", -1)  # plans that are remembered are others
+
+
+def values(graph, *pairs, **options):
+    result = mgraph.betweenness(graph, *pairs, device="cpu", **options)
+    src, dst, _ = graph.listed()
+    assert result.plan.detail.entries or np.array_equal(src, dst)
+    return result.betweenness
+
+
+def random_network(seed):
+    """A NetworkX graph of each kind in turn, with parallel edges, loops, lone nodes and ties; and as a Graph."""
+    rng = random.Random(seed)
+    n, made = rng.randint(3, 40), KINDS[seed % 4]()
+    made.add_nodes_from(range(n))
+    for _ in range(rng.randint(1, 2 * n)):
+        made.add_edge(rng.randrange(n), rng.randrange(n), weight=rng.randint(1, 3))
+    return made, mgraph.Graph.from_networkx(made)
+
+
+@pytest.mark.parametrize("seeds", [range(32), *exhaustive(range(32, 1000))], ids=str)
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_networkx_finds_the_same(swept, weight, seeds):
+    for seed in seeds:
+        network, graph = random_network(seed)
+        rng, n, by = random.Random(seed), graph.n, {"weight": weight is not None}
+        for endpoints in (False, True):
+            found = values(graph, endpoints=endpoints, **by)
+            expected = nx.betweenness_centrality(network, weight=weight, endpoints=endpoints)
+            assert found == pytest.approx([expected[v] for v in range(n)], rel=1e-9, abs=1e-12), seed
+        sources, targets = (rng.sample(range(n), (n + 1) // 2) for _ in range(2))
+        found = values(graph, sources, targets, normalized=False, **by)
+        expected = nx.betweenness_centrality_subset(network, sources, targets, weight=weight)
+        assert found == pytest.approx([expected[v] for v in range(n)], rel=1e-9, abs=1e-12), seed
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", [None, 3, 1000])
+def test_searches_find_the_same(monkeypatch, directed, weights):
+    """Blocks and what is above them, sources twice and more than one share has, limits, targets, edges."""
+    rng = np.random.default_rng(weights)
+    side = 32
+    made = grid(side, side, weights=None)
+    src, dst, _ = made.listed()
+    lengths = None if weights is None else rng.integers(1, weights, made.m).astype(np.int32)
+    if not directed:
+        kept = src < dst
+        src, dst, lengths = src[kept], dst[kept], None if lengths is None else lengths[kept]
+    graph = mgraph.Graph.from_edges(src, dst, lengths, n=side * side + 2, directed=directed)
+    sources, targets = rng.integers(0, graph.n, 600), np.arange(0, graph.n, 3)
+    far = 20 * (1 if weights is None else weights) // 2
+    cases = [{}, {"endpoints": True, "limit": far}, {"edges": True}, {"edges": True, "limit": far}]
+    for options in [each | {"normalized": False} for each in cases]:
+        for ends in (None, targets):
+            monkeypatch.setattr(plans, "WORTH", 1e18)
+            monkeypatch.setattr(rates, "changes", -2)
+            searched = mgraph.betweenness(graph, sources, ends, device="cpu", **options)
+            assert not searched.plan.detail.entries
+            monkeypatch.setattr(plans, "WORTH", -1e18)
+            monkeypatch.setattr(rates, "changes", -1)
+            assert np.allclose(values(graph, sources, ends, **options), searched.betweenness, rtol=1e-11, atol=1e-14)
+
+
+def test_grids_with_more_paths_than_floats_count(swept):
+    """Sweeps notice that numbers are too large; then searches with scaled ones begin again."""
+    found = mgraph.betweenness(grid(540, 540, weights=None), [0], normalized=False, device="cpu")
+    assert found.plan.detail.wide and not found.plan.detail.entries
+    assert np.isfinite(found.betweenness).all() and found.betweenness[1] > 1000
+
+
+def test_the_same_bits_for_any_number_of_cores(swept):
+    graph, cores, found = grid(30, 30, weights=(1, 4)), numba.get_num_threads(), []
+    for options in ({}, {"edges": True}):
+        try:
+            for threads in {1, min(2, cores)}:
+                numba.set_num_threads(threads)
+                found.append(values(graph, **options))
+        finally:
+            numba.set_num_threads(cores)
+        assert all(np.array_equal(each, found[0]) for each in found)
+        found.clear()
+
+
+def test_a_call_takes_a_hierarchy_where_that_is_worth_it():
+    roads = grid(110, 110, weights=(1, 255))
+    found = mgraph.betweenness(roads, device="cpu")
+    assert found.plan.detail.entries and "hierarchy: " in found.explain(verbose=True)
+    sources = np.arange(0, roads.n, 7)
+    few = mgraph.betweenness(roads, sources[:20], device="cpu")
+    assert not few.plan.detail.entries
+    few.verify()
+    floats = roads.with_weights(roads.listed().weights.astype(np.float64) / 3)
+    assert not mgraph.betweenness(floats, sources[:2], device="cpu").plan.detail.entries
+
+
+def test_without_edges_there_is_nothing_to_sweep(swept):
+    for src, dst in (([], []), ([0, 4], [0, 4])):
+        found = mgraph.betweenness(mgraph.Graph.from_edges(src, dst, n=2000), device="cpu")
+        assert not found.plan.detail.entries and not found.betweenness.any() and found.plan.detail.batch < 100
+
+
+def test_floats_are_searched(swept):
+    for weights in ([0.1, 0.2, 0.3], [2**40, 1, 1]):
+        graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
+        assert not mgraph.betweenness(graph, device="cpu").plan.detail.entries
+
+
+def test_weights_must_be_positive(swept):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 0], [1, 0, 3])
+    with pytest.raises(InputError, match="the weight of the edge from 1 to 2 is 0: change it"):
+        mgraph.betweenness(graph, device="cpu")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("options", [{}, {"edges": True}, {"weight": False}], ids=str)
+def test_predicted_peak_is_the_measured_one(swept, options, directed):
+    graph, sources = grid(100, 100, weights=(1, 9)), np.arange(600)
+    if directed:
+        lengths = np.random.default_rng(1).integers(1, 9, graph.m).astype(np.int32)
+        graph = mgraph.Graph.from_edges(*graph.listed()[:2], lengths, directed=True)
+    values(graph, sources[:1], **options)
+    graph.release()
+    result, peak = measured(lambda: mgraph.betweenness(graph, sources, device="cpu", **options))
+    predicted = result.plan.peak_bytes[0]
+    # Without weights a directed grid has the same lengths in both directions, which are kept once.
+    least = 0.85 if directed and options == {"weight": False} else 0.95
+    assert result.plan.detail.entries and least * predicted < peak < 1.01 * predicted
+
+
+def test_searches_where_a_hierarchy_does_not_fit(swept):
+    graph = grid(60, 60, weights=(1, 9))
+    plenty = mgraph.betweenness(graph, range(900), device="cpu")
+    short = mgraph.betweenness(graph, range(900), device="cpu", memory_limit=max(plenty.plan.peak_bytes) - 1)
+    assert plenty.plan.detail.entries and not short.plan.detail.entries
+    assert np.allclose(plenty.betweenness, short.betweenness, rtol=1e-12, atol=1e-15)
+
+
+def test_a_checkpoint_of_sweeps(swept, monkeypatch, tmp_path):
+    """Sums over the sources that are done do not tell how they were found."""
+    monkeypatch.setattr(plans, "SWEPT", 100)
+    graph = grid(20, 20, weights=(1, 9))
+
+    class Stopped(Exception):
+        pass
+
+    def stop(*_):
+        if list(tmp_path.rglob("*.json")):
+            raise Stopped
+
+    on = {"device": "cpu", "checkpoint": tmp_path, "span": 1}
+    with pytest.raises(Stopped):
+        mgraph.betweenness(graph, checkpoint_every=0, progress=stop, **on)
+    other = graph.with_weights(graph.listed().weights + 1)
+    with pytest.raises(mgraph.errors.CheckpointError, match=r"another (?:call|input)"):
+        mgraph.betweenness(other, resume=True, **on)
+    found = mgraph.betweenness(graph, resume=True, **on)
+    monkeypatch.setattr(plans, "SWEPT", 1 << 14)
+    assert np.allclose(found.betweenness, values(graph), rtol=1e-12, atol=1e-15)
+
+
+def test_numbers_of_paths_of_entries():
+    """Of a grid without a corner's neighbours eliminated first: each entry counts the paths over lower vertices."""
+    graph = mgraph.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], np.ones(4, np.int32), directed=False)
+    hierarchy = mgraph.Hierarchy(graph, order=[1, 2, 0, 3], device="cpu")
+    on, lengths = hierarchy._on, hierarchy._lengths
+    kernels = betweenness_sweeps.on(devices.find("cpu"))
+    structure = on.tree, on.entries, on.lower, on.upward, on.downward
+    numbers = kernels.numbers(structure, lengths.edges, lengths.up, lengths.down)
+    assert sorted(zip(numbers.up.tolist(), numbers.paths_up.tolist(), strict=True)) == [(1, 1.0)] * 4 + [(2, 2.0)]
