@@ -16,10 +16,8 @@ from ..io import TABLES, check_output
 from .bars import bar
 from .commands import Command
 from .options import json_option, quiet_option
-from .roads import roads
+from .roads import limit_option, placed, roads
 from .summaries import as_json_text
-
-_FAR = 5000.0
 
 
 def _network_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -39,9 +37,7 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
             "--turns", is_flag=True, help="Honour restrictions of turns, and turn back only where it must be."
         ),
         click.option("--turn-seconds", metavar="L,R,B", help="What a turn to the left, to the right and back takes."),
-        click.option(
-            "--limit", type=float, default=_FAR, show_default=True, help="How many metres a point may lie from a road."
-        ),
+        limit_option,
     )
     for add in reversed(decorators):
         function = add(function)
@@ -67,12 +63,6 @@ def _numbers(name: str, text: str) -> list[float]:
         return [float(word) for word in text.split(",")]
     except ValueError:
         raise InputError(argument=name, value=text, expected="numbers with commas between them") from None
-
-
-def _places(network: networks.Network, file: Path, limit: float) -> networks.Places:
-    """Return the points of a file of CSV on a network, with the ids that it has."""
-    points, ids = networks.read_points(file)
-    return network.nearest(points, limit=limit)._replace(ids=ids)
 
 
 def _say_memory(need: int, quiet: bool) -> None:
@@ -127,9 +117,11 @@ def table(
     """Find the times and lengths of the routes between points, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".npz", *TABLES))
     started = time.perf_counter()
+    given = networks.read_points(origins)
+    others = None if destinations is None else networks.read_points(destinations)
     network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
-    starts = _places(network, origins, limit)
-    ends = starts if destinations is None else _places(network, destinations, limit)
+    starts = placed(network, given, limit, "origins")
+    ends = starts if others is None else placed(network, others, limit, "destinations")
     _say_memory(network.table_bytes(starts, ends, weight), quiet or as_json)
     with bar("table", "origins", quiet) as progress:
         found = network.table(starts, ends, weight, progress=progress)
@@ -176,8 +168,9 @@ def isochrones(
     """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".geojson", ".parquet"))
     started, steps = time.perf_counter(), _numbers("limits", limits)
+    given = networks.read_points(points)
     network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
-    places = _places(network, points, limit)
+    places = placed(network, given, limit, "points")
     with bar("isochrones", "points", quiet) as progress:
         found = network.isochrones(places, steps, weight, progress=progress)
     found.save(out, overwrite=overwrite)
