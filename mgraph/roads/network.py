@@ -317,7 +317,7 @@ class Network:
         starts = places_of(self, origins, "origins", ids)
         ends = starts if destinations is None else places_of(self, destinations, "destinations", ids)
         columns = {name: self._searched(name) for name in (weight, *self._along(weight, along))}
-        matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns, progress)
+        matrices = table(self.hierarchy(weight), self._search, self._entries(starts), self._to(ends), columns, progress)
         return Table(starts, ends, matrices)
 
     def table_bytes(
@@ -335,7 +335,7 @@ class Network:
         720
         """
         columns = 1 + len(self._along(weight, along))
-        return bytes_of_table(self._from(origins), self._to(destinations), columns)
+        return bytes_of_table(self._entries(origins), self._to(destinations), columns)
 
     def nearest_of(
         self,
@@ -381,8 +381,8 @@ class Network:
         [[7.0, 15.0]]
         """
         starts, ends = places_of(self, origins, "origins", ids), places_of(self, facilities, "facilities", ids)
-        hierarchy, most = self.hierarchy(weight), checked_integer("k", k, 1)
-        return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most, progress)
+        hierarchy, column, most = self.hierarchy(weight), self._searched(weight), checked_integer("k", k, 1)
+        return nearest_of(hierarchy, self._search, self._entries(starts), self._to(ends), column, most, progress)
 
     def isochrones(
         self,
@@ -585,6 +585,10 @@ class Network:
     def _from(self, places: Places) -> Ends:
         spots = self._spots(places)
         return Ends(spots, self._search.ways_from(spots))
+
+    def _entries(self, places: Places) -> Ends:
+        spots = self._spots(places)
+        return Ends(spots, self._search.entries_from(spots))
 
     def _to(self, places: Places) -> Ends:
         spots = self._spots(places)
