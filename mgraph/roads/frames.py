@@ -139,7 +139,7 @@ def _rows_back(twoway: Any, count: int) -> np.ndarray:
 
 
 def _ids(nodes: list[Any]) -> Any:
-    return nodes if all(isinstance(node, (int, str)) for node in nodes) else None
+    return nodes if all(isinstance(node, (int, str, np.integer)) for node in nodes) else None
 
 
 def _network(
