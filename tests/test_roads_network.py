@@ -280,6 +280,7 @@ def test_zones_of_one_id_are_refused(tmp_path):
         ("id,lon,lat\na,24.9\n", "line 2: expected two numbers"),
         ("id,lon,lat\na,24.9,inf\n", "line 2: expected two numbers"),
         ("id,lon,latitude\na,24.9,60\n", "no columns lon and lat"),
+        ("lon,lat,Lon\n24.9,60,24.8\n", "has two columns 'lon'"),
     ],
 )
 def test_points_in_a_file_are_checked(tmp_path, text, words):
@@ -801,6 +802,12 @@ def test_isochrones_reach_what_the_table_says(network, tmp_path):
     assert len(found.plot().patches) == 2
 
 
+@pytest.mark.parametrize("limits", [[0], [5, np.inf], [np.nan], [-1]])
+def test_limits_of_isochrones_are_checked(network, limits):
+    with pytest.raises(mgraph.InputError, match="limits must be"):
+        network.isochrones([network.coordinates[0]], limits)
+
+
 def test_the_streets_that_are_reached_are_lines(network, tmp_path):
     found = network.isochrones([network.coordinates[0]], [60, 120])
     features = found.to_geojson(streets=True)["features"]
@@ -960,3 +967,5 @@ def test_the_commands(files, tmp_path):
     done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "no.csv")])
     assert done.exit_code == 2 and "(row 0) of --destinations is" in done.stderr
     assert not (tmp_path / "no.csv").exists()
+    words = ["roads", "table", town, "--origins", points, "--turn-seconds", "1,2", "--out", str(tmp_path / "no.csv")]
+    assert "--turn-seconds must be three numbers" in CliRunner().invoke(main, words).stderr

@@ -9,6 +9,7 @@ import click
 import numpy as np
 
 from .. import device as devices
+from .. import lazy
 from .. import roads as networks
 from ..arguments import size_in_words
 from ..errors import InputError, printable
@@ -49,9 +50,9 @@ def _network(
 ) -> networks.Network:
     """Return the network that the options name."""
     box = None if extract is None else _numbers("extract", extract)
-    costs = None if turn_seconds is None else _numbers("turn-seconds", turn_seconds)
+    costs = None if turn_seconds is None else _numbers("turn_seconds", turn_seconds)
     if costs is not None and len(costs) != 3:
-        raise InputError(argument="turn-seconds", value=turn_seconds, expected="three numbers: left, right and back")
+        raise InputError(argument="turn_seconds", value=turn_seconds, expected="three numbers: left, right and back")
     kept = None if component == "all" else component
     with bar("read", "streets and nodes", quiet) as progress:
         network = networks.read_osm(file, mode, box, kept, turns=turns, progress=progress)
@@ -167,6 +168,8 @@ def isochrones(
 ) -> None:
     """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".geojson", ".parquet"))
+    if out.suffix == ".parquet":
+        lazy.optional("geopandas", "mgraph roads isochrones")
     started, steps = time.perf_counter(), _numbers("limits", limits)
     given = networks.read_points(points)
     network = _network(file, mode, extract, component, turns, turn_seconds, quiet)

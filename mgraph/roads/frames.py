@@ -13,7 +13,7 @@ from .network import Network
 _NAMES = {"length": "metres", "mm_len": "metres", "travel_time": "seconds"}
 
 #: Columns that other libraries have as numbers, and that count nothing.
-_NAMING = frozenset(("id", "osmid", "u", "v", "key", "timestamp", "version", "changeset"))
+_NAMING = frozenset(("id", "osmid", "u", "v", "from", "to", "key", "timestamp", "version", "changeset"))
 
 #: Columns that calls ask for by name. One of them must be whole; others are left out if they are not.
 _COUNTED = frozenset(("metres", "seconds", "capacity", "toll", "b", "power"))

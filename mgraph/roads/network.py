@@ -419,7 +419,7 @@ class Network:
         Raises
         ------
         InputError
-            As `nearest` does, and for limits that are not numbers above 0.
+            As `nearest` does, and for limits that are not finite numbers above 0.
         MissingPackageError
             If contourpy, which comes with Matplotlib, is not installed.
 
@@ -435,6 +435,8 @@ class Network:
         places = places_of(self, points, "points", ids)
         column, width = self._searched(weight), checked_number("buffer", buffer, 1)
         steps = sorted(checked_number("limits", each, 0) for each in np.atleast_1d(np.asarray(limits, object)).tolist())
+        if not all(0 < each < np.inf for each in steps):
+            raise InputError(argument="limits", value=steps, expected="finite numbers above 0")
         reached, polygons = [], []
         for row in range(len(places.ids)):
             spots, ways = self._from(places.row(row))

@@ -125,7 +125,8 @@ def read_osm(
     Notes
     -----
     What a mode may use follows the tags ``highway``, ``access`` and those of the mode, ``oneway``, ``junction``,
-    ``maxspeed``, ``barrier`` and ``restriction``, by the same rules in all countries.
+    ``maxspeed``, ``barrier`` and ``restriction``, by the same rules in all countries. What is no ``highway``, such as a
+    ferry, is left out.
 
     Examples
     --------

@@ -125,6 +125,10 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[Lines, dict[str, str
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = csv.DictReader(file, skipinitialspace=True)
+            names = [name.strip().lower() for name in lines.fieldnames or ()]
+            twice = next((name for name in names if name and names.count(name) > 1), None)
+            if twice is not None:
+                raise FormatError(f"{path} has two columns {shown(twice)} in its first line")
             yield _whole(lines, path), {name.strip().lower(): name for name in lines.fieldnames or ()}
     except (UnicodeDecodeError, csv.Error) as error:
         raise FormatError(f"{path} is not a file of CSV: {error}") from error
