@@ -327,6 +327,15 @@ def test_a_closed_way_is_a_loop_with_its_length(tmp_path):
     np.testing.assert_allclose(network.shape(int(np.argmax(loops)))[[0, -1]], [[24.9, 60.0]] * 2)
 
 
+def test_deleted_objects_are_left_out(tmp_path):
+    pytest.importorskip("osmium")
+    text = text_of(line(4), [([1, 2], {"highway": "road"}), ([2, 3, 4], {"highway": "road"})])
+    path = tmp_path / "town.osm"
+    for gone, kept in (('<way id="1" ', [2, 4]), ('<node id="4" ', [1, 2, 3])):
+        path.write_text(text.replace(gone, f'{gone}visible="false" '))
+        assert roads.read_osm(path).ids.tolist() == kept
+
+
 def test_a_bollard_stops_cars_alone(tmp_path):
     pytest.importorskip("osmium")
     nodes = line(5)

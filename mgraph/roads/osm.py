@@ -199,10 +199,10 @@ def _check_blocks(path: Path) -> None:
 
 
 def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[Any]:
-    """Yield the objects of a kind in a file that pass a filter, or raise FormatError."""
+    """Yield the objects of a kind in a file that pass a filter and are not deleted, or raise FormatError."""
     try:
         objects = osmium.FileProcessor(path, kind)
-        yield from objects if only is None else objects.with_filter(only)
+        yield from (each for each in (objects if only is None else objects.with_filter(only)) if each.visible)
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
 
