@@ -127,7 +127,7 @@ def test_streets_that_cannot_be_assigned(network):
         (plain, where[:2], r"network must be links with a column 'capacity'.*capacity=True"),
         (made.with_turn_costs(left=3), where, "does not count what turns cost"),
         (network(BRAESS, 4, 4), where, "zones must be None"),
-        (made, where + 20, r"of points is .* away from the nearest road"),
+        (made, where + 20, r"of zones is .* away from the nearest road"),
     ):
         with pytest.raises(InputError, match=words):
             roads.assignment(given, SIX, zones)

@@ -147,6 +147,20 @@ def test_streets_without_their_geometry_are_straight(tmp_path):
         ({"highway": "residential", "access": "no", "foot": "yes"}, "walk", {(1, 3), (3, 1)}),
         ({"highway": "footway", "bicycle": "designated"}, "bike", {(1, 3), (3, 1)}),
         ({"highway": "steps"}, "walk", {(1, 3), (3, 1)}),
+        ({"highway": "road", "oneway": "true"}, "drive", {(1, 3)}),
+        ({"highway": "road", "oneway": "1"}, "bike", {(1, 3)}),
+        ({"highway": "road", "oneway": "reverse"}, "drive", {(3, 1)}),
+        ({"highway": "motorway", "oneway": "no"}, "drive", {(1, 3), (3, 1)}),
+        ({"highway": "road", "junction": "roundabout", "oneway": "-1"}, "drive", {(3, 1)}),
+        ({"highway": "road", "junction": "circular"}, "bike", {(1, 3)}),
+        ({"highway": "road", "junction": "roundabout"}, "walk", {(1, 3), (3, 1)}),
+        ({"highway": "road", "motor_vehicle:backward": "no"}, "drive", {(1, 3)}),
+        ({"highway": "road", "motor_vehicle:backward": "no"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "road", "vehicle:forward": "no", "bicycle:forward": "yes"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "road", "vehicle:forward": "no", "bicycle:forward": "yes"}, "drive", {(3, 1)}),
+        ({"highway": "road", "oneway": "yes", "bicycle:backward": "yes"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "road", "motor_vehicle": "forestry;destination"}, "drive", {(1, 3), (3, 1)}),
+        ({"highway": "footway", "bicycle": "yes;designated"}, "bike", {(1, 3), (3, 1)}),
     ],
 )
 def test_tags_say_which_directions_are_open(tmp_path, tags, mode, expected):
@@ -160,6 +174,9 @@ def test_tags_say_which_directions_are_open(tmp_path, tags, mode, expected):
     ("tags", "mode"),
     [
         ({"highway": "residential", "motor_vehicle": "private"}, "drive"),
+        ({"highway": "road", "motor_vehicle": "agricultural; forestry"}, "drive"),
+        ({"highway": "road", "vehicle:forward": "no", "vehicle:backward": "no"}, "drive"),
+        ({"route": "ferry"}, "drive"),
         ({"highway": "footway"}, "drive"),
         ({"highway": "motorway"}, "walk"),
         ({"highway": "steps"}, "bike"),
@@ -247,6 +264,41 @@ def test_demand_in_a_file_is_checked(tmp_path, text, words):
         roads.read_demand(tmp_path / "none.csv", ["a", "b"])
 
 
+def test_zones_of_one_id_are_refused(tmp_path):
+    (tmp_path / "trips.csv").write_text("origin,destination,trips\n1,2,5\n")
+    with pytest.raises(mgraph.InputError, match="zones must be ids of which no two are alike, got '1'"):
+        roads.read_demand(tmp_path / "trips.csv", [1, 2, "1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,lon,lat\na,24.9,60\nb,24.9,60\na,24.9,60\n", "line 4: the id 'a' is given a second time"),
+        ("lon,lat,id\n24.9,60,a\n24.9,60\n", "line 3: expected an id, got None"),
+        ("id,lon,lat\n,24.9,60\n", "line 2: expected an id, got ''"),
+        ("id,lon,lat\na,24,9,60,1\n", "line 2: '60' is one field more than the first line names"),
+        ("id,lon,lat\na,24.9\n", "line 2: expected two numbers"),
+        ("id,lon,lat\na,24.9,inf\n", "line 2: expected two numbers"),
+        ("id,lon,latitude\na,24.9,60\n", "no columns lon and lat"),
+        ("lon,lat,Lon\n24.9,60,24.8\n", "has two columns 'lon'"),
+    ],
+)
+def test_points_in_a_file_are_checked(tmp_path, text, words):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(mgraph.FormatError, match=words):
+        roads.read_points(tmp_path / "a.csv")
+
+
+def test_ids_of_points_keep_the_zeros_in_front(tmp_path):
+    (tmp_path / "a.csv").write_text("id, lon, lat\n00100, 24.9, 60\n200, 24.91, 60,,\n")
+    points, ids = roads.read_points(tmp_path / "a.csv")
+    assert ids.tolist() == ["00100", "200"] and points.tolist() == [[24.9, 60], [24.91, 60]]
+    (tmp_path / "trips.csv").write_text("origin,destination,trips\n00100,200,5\n")
+    assert roads.read_demand(tmp_path / "trips.csv", ids).tolist() == [[0, 5], [0, 0]]
+    (tmp_path / "a.csv").write_text("id,lon,lat\n100,24.9,60\n")
+    assert roads.read_points(tmp_path / "a.csv")[1].tolist() == [100]
+
+
 def test_lengths_are_those_on_the_sphere(tmp_path):
     pytest.importorskip("osmium")
     network = read(tmp_path, {1: (0, 0, {}), 2: (1, 0, {})}, [([1, 2], {"highway": "primary"})])
@@ -275,6 +327,15 @@ def test_a_closed_way_is_a_loop_with_its_length(tmp_path):
     np.testing.assert_allclose(network.shape(int(np.argmax(loops)))[[0, -1]], [[24.9, 60.0]] * 2)
 
 
+def test_deleted_objects_are_left_out(tmp_path):
+    pytest.importorskip("osmium")
+    text = text_of(line(4), [([1, 2], {"highway": "road"}), ([2, 3, 4], {"highway": "road"})])
+    path = tmp_path / "town.osm"
+    for gone, kept in (('<way id="1" ', [2, 4]), ('<node id="4" ', [1, 2, 3])):
+        path.write_text(text.replace(gone, f'{gone}visible="false" '))
+        assert roads.read_osm(path).ids.tolist() == kept
+
+
 def test_a_bollard_stops_cars_alone(tmp_path):
     pytest.importorskip("osmium")
     nodes = line(5)
@@ -293,8 +354,9 @@ def test_an_extract_by_a_box_and_by_a_polygon(files):
     assert boxed.ids.tolist() == cut.ids.tolist() and boxed.links["metres"].tolist() == cut.links["metres"].tolist()
     with pytest.raises(mgraph.InputError, match="within the extract"):
         roads.read_osm(files / "town.osm", "walk", extract=(0, 0, 1, 1))
-    with pytest.raises(mgraph.InputError, match="extract must be"):
-        roads.read_osm(files / "town.osm", "walk", extract=(5, 0, 1, 1))
+    for wrong in ((5, 0, 1, 1), (385_000, 6_671_000, 386_000, 6_672_000), np.add(ring, [385_000, 6_671_000])):
+        with pytest.raises(mgraph.InputError, match=r"extract must be .* in degrees"):
+            roads.read_osm(files / "town.osm", "walk", extract=wrong)
 
 
 @pytest.mark.parametrize("name", ["town.osm.pbf", "town.osm", "town.osm.xml.gz"])
@@ -303,6 +365,18 @@ def test_a_file_cut_short_is_refused(files, tmp_path, name):
     (tmp_path / name).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(mgraph.FormatError, match="not a complete file"):
         roads.read_osm(tmp_path / name)
+
+
+@pytest.mark.parametrize("more", [1, 2, 3])
+def test_a_file_cut_where_a_block_begins_is_refused(files, tmp_path, more):
+    whole = (files / "town.osm.pbf").read_bytes()
+    assert whole[4:15] == b"\x0a\x09OSMHeader"
+    second = 4 + whole[3] + whole[16]
+    assert b"\x0a\x07OSMData" in whole[second : second + 20]
+    for end in (second, len(whole)):
+        (tmp_path / "town.osm.pbf").write_bytes(whole[:end] + whole[second : second + more])
+        with pytest.raises(mgraph.FormatError, match="not a complete file"):
+            roads.read_osm(tmp_path / "town.osm.pbf")
 
 
 @pytest.mark.parametrize("turns", [False, True])
@@ -427,6 +501,8 @@ def test_points_at_a_pole_are_near(tmp_path):
     places = network.nearest([[77, 90], [90, 89.9999]], on="edges")
     np.testing.assert_allclose(places.metres, [0, 11.119], atol=1e-2)
     np.testing.assert_allclose(places.shares, 0.5, atol=1e-6)
+    (area,) = network.isochrones(places.row(0), [60]).polygons[0][0]
+    assert np.ptp(area[0][:, 0]) == 360 and area[0][:, 1].max() <= 90 and area[0][:, 1].min() > 89.99
 
 
 def test_networks_are_checked():
@@ -756,6 +832,12 @@ def test_isochrones_reach_what_the_table_says(network, tmp_path):
     assert len(found.plot().patches) == 2
 
 
+@pytest.mark.parametrize("limits", [[0], [5, np.inf], [np.nan], [-1]])
+def test_limits_of_isochrones_are_checked(network, limits):
+    with pytest.raises(mgraph.InputError, match="limits must be"):
+        network.isochrones([network.coordinates[0]], limits)
+
+
 def test_the_streets_that_are_reached_are_lines(network, tmp_path):
     found = network.isochrones([network.coordinates[0]], [60, 120])
     features = found.to_geojson(streets=True)["features"]
@@ -830,6 +912,27 @@ def test_streets_of_both_directions_in_frames():
             roads.from_frames(nodes, edges, wrong)
 
 
+class Line:
+    """A line of Shapely, as far as a geometry is read."""
+
+    def __init__(self, *coords):
+        self.coords = coords
+
+
+def test_lines_that_are_drawn_from_the_head_to_the_tail_are_turned():
+    where = [(24.9, 60.0), (24.91, 60.0), (24.92, 60.0)]
+    nodes = pandas.DataFrame(where, columns=["x", "y"], index=[5, 6, 7])
+    bend = (24.903, 60.003)
+    lines = [Line(where[1], bend, where[0]), Line(where[1], where[2]), Line(where[2], bend, where[2]), None]
+    edges = pandas.DataFrame({"u": [5, 6, 7, 7], "v": [6, 7, 7, 6], "length": 10.0, "geometry": lines})
+    made = roads.from_frames(nodes, edges, twoway=[True, False, False, False])
+    shapes = [made.shape(link).tolist() for link in range(5)]
+    there = [list(where[0]), list(bend), list(where[1])]
+    assert shapes[0] == there and shapes[4] == there[::-1] and shapes[3] == [list(where[2]), list(where[1])]
+    place = made.nearest([where[0]], on="edges")
+    assert place.vertices.tolist() == [0] and made.table(place, [where[0]], "metres").metres.tolist() == [[0]]
+
+
 def test_frames_of_momepy_are_turned_into_degrees(network):
     geopandas, momepy = (pytest.importorskip(name) for name in ("geopandas", "momepy"))
     shapely = pytest.importorskip("shapely")
@@ -853,6 +956,12 @@ def test_frames_are_checked():
         roads.from_frames(nodes, pandas.DataFrame({"u": [7], "v": [9], "name": ["a"]}))
     with pytest.raises(mgraph.InputError, match="numbers of 0 or more"):
         roads.from_frames(nodes, pandas.DataFrame({"u": [7], "v": [9], "length": [-1.0]}))
+    edges = pandas.DataFrame({"u": [7, 9], "v": [9, 7], "length": [1.0, 2.0]})
+    for name, values in (("capacity", [np.nan, 5]), ("toll", [-1, 5]), ("travel_time", [None, 5]), ("b", ["x", 5])):
+        with pytest.raises(mgraph.InputError, match=rf"edges\['{name}'\] must be numbers of 0 or more.* in row 0"):
+            roads.from_frames(nodes, edges.assign(**{name: pandas.Series(values, dtype=object)}))
+    others = edges.assign(grade=[-0.1, 0.1], lanes=[2, np.nan], toll=["yes", None], capacity=7)
+    assert list(roads.from_frames(nodes, others).links) == ["metres", "capacity"]
 
 
 def test_the_commands(files, tmp_path):
@@ -884,6 +993,9 @@ def test_the_commands(files, tmp_path):
     assert done.exit_code == 0, done.output
     assert len(json.loads(areas.read_text())["features"]) == 4
     (tmp_path / "far.csv").write_text("lon,lat\n0,0\n")
-    words = ["roads", "table", town, "--origins", str(tmp_path / "far.csv"), "--out", str(tmp_path / "no.csv")]
-    assert CliRunner().invoke(main, words).exit_code == 2
+    words = ["roads", "table", town, "--origins", points, "--destinations", str(tmp_path / "far.csv")]
+    done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "no.csv")])
+    assert done.exit_code == 2 and "(row 0) of --destinations is" in done.stderr
     assert not (tmp_path / "no.csv").exists()
+    words = ["roads", "table", town, "--origins", points, "--turn-seconds", "1,2", "--out", str(tmp_path / "no.csv")]
+    assert "--turn-seconds must be three numbers" in CliRunner().invoke(main, words).stderr

@@ -217,6 +217,8 @@ def members(source, target, via=("node", 5)):
         ({"restriction": "no_left_turn"}, "walk", set()),
         ({"restriction:foot": "no_left_turn"}, "walk", {NORTH}),
         ({"restriction": "give_way"}, "drive", set()),
+        ({"restriction": "no_left_turn", "except": "psv; bicycle"}, "bike", set()),
+        ({"restriction": "no_left_turn", "hour_on": "07:00", "hour_off": "09:00"}, "drive", set()),
         ({"type": "route", "restriction": "no_left_turn"}, "drive", set()),
     ],
 )
@@ -232,6 +234,23 @@ def test_restrictions_of_several_ways_by_ways_and_of_what_is_not_there(tmp_path)
     by_way, elsewhere, nowhere = members(1, 2, ("way", 3)), members(1, 2, ("node", 77)), members(1, 99)
     relations = [(rule, by_way), (rule, elsewhere), ({"restriction": "only_left_turn"}, nowhere), (rule, [])]
     assert straight(crossing(tmp_path, relations)) == ALL
+
+
+def test_a_ban_of_turning_back_on_a_way_leaves_the_way_on(tmp_path):
+    rule = {"restriction": "no_u_turn"}
+    assert crossing(tmp_path, [(rule, members(3, 3))]).route(WHERE[5], WHERE[3]).ids.tolist() == [5, 3]
+    nodes = "".join(f'<node id="{each}" lat="60" lon="{24.9 + each / 100}"/>' for each in range(5))
+    nodes += '<node id="5" lat="60.01" lon="24.92"/>'
+    street, side = ("".join(f'<nd ref="{each}"/>' for each in refs) for refs in ((1, 2, 3), (2, 5)))
+    ways = "".join(f'<way id="{k}">{refs}<tag k="highway" v="road"/></way>' for k, refs in ((1, street), (2, side)))
+    inner = "".join(
+        f'<member type="{kind}" ref="{ref}" role="{role}"/>' for role, kind, ref in members(1, 1, ("node", 2))
+    )
+    tags = '<tag k="type" v="restriction"/><tag k="restriction" v="no_u_turn"/>'
+    path = tmp_path / "street.osm"
+    path.write_text(f'<osm version="0.6">{nodes}{ways}<relation id="1">{inner}{tags}</relation></osm>')
+    network = roads.read_osm(path, turns=True)
+    assert network.route(1, 3, ids=True).ids.tolist() == [1, 2, 3]
 
 
 def test_cars_turn_back_only_where_a_street_ends(tmp_path):
@@ -310,3 +329,20 @@ def test_the_command_honours_turns(tmp_path):
     assert {(1, 4), (2, 1), (3, 2), (4, 3)} <= set(longer[2].index) <= {(1, 4), (2, 1), (3, 2), (4, 3), (7, 2), (4, 7)}
     done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "no.csv"), "--turn-seconds", "1,2"])
     assert done.exit_code == 2 and "turn-seconds must be three numbers" in done.output
+
+
+def test_a_place_behind_on_the_same_street_is_reached_by_a_round():
+    where = [[24.9, 60.0], [24.91, 60.0], [24.905, 60.01], [24.89, 59.99]]
+    columns = {"seconds": [8, 5, 7, np.inf], "metres": [80, 50, 70, 1]}
+    network = roads.Network([0, 1, 2, 0], [1, 2, 0, 3], columns, where).with_turn_costs(left=3, right=2, back=9)
+    rows = np.arange(3)
+    places = roads.Places(rows * 0, rows * 0.0, rows, links=np.array([0, 0, 3]), shares=np.array([0.25, 0.75, 0.5]))
+    found = network.table(places)
+    near = network.nearest_of(places.row(1), places.row(0))
+    route = network.route(places.row(1), places.row(0))
+    # Two crossings lead on in one way; the third turn is one to the left.
+    assert route.totals == {"seconds": found.seconds[1, 0], "metres": found.metres[1, 0]}
+    assert near.weights.tolist() == [[found.seconds[1, 0]]] and found.metres[1, 0] == 160
+    assert found.seconds[1, 0] == 2 + 5 + 7 + 3 + 2
+    np.testing.assert_allclose(found.seconds[:2, :2], [[0, 4], [19, 0]])
+    assert np.isnan(found.seconds[2, :2]).all() and np.isnan(found.seconds[:2, 2]).all()

@@ -9,6 +9,7 @@ import click
 import numpy as np
 
 from .. import device as devices
+from .. import lazy
 from .. import roads as networks
 from ..arguments import size_in_words
 from ..errors import InputError, printable
@@ -16,10 +17,8 @@ from ..io import TABLES, check_output
 from .bars import bar
 from .commands import Command
 from .options import json_option, quiet_option
-from .roads import roads
+from .roads import limit_option, placed, roads
 from .summaries import as_json_text
-
-_FAR = 5000.0
 
 
 def _network_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -39,9 +38,7 @@ def _network_options(function: Callable[..., None]) -> Callable[..., None]:
             "--turns", is_flag=True, help="Honour restrictions of turns, and turn back only where it must be."
         ),
         click.option("--turn-seconds", metavar="L,R,B", help="What a turn to the left, to the right and back takes."),
-        click.option(
-            "--limit", type=float, default=_FAR, show_default=True, help="How many metres a point may lie from a road."
-        ),
+        limit_option,
     )
     for add in reversed(decorators):
         function = add(function)
@@ -53,9 +50,9 @@ def _network(
 ) -> networks.Network:
     """Return the network that the options name."""
     box = None if extract is None else _numbers("extract", extract)
-    costs = None if turn_seconds is None else _numbers("turn-seconds", turn_seconds)
+    costs = None if turn_seconds is None else _numbers("turn_seconds", turn_seconds)
     if costs is not None and len(costs) != 3:
-        raise InputError(argument="turn-seconds", value=turn_seconds, expected="three numbers: left, right and back")
+        raise InputError(argument="turn_seconds", value=turn_seconds, expected="three numbers: left, right and back")
     kept = None if component == "all" else component
     with bar("read", "streets and nodes", quiet) as progress:
         network = networks.read_osm(file, mode, box, kept, turns=turns, progress=progress)
@@ -67,12 +64,6 @@ def _numbers(name: str, text: str) -> list[float]:
         return [float(word) for word in text.split(",")]
     except ValueError:
         raise InputError(argument=name, value=text, expected="numbers with commas between them") from None
-
-
-def _places(network: networks.Network, file: Path, limit: float) -> networks.Places:
-    """Return the points of a file of CSV on a network, with the ids that it has."""
-    points, ids = networks.read_points(file)
-    return network.nearest(points, limit=limit)._replace(ids=ids)
 
 
 def _say_memory(need: int, quiet: bool) -> None:
@@ -127,9 +118,11 @@ def table(
     """Find the times and lengths of the routes between points, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".npz", *TABLES))
     started = time.perf_counter()
+    given = networks.read_points(origins)
+    others = None if destinations is None else networks.read_points(destinations)
     network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
-    starts = _places(network, origins, limit)
-    ends = starts if destinations is None else _places(network, destinations, limit)
+    starts = placed(network, given, limit, "origins")
+    ends = starts if others is None else placed(network, others, limit, "destinations")
     _say_memory(network.table_bytes(starts, ends, weight), quiet or as_json)
     with bar("table", "origins", quiet) as progress:
         found = network.table(starts, ends, weight, progress=progress)
@@ -175,9 +168,12 @@ def isochrones(
 ) -> None:
     """Find the areas that are reached from points within limits, on the streets of FILE (.osm.pbf, .osm, .osm.gz)."""
     check_output(out, overwrite, (".geojson", ".parquet"))
+    if out.suffix == ".parquet":
+        lazy.optional("geopandas", "mgraph roads isochrones")
     started, steps = time.perf_counter(), _numbers("limits", limits)
+    given = networks.read_points(points)
     network = _network(file, mode, extract, component, turns, turn_seconds, quiet)
-    places = _places(network, points, limit)
+    places = placed(network, given, limit, "points")
     with bar("isochrones", "points", quiet) as progress:
         found = network.isochrones(places, steps, weight, progress=progress)
     found.save(out, overwrite=overwrite)

@@ -14,6 +14,8 @@ from .. import roads as networks
 from ..errors import printable
 from ..io import check_output
 from ..roads.assignment import SUFFIXES
+from ..roads.network import places_of
+from ..roads.places import FAR
 from .bars import bar
 from .commands import Command, main
 from .interrupts import closed, stoppable
@@ -24,6 +26,20 @@ from .summaries import as_json_text
 @main.group(cls=click.Group, epilog="Example: mgraph roads table city.osm --origins a.csv --out t.parquet")
 def roads() -> None:
     """Road networks: tables of times, areas that are reached, and traffic."""
+
+
+#: The points of a file, and their ids.
+Points = tuple[np.ndarray, np.ndarray]
+
+limit_option = click.option(
+    "--limit", type=float, default=FAR, show_default=True, help="How many metres a point may lie from a road."
+)
+
+
+def placed(network: networks.Network, given: Points, limit: float, name: str) -> networks.Places:
+    """Return the points of a file on a network, with the ids that it has; errors call them by a name."""
+    points, ids = given
+    return places_of(network, points, name, limit=limit)._replace(ids=ids)
 
 
 @contextlib.contextmanager
@@ -42,23 +58,26 @@ def _shown(quiet: bool) -> Iterator[Callable[[int, float], None]]:
         yield progress
 
 
-def _given(network: Path, trips: Path, zones: Path | None, turns: bool, quiet: bool) -> tuple[Any, np.ndarray, Any]:
+def _given(
+    network: Path, trips: Path, zones: Path | None, limit: float, turns: bool, quiet: bool
+) -> tuple[Any, np.ndarray, Any]:
     """Return the network, the demand, and the places of zones on streets."""
     if zones is None:
         if turns:
             raise click.UsageError("--turns is for streets: give their --zones, too")
         return networks.from_tntp(network), networks.read_trips(trips), None
-    points, ids = networks.read_points(zones)
-    demand = networks.read_demand(trips, ids)
+    points = networks.read_points(zones)
+    demand = networks.read_demand(trips, points[1])
     with bar("read", "streets and nodes", quiet) as progress:
         streets = networks.read_osm(network, component="strong", turns=turns, capacity=True, progress=progress)
-    return streets, demand, streets.nearest(points)._replace(ids=ids)
+    return streets, demand, placed(streets, points, limit, "zones")
 
 
 @roads.command(cls=Command, epilog="Example: mgraph roads assign town_net.tntp town_trips.tntp --out flows.csv")
 @click.argument("network", metavar="NETWORK", type=click.Path(path_type=Path))
 @click.argument("trips", metavar="TRIPS", type=click.Path(path_type=Path))
 @click.option("--zones", type=click.Path(path_type=Path), help="Points of the zones: CSV with lon, lat, perhaps id.")
+@limit_option
 @click.option("--turns", is_flag=True, help="With --zones: take no turn that a restriction bars.")
 @click.option("--gap", type=float, default=1e-6, show_default=True, help="The relative gap at which to end.")
 @click.option("--toll-factor", type=float, default=0.0, help="What a unit of toll costs, in units of time.")
@@ -72,6 +91,7 @@ def assign(
     network: Path,
     trips: Path,
     zones: Path | None,
+    limit: float,
     turns: bool,
     gap: float,
     toll_factor: float,
@@ -90,7 +110,7 @@ def assign(
     """
     if out is not None:
         check_output(out, overwrite, SUFFIXES)
-    links, demand, places = _given(network, trips, zones, turns, quiet)
+    links, demand, places = _given(network, trips, zones, limit, turns, quiet)
     with _shown(quiet) as progress:
         found = networks.assignment(
             links,

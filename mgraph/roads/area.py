@@ -6,7 +6,11 @@ import numpy as np
 
 from ..errors import InputError
 
-_WANTED = "(west, south, east, north), or a polygon of longitudes and latitudes"
+_WANTED = "(west, south, east, north), or a polygon of longitudes and latitudes, in degrees"
+
+
+def _in_degrees(corners: np.ndarray) -> bool:
+    return bool((np.abs(corners) <= [360, 90]).all())
 
 
 class Area:
@@ -34,10 +38,10 @@ class Area:
             raise InputError(argument="extract", value=given, expected=_WANTED) from error
         if self._box is not None:
             west, south, east, north = self._box
-            right = west < east and south < north
+            right = west < east and south < north and _in_degrees(self._box.reshape(2, 2))
         else:
             right = all(ring.ndim == 2 and ring.shape[1] == 2 and len(ring) > 2 for ring in self._rings)
-            right = right and bool(self._rings) and all(np.isfinite(ring).all() for ring in self._rings)
+            right = right and bool(self._rings) and all(_in_degrees(ring) for ring in self._rings)
         if not right:
             raise InputError(argument="extract", value=given, expected=_WANTED)
 

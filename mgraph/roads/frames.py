@@ -13,7 +13,10 @@ from .network import Network
 _NAMES = {"length": "metres", "mm_len": "metres", "travel_time": "seconds"}
 
 #: Columns that other libraries have as numbers, and that count nothing.
-_NAMING = frozenset(("id", "osmid", "u", "v", "key", "timestamp", "version", "changeset"))
+_NAMING = frozenset(("id", "osmid", "u", "v", "from", "to", "key", "timestamp", "version", "changeset"))
+
+#: Columns that calls ask for by name. One of them must be whole; others are left out if they are not.
+_COUNTED = frozenset(("metres", "seconds", "capacity", "toll", "b", "power"))
 
 #: The columns of an edge's ends, and of nodes' ids.
 _ENDS, _IDS = (("u", "v"), ("from", "to"), ("node_start", "node_end")), ("id", "nodeID")
@@ -23,12 +26,15 @@ def from_osmnx(graph: Any) -> Network:
     """Return the network of a graph of OSMnx, a `networkx.MultiDiGraph` whose nodes have `x` and `y`.
 
     Each edge is a link. ``length`` becomes ``"metres"``, ``travel_time`` (of ``osmnx.add_edge_travel_times``)
-    ``"seconds"``; other attributes that are numbers on all edges keep their names, but for ids. ``geometry`` is kept.
+    ``"seconds"``; other attributes that are numbers of 0 or more on all edges keep their names, but for ids.
+    ``geometry`` is kept.
 
     Raises
     ------
     InputError
-        If the graph is projected or not directed, a node has no coordinates, or no attribute is a number on all edges.
+        If the graph is projected or not directed, a node has no coordinates, or no attribute is a number on all edges;
+        and if a length, a travel time, or a ``"capacity"``, ``"toll"``, ``"b"`` or ``"power"`` of `assignment` is a
+        number of 0 or more on some edges alone.
 
     Examples
     --------
@@ -66,7 +72,7 @@ def from_frames(nodes: Any, edges: Any, twoway: Any = False) -> Network:
     edges : DataFrame
         A row for each direction of a street: columns, or levels of the index, ``u`` and ``v``, ``from`` and ``to``, or
         ``node_start`` and ``node_end``. ``length`` and ``mm_len`` become ``"metres"``, ``travel_time`` ``"seconds"``;
-        other columns of numbers keep their names, but for ids. ``geometry`` is kept, in degrees.
+        other columns of numbers of 0 or more keep their names, but for ids. ``geometry`` is kept, in degrees.
     twoway : bool, or array_like of bool with an element for each row
         Whether a row is a street of both directions, as momepy's are, and pandana's by default; of pyrosm's edges
         ``edges["oneway"] != "yes"``. The links back follow those of all rows.
@@ -74,8 +80,9 @@ def from_frames(nodes: Any, edges: Any, twoway: Any = False) -> Network:
     Raises
     ------
     InputError
-        If a column is missing, an edge ends at a node that is not there, or no column is a number on all edges; and if
-        `twoway` is neither a truth value nor one for each edge.
+        If a column is missing, an edge ends at a node that is not there, or no column is a number on all edges; if a
+        length, a travel time, or a ``"capacity"``, ``"toll"``, ``"b"`` or ``"power"`` of `assignment` is a number of 0
+        or more on some edges alone; and if `twoway` is neither a truth value nor one for each edge.
 
     Examples
     --------
@@ -132,7 +139,7 @@ def _rows_back(twoway: Any, count: int) -> np.ndarray:
 
 
 def _ids(nodes: list[Any]) -> Any:
-    return nodes if all(isinstance(node, (int, str)) for node in nodes) else None
+    return nodes if all(isinstance(node, (int, str, np.integer)) for node in nodes) else None
 
 
 def _network(
@@ -147,25 +154,47 @@ def _network(
         )
     columns = {}
     for name, values in given.items():
-        if name not in _NAMING and all(
-            isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in values
-        ):
-            column = np.array(values, np.float64)
-            if _NAMES.get(name, name) in ("metres", "seconds") or (column >= 0).all():
-                columns[_NAMES.get(name, name)] = np.append(column, column[back])
+        column = None if name in _NAMING else _column(name, values)
+        if column is not None:
+            columns[_NAMES.get(name, name)] = np.append(column, column[back])
     if not columns:
         raise InputError(argument="edges", value=sorted(given), expected="numbers on all edges, such as 'length'")
     shapes = _shapes(given.get("geometry"), tail, head, where, back)
     return Network(np.append(tail, head[back]), np.append(head, tail[back]), columns, where, ids, shapes)
 
 
+def _column(name: str, values: list[Any]) -> np.ndarray | None:
+    """Return a column of numbers of 0 or more; None for another one, unless it counts and has numbers at all."""
+    column = np.array([value if _is_number(value) else np.nan for value in values], np.float64)
+    wrong = np.flatnonzero(~(column >= 0))
+    if not len(wrong):
+        return column
+    if _NAMES.get(name, name) in _COUNTED and not np.isnan(column).all():
+        row = int(wrong[0])
+        raise InputError(
+            f" in row {row}", argument=f"edges[{name!r}]", value=values[row], expected="numbers of 0 or more"
+        )
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def _shapes(geometry: Any, tail: np.ndarray, head: np.ndarray, where: np.ndarray, back: np.ndarray) -> Any:
-    """Return the points of all lines, straight ones where there is none, and where those of each begin."""
+    """Return the points of all lines, straight ones where there is none, and where those of each begin.
+
+    A line may be drawn from the head of its link to the tail; it is turned.
+    """
     if geometry is None:
         return None
     lines = [
         np.array(line.coords)[:, :2] if len(getattr(line, "coords", ())) > 1 else where[[start, end]]
         for line, start, end in zip(geometry, tail.tolist(), head.tolist(), strict=True)
     ]
+    for row, (line, start, end) in enumerate(zip(lines, where[tail], where[head], strict=True)):
+        ends = np.abs(line[[0, -1]] - [start, end]).sum(), np.abs(line[[-1, 0]] - [start, end]).sum()
+        if ends[1] < ends[0]:
+            lines[row] = line[::-1]
     lines.extend([lines[row][::-1] for row in back.tolist()])
     return np.concatenate(lines) if lines else np.empty((0, 2)), np.cumsum([0, *map(len, lines)])

@@ -278,7 +278,9 @@ def area_around(lines: Rings, buffer: float) -> list[Rings]:
     )
     points, offsets = generator.filled(-buffer, 1.0)
     cut = [np.split(each, where[1:-1].astype(int)) for each, where in zip(points, offsets, strict=True)]
-    return [[unflat(ring, origin) for ring in polygon] for polygon in cut]
+    # Around a pole all longitudes are within the buffer, each once.
+    low, high = [origin[0] - 180, -90], [origin[0] + 180, 90]
+    return [[np.clip(unflat(ring, origin), low, high) for ring in polygon] for polygon in cut]
 
 
 def bytes_of_area(lines: Rings, cells: int, cell: float) -> int:

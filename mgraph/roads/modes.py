@@ -44,6 +44,10 @@ _STREETS = frozenset(_CARS) - {"motorway", "motorway_link"}
 _CLOSED = frozenset(("no", "private", "agricultural", "forestry", "emergency", "military", "delivery", "use_sidepath"))
 _OPEN = frozenset(("yes", "designated", "permissive", "official", "destination", "customers"))
 _YES, _REVERSE = frozenset(("yes", "true", "1")), frozenset(("-1", "reverse"))
+_SIDES = "forward", "backward"
+
+#: Tags by which a restriction of turns held at some hours before ``restriction:conditional``.
+_HOURS = {"day_on", "day_off", "hour_on", "hour_off"}
 _SPEED = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?) ?(mph|km/h|kmh|knots)?")
 _UNITS = {"mph": 1.609344, "knots": 1.852}
 
@@ -87,14 +91,14 @@ def speeds(tags: Mapping[str, str], mode: Mode) -> tuple[float, float]:
     if tags.get("area") == "yes" or not (known or kind in _CARS or kind in _SLOW):
         return 0.0, 0.0
     allowed = access(tags, mode)
-    if allowed is False or not (known or (allowed and tags.get(mode.access[0]) in _OPEN)):
+    if allowed is False or not (known or (allowed and _parts(tags.get(mode.access[0], "")) & _OPEN)):
         return 0.0, 0.0
     ahead, back = _directions(tags, mode)
     if mode.speed is not None:
         return ahead * mode.speed, back * mode.speed
     usual = _CARS.get(kind, 15)
     limit = _limit(tags.get("maxspeed"), usual)
-    forward, backward = (_limit(tags.get(f"maxspeed:{way}"), limit) for way in ("forward", "backward"))
+    forward, backward = (_limit(tags.get(f"maxspeed:{way}"), limit) for way in _SIDES)
     return ahead * forward, back * backward
 
 
@@ -107,8 +111,7 @@ def capacities(tags: Mapping[str, str]) -> tuple[float, float]:
     total = _count(tags.get("lanes"))
     both = all(_directions(tags, MODES["drive"]))
     ahead, back = (
-        _count(tags.get(f"lanes:{way}")) or (max(total / (1 + both), 1) if total else usual)
-        for way in ("forward", "backward")
+        _count(tags.get(f"lanes:{way}")) or (max(total / (1 + both), 1) if total else usual) for way in _SIDES
     )
     return ahead * each, back * each
 
@@ -123,8 +126,13 @@ def access(tags: Mapping[str, str], mode: Mode) -> bool | None:
     for key in mode.access:
         value = tags.get(key)
         if value is not None:
-            return value not in _CLOSED
+            return not _parts(value) <= _CLOSED
     return None
+
+
+def _parts(value: str) -> set[str]:
+    """Return the values of a tag that may have several, as ``agricultural;forestry`` has."""
+    return {part.strip() for part in value.split(";")}
 
 
 def blocks(tags: Mapping[str, str], mode: Mode) -> bool:
@@ -138,17 +146,26 @@ def turn_rule(tags: Mapping[str, str], mode: Mode) -> str | None:
 
     Those that hold at some hours alone are left out. A restriction without a mode is for vehicles.
     """
-    if tags.get("type") != "restriction":
+    if tags.get("type") != "restriction" or _HOURS & tags.keys():
         return None
     value = next((tags[key] for each in mode.access if (key := f"restriction:{each}") in tags), None)
-    if value is None and "vehicle" in mode.access and not set(tags.get("except", "").split(";")) & set(mode.access):
+    if value is None and "vehicle" in mode.access and not _parts(tags.get("except", "")) & set(mode.access):
         value = tags.get("restriction")
     kind = (value or "").partition("_")[0]
     return kind if kind in ("no", "only") else None
 
 
 def _directions(tags: Mapping[str, str], mode: Mode) -> tuple[bool, bool]:
-    """Return whether a mode may go along a way, and against it."""
+    """Return whether a mode may go along a way, and against it: a tag of access for a side wins."""
+    allowed = [
+        access({key: tags[f"{key}:{side}"] for key in mode.access if f"{key}:{side}" in tags}, mode) for side in _SIDES
+    ]
+    ahead, back = (usual if own is None else own for usual, own in zip(_oneway(tags, mode), allowed, strict=True))
+    return ahead, back
+
+
+def _oneway(tags: Mapping[str, str], mode: Mode) -> tuple[bool, bool]:
+    """Return in which directions a street is open by whether it is one-way."""
     for key in mode.oneway:
         value = tags.get(key)
         if value == "no":

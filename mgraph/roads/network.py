@@ -266,7 +266,7 @@ class Network:
         [[0.0, 30.0], [30.0, 0.0]]
         """
         checked_choice("on", on, ("vertices", "edges"))
-        return self._places(points, "points", ids, checked_number("limit", limit, 0), on == "edges")
+        return places_of(self, points, "points", ids, limit, on == "edges")
 
     def table(
         self,
@@ -315,10 +315,10 @@ class Network:
         >>> found.seconds.tolist(), found.metres.tolist()
         ([[7.0, 15.0], [0.0, 8.0]], [[70.0, 160.0], [0.0, 90.0]])
         """
-        starts = self._places(origins, "origins", ids)
-        ends = starts if destinations is None else self._places(destinations, "destinations", ids)
+        starts = places_of(self, origins, "origins", ids)
+        ends = starts if destinations is None else places_of(self, destinations, "destinations", ids)
         columns = {name: self._searched(name) for name in (weight, *self._along(weight, along))}
-        matrices = table(self.hierarchy(weight), self._from(starts), self._to(ends), columns, progress)
+        matrices = table(self.hierarchy(weight), self._search, self._entries(starts), self._to(ends), columns, progress)
         return Table(starts, ends, matrices)
 
     def table_bytes(
@@ -336,7 +336,7 @@ class Network:
         720
         """
         columns = 1 + len(self._along(weight, along))
-        return bytes_of_table(self._from(origins), self._to(destinations), columns)
+        return bytes_of_table(self._entries(origins), self._to(destinations), columns)
 
     def nearest_of(
         self,
@@ -381,9 +381,9 @@ class Network:
         >>> network.nearest_of([where[0]], where[1:], k=2).weights.tolist()
         [[7.0, 15.0]]
         """
-        starts, ends = self._places(origins, "origins", ids), self._places(facilities, "facilities", ids)
-        hierarchy, most = self.hierarchy(weight), checked_integer("k", k, 1)
-        return nearest_of(hierarchy, self._from(starts), self._to(ends), self._searched(weight), most, progress)
+        starts, ends = places_of(self, origins, "origins", ids), places_of(self, facilities, "facilities", ids)
+        hierarchy, column, most = self.hierarchy(weight), self._searched(weight), checked_integer("k", k, 1)
+        return nearest_of(hierarchy, self._search, self._entries(starts), self._to(ends), column, most, progress)
 
     def isochrones(
         self,
@@ -420,7 +420,7 @@ class Network:
         Raises
         ------
         InputError
-            As `nearest` does, and for limits that are not numbers above 0.
+            As `nearest` does, and for limits that are not finite numbers above 0.
         MissingPackageError
             If contourpy, which comes with Matplotlib, is not installed.
 
@@ -433,9 +433,11 @@ class Network:
         >>> [each.links.tolist() for each in found.reached[0]]
         [[0], [0, 1]]
         """
-        places = self._places(points, "points", ids)
+        places = places_of(self, points, "points", ids)
         column, width = self._searched(weight), checked_number("buffer", buffer, 1)
         steps = sorted(checked_number("limits", each, 0) for each in np.atleast_1d(np.asarray(limits, object)).tolist())
+        if not all(0 < each < np.inf for each in steps):
+            raise InputError(argument="limits", value=steps, expected="finite numbers above 0")
         reached, polygons = [], []
         for row in range(len(places.ids)):
             spots, ways = self._from(places.row(row))
@@ -481,7 +483,7 @@ class Network:
         """
         places = []
         for name, given in (("origin", origin), ("destination", destination)):
-            place = self._places(given, name, ids)
+            place = places_of(self, given, name, ids)
             if len(place.ids) != 1:
                 raise InputError(argument=name, value=f"{len(place.ids)} points", expected="one point")
             places.append(place)
@@ -554,29 +556,6 @@ class Network:
         points, begins = self._shapes
         return points[begins[link] : begins[link + 1]]
 
-    def _places(self, points: Any, name: str, ids: bool, limit: float = FAR, on_links: bool = False) -> Places:
-        """Return points as places on this network; a text is the id of a vertex, as are integers with `ids`."""
-        if isinstance(points, Places):
-            return self._checked_places(points, name)
-        named = self._named(points, name, ids)
-        if named is not None:
-            return Places(named, np.zeros(len(named)), self.ids[named])
-        where, own = checked_points(points, name)
-        if on_links and not len(self.tail):
-            raise InputError(argument="on", value="edges", expected="'vertices' of a network without links")
-        if not len(where):
-            none = np.empty(0, np.int64)
-            return Places(none, np.empty(0), own, *((none, np.empty(0)) if on_links else ()))
-        if on_links:
-            links, shares, metres = self._pieces.nearest(where)
-            vertices = np.where(shares <= 0.5, self.tail[links], self.head[links])
-            places = Places(vertices, metres, own, links, shares)
-        else:
-            chords, vertices = self._tree.query(vectors(where))
-            places = Places(vertices.astype(np.int64), metres_of_chords(chords), own)
-        check_near(places.metres, where, name, limit)
-        return places
-
     def _named(self, points: Any, name: str, ids: bool) -> np.ndarray | None:
         """Return the vertices with the ids that are given in place of points; None for points."""
         by_number = checked_flag("ids", ids)
@@ -609,6 +588,10 @@ class Network:
     def _from(self, places: Places) -> Ends:
         spots = self._spots(places)
         return Ends(spots, self._search.ways_from(spots))
+
+    def _entries(self, places: Places) -> Ends:
+        spots = self._spots(places)
+        return Ends(spots, self._search.entries_from(spots))
 
     def _to(self, places: Places) -> Ends:
         spots = self._spots(places)
@@ -656,6 +639,33 @@ class Network:
         for name in names:
             self._column("along", name)
         return names
+
+
+def places_of(
+    network: Network, points: Any, name: str, ids: bool = False, limit: float = FAR, on_links: bool = False
+) -> Places:
+    """Return points as places on a network; a text is the id of a vertex, as are integers with `ids`."""
+    farthest = checked_number("limit", limit, 0)
+    if isinstance(points, Places):
+        return network._checked_places(points, name)
+    named = network._named(points, name, ids)
+    if named is not None:
+        return Places(named, np.zeros(len(named)), network.ids[named])
+    where, own = checked_points(points, name)
+    if on_links and not len(network.tail):
+        raise InputError(argument="on", value="edges", expected="'vertices' of a network without links")
+    if not len(where):
+        none = np.empty(0, np.int64)
+        return Places(none, np.empty(0), own, *((none, np.empty(0)) if on_links else ()))
+    if on_links:
+        links, shares, metres = network._pieces.nearest(where)
+        vertices = np.where(shares <= 0.5, network.tail[links], network.head[links])
+        places = Places(vertices, metres, own, links, shares)
+    else:
+        chords, vertices = network._tree.query(vectors(where))
+        places = Places(vertices.astype(np.int64), metres_of_chords(chords), own)
+    check_near(places.metres, where, name, farthest)
+    return places
 
 
 def _checked_column(name: str, values: Any, count: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Networks from files of OpenStreetMap, read by pyosmium in passes: ways, their nodes, restrictions."""
 
 import os
+import re
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,9 @@ _MOST_ID = 1 << 40
 
 #: Streets, and nodes, after which progress is told.
 STEP = 1 << 12
+
+#: The header of a block in a file .pbf, which has so many bytes at most: its kind, and the size of what follows.
+_BLOCK, _HEADER = re.compile(rb"\x0a(?:\x09OSMHeader|\x07OSMData)\x18([\x80-\xff]*[\x00-\x7f])"), 1 << 16
 
 #: Kilometres an hour in metres a second.
 _PER_HOUR = 1 / 3.6
@@ -107,7 +111,8 @@ def read_osm(
     MissingFileError
         If there is no such file.
     FormatError
-        If the file is cut short, or is not one of OpenStreetMap.
+        If the file is cut short, or is not one of OpenStreetMap. A file ``.osm.pbf`` that is cut exactly between two of
+        its blocks looks complete.
     InputError
         For another suffix, mode or extract, and if there is no street for the mode.
     MemoryLimitError
@@ -120,7 +125,8 @@ def read_osm(
     Notes
     -----
     What a mode may use follows the tags ``highway``, ``access`` and those of the mode, ``oneway``, ``junction``,
-    ``maxspeed``, ``barrier`` and ``restriction``, by the same rules in all countries.
+    ``maxspeed``, ``barrier`` and ``restriction``, by the same rules in all countries. What is no ``highway``, such as a
+    ferry, is left out.
 
     Examples
     --------
@@ -146,6 +152,8 @@ def read_osm(
     if not file.is_file():
         raise MissingFileError(2, "there is no such file", str(path))
     osmium = lazy.optional("osmium", "read_osm()")
+    if file.suffix == ".pbf":
+        _check_blocks(file)
     ways = _ways(osmium, str(file), rules, capacity, progress)
     _check_memory(str(path), "the nodes of its streets", bytes_of_nodes(ways.nodes))
     nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules, progress)
@@ -177,11 +185,24 @@ def _check_memory(path: str, what: str, need: int) -> None:
     devices.check_free_memory(f"reading {what} from {path}", need, devices.find("cpu"), advice)
 
 
+def _check_blocks(path: Path) -> None:
+    """Raise FormatError if a file ends within the 4 bytes that begin a block, which osmium takes for its end."""
+    with open(path, "rb") as file:
+        while word := file.read(4):
+            if len(word) < 4:
+                raise FormatError(f"{path} is not a complete file of OpenStreetMap: it ends where a block begins")
+            header = _BLOCK.fullmatch(file.read(min(int.from_bytes(word, "big"), _HEADER)))
+            if header is None:
+                return  # osmium says what is wrong with it
+            size = sum((byte & 127) << 7 * place for place, byte in enumerate(header[1]))
+            file.seek(size, os.SEEK_CUR)
+
+
 def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[Any]:
-    """Yield the objects of a kind in a file that pass a filter, or raise FormatError."""
+    """Yield the objects of a kind in a file that pass a filter and are not deleted, or raise FormatError."""
     try:
         objects = osmium.FileProcessor(path, kind)
-        yield from objects if only is None else objects.with_filter(only)
+        yield from (each for each in (objects if only is None else objects.with_filter(only)) if each.visible)
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
 

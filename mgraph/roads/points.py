@@ -4,15 +4,18 @@ import contextlib
 import csv
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import device as devices
-from ..errors import FormatError, MissingFileError, shown
+from ..errors import FormatError, InputError, MissingFileError, shown
 from ..graph.coordinates import COLUMNS
+
+#: Lines of a file with what errors call them; a field that a short line has not is None.
+Lines = Iterator[tuple[str, dict[str, Any]]]
 
 _DEMAND = ("origin", "destination", "trips")
 
@@ -28,7 +31,8 @@ def read_points(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
     MissingFileError
         If there is no such file.
     FormatError
-        If a column is missing, or a line has no two numbers.
+        If a column is missing; and for a line without two numbers or an id, with more fields than the first line, or
+        with an id that was there before.
 
     Examples
     --------
@@ -46,11 +50,12 @@ def read_points(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
         if pair is None:
             raise FormatError(f"{path} has no columns lon and lat in its first line, but {shown(list(names))}")
         points: list[tuple[float, float]] = []
-        ids: list[str] = []
-        for line in lines:
-            points.append(_place([line[names[name]] for name in pair], f"{path}, line {lines.line_num}"))
-            ids.append(line[names["id"]] if "id" in names else "")
-    return np.array(points, np.float64).reshape(-1, 2), _ids(ids) if "id" in names else np.arange(len(ids))
+        ids: dict[str, None] = {}
+        for where, line in lines:
+            points.append(_place([line[names[name]] for name in pair], where))
+            if "id" in names:
+                ids[_id(line[names["id"]], ids, where)] = None
+    return np.array(points, np.float64).reshape(-1, 2), _numbers(list(ids)) if "id" in names else np.arange(len(points))
 
 
 def read_demand(path: str | os.PathLike[str], zones: Any) -> np.ndarray:
@@ -61,7 +66,7 @@ def read_demand(path: str | os.PathLike[str], zones: Any) -> np.ndarray:
     path : path
         The file.
     zones : sequence of str or int
-        The ids of the zones, such as those of `read_points`, in the order of the rows and columns.
+        The ids of the zones, each once, such as those of `read_points`, in the order of the rows and columns.
 
     Returns
     -------
@@ -75,6 +80,8 @@ def read_demand(path: str | os.PathLike[str], zones: Any) -> np.ndarray:
     FormatError
         If a column is missing; and for a line with another zone, with a pair that was there before, or whose trips are
         not a number of 0 or more.
+    InputError
+        If two zones have one id.
     MemoryLimitError
         If a matrix of so many zones does not fit the free memory.
 
@@ -88,16 +95,18 @@ def read_demand(path: str | os.PathLike[str], zones: Any) -> np.ndarray:
     ...     roads.read_demand(path, ["home", "work"]).tolist()
     [[0.0, 30.5], [0.0, 0.0]]
     """
-    number = {str(zone): place for place, zone in enumerate(zones)}
+    number: dict[str, int] = {}
+    for place, zone in enumerate(zones):
+        if number.setdefault(str(zone), place) != place:
+            raise InputError(argument="zones", value=zone, expected="ids of which no two are alike")
     devices.check_free_memory(f"trips between {len(zones):,} zones", 8 * len(zones) ** 2, devices.find("cpu"))
     demand, known = np.zeros((len(zones), len(zones))), set()
     with _opened(path) as (lines, names):
         if not set(_DEMAND) <= set(names):
             wanted = "origin, destination and trips"
             raise FormatError(f"{path} has no columns {wanted} in its first line, but {shown(list(names))}")
-        for line in lines:
+        for where, line in lines:
             start, end, trips = (line[names[name]] for name in _DEMAND)
-            where = f"{path}, line {lines.line_num}"
             for zone in (start, end):
                 if zone not in number:
                     raise FormatError(f"{where}: {shown(zone)} is not the id of a zone")
@@ -109,16 +118,30 @@ def read_demand(path: str | os.PathLike[str], zones: Any) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[tuple["csv.DictReader[str]", dict[str, str]]]:
-    """Open a file of CSV; return its lines, and its columns by their names in small letters."""
+def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[Lines, dict[str, str]]]:
+    """Open a file of CSV; return its lines with what errors call them, and its columns by name, in small letters."""
     if not Path(path).is_file():
         raise MissingFileError(2, "there is no such file", str(path))
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            lines = csv.DictReader(file)
-            yield lines, {name.strip().lower(): name for name in lines.fieldnames or ()}
+            lines = csv.DictReader(file, skipinitialspace=True)
+            names = [name.strip().lower() for name in lines.fieldnames or ()]
+            twice = next((name for name in names if name and names.count(name) > 1), None)
+            if twice is not None:
+                raise FormatError(f"{path} has two columns {shown(twice)} in its first line")
+            yield _whole(lines, path), {name.strip().lower(): name for name in lines.fieldnames or ()}
     except (UnicodeDecodeError, csv.Error) as error:
         raise FormatError(f"{path} is not a file of CSV: {error}") from error
+
+
+def _whole(lines: "csv.DictReader[str]", path: str | os.PathLike[str]) -> Lines:
+    """Yield the lines of a file, with what errors call them; none has more fields than the first one has names."""
+    for line in lines:
+        where = f"{path}, line {lines.line_num}"
+        more = line.pop(None, None)
+        if more is not None and any(more):
+            raise FormatError(f"{where}: {shown(more[0])} is one field more than the first line names")
+        yield where, line
 
 
 def _amount(word: str | None, where: str) -> float:
@@ -141,8 +164,16 @@ def _place(words: list[str], where: str) -> tuple[float, float]:
     return longitude, latitude
 
 
-def _ids(words: list[str]) -> np.ndarray:
-    """Return ids as integers if all are, else as text."""
-    if words and all(word and word.isascii() and word.isdecimal() and len(word) < 19 for word in words):
+def _id(word: str | None, known: Container[str], where: str) -> str:
+    if not word:
+        raise FormatError(f"{where}: expected an id, got {shown(word)}")
+    if word in known:
+        raise FormatError(f"{where}: the id {shown(word)} is given a second time")
+    return word
+
+
+def _numbers(words: list[str]) -> np.ndarray:
+    """Return ids as integers if all are written as such, without zeros in front; else as text."""
+    if words and all(len(word) < 19 and word.isdecimal() and word == str(int(word)) for word in words):
         return np.array(words, np.int64)
     return np.array(words, object)

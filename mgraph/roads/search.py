@@ -30,6 +30,8 @@ class Search(NamedTuple):
         The vertices of the graph that links lead to, and where those of each link begin, shape (links + 1,).
     turn_of_arc, turn_of_follower : array of float64 or None
         What the turn of each arc, and from a link to each of its followers, costs; None if turns cost nothing.
+    by_links : bool
+        Whether vertex i of the graph is where link i is entered, and nothing else.
     """
 
     graph: Graph
@@ -41,6 +43,7 @@ class Search(NamedTuple):
     begins: np.ndarray
     turn_of_arc: np.ndarray | None = None
     turn_of_follower: np.ndarray | None = None
+    by_links: bool = False
 
     def column(self, links: np.ndarray, turns: bool) -> "Column":
         """Return a column of links as it is searched, with what turns cost or without."""
@@ -73,12 +76,28 @@ class Search(NamedTuple):
     def ways_from(self, spots: "Spots") -> "Ways":
         """Return the ways by which places are left."""
         at = np.flatnonzero(spots.vertices >= 0)
-        counts = np.diff(self.begins)[spots.links]
-        step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        turns = np.repeat(self.begins[:-1][spots.links], counts) + step
-        rows, links, shares = (np.repeat(each, counts) for each in (spots.rows, spots.links, 1 - spots.shares))
+        spot, turns = self.turns_of(spots.links)
+        rows, links, shares = (each[spot] for each in (spots.rows, spots.links, 1 - spots.shares))
         vertices = self.leaves[spots.vertices[at]]
         return _ways(len(spots.vertices), at, vertices, self.followers[turns], rows, links, shares, turns)
+
+    def entries_from(self, spots: "Spots") -> "Ways":
+        """Return the ways by which places are left, each from where its link is entered, where no other is entered.
+
+        That is a single way for all turns. Its share is that before the place, which is not gone: a negative one. The
+        way from there to there is nothing then, not a `rounds`.
+        """
+        if not self.by_links:
+            return self.ways_from(spots)
+        at = np.flatnonzero(spots.vertices >= 0)
+        vertices, none = self.leaves[spots.vertices[at]], np.full(len(spots.links), -1)
+        return _ways(len(spots.vertices), at, vertices, spots.links, spots.rows, spots.links, -spots.shares, none)
+
+    def turns_of(self, links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return all turns from links to their followers: the places of the links among those given, and the turns."""
+        counts = np.diff(self.begins)[links]
+        step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(np.arange(len(links)), counts), np.repeat(self.begins[:-1][links], counts) + step
 
     def ways_to(self, spots: "Spots") -> "Ways":
         """Return the ways by which places are reached."""
@@ -114,7 +133,8 @@ class Ways(NamedTuple):
     vertices, links : array of int64, shape (k, ways)
         The vertex of the graph to or from which a way leads, and the link that it passes in part, -1 for none.
     shares : array of float64, shape (k, ways)
-        Which share of the link it passes; ``inf`` where a place has fewer ways.
+        Which share of the link it passes; ``inf`` where a place has fewer ways. A negative one is not gone of a link
+        that the way from the vertex begins with.
     turns : array of int64, shape (k, ways)
         Which of all followers of links the vertex is, if it is one; otherwise -1.
     """
@@ -160,10 +180,13 @@ def meetings(starts: Spots, ends: Spots) -> Meetings:
 
 
 def part_of(column: np.ndarray, links: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return shares of a column of links: of no link, and where nothing of it is passed, 0 or the ``inf`` of `Ways`."""
+    """Return shares of a column of links: of no link, and where nothing of it is passed, 0 or the ``inf`` of `Ways`.
+
+    Any share of a closed link is ``inf``, a negative one too.
+    """
     values = np.where(links < 0, 1.0, column[links]) if len(column) else np.ones(links.shape)
-    passed = shares > 0
-    return np.multiply(values, shares, out=np.zeros(shares.shape), where=passed)
+    found = np.multiply(values, shares, out=np.zeros(shares.shape), where=shares != 0)
+    return np.where(np.isinf(found), np.inf, found)
 
 
 def _ways(

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..hierarchy import Hierarchy
 from ..io import TABLES, check_output, path_of, save, save_table, suffix_of
 from .places import Places
-from .search import Column, Spots, Ways, meetings, part_of
+from .search import Column, Search, Spots, Ways, meetings, part_of
 
 #: Distances that are kept at a time, and the rows at least: a search of fewer prepares for its targets too often.
 AT_A_TIME, ROWS = 1 << 24, 64
@@ -150,7 +150,12 @@ def bytes_of_table(starts: Ends, ends: Ends, columns: int) -> int:
 
 
 def table(
-    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: dict[str, Column], progress: Progress | None
+    hierarchy: Hierarchy,
+    search: Search,
+    starts: Ends,
+    ends: Ends,
+    columns: dict[str, Column],
+    progress: Progress | None,
 ) -> dict[str, np.ndarray]:
     """Return the least sums of a hierarchy's weights, the first column, and those of the others along the routes."""
     for name in columns:
@@ -160,20 +165,26 @@ def table(
     need = bytes_of_table(starts, ends, len(columns))
     devices.check_free_memory(f"{len(columns)} tables of {shape[0] * shape[1]:,} entries", need, devices.find("cpu"))
     found = {name: np.empty(shape) for name in columns}
-    for part, sums in _rows(hierarchy, starts, ends, list(columns.values()), progress):
+    for part, sums in _rows(hierarchy, search, starts, ends, list(columns.values()), progress):
         for matrix, block in zip(found.values(), sums, strict=True):
             matrix[part] = _with_nan(block)
     return found
 
 
 def nearest_of(
-    hierarchy: Hierarchy, starts: Ends, ends: Ends, column: Column, k: int, progress: Progress | None
+    hierarchy: Hierarchy,
+    search: Search,
+    starts: Ends,
+    ends: Ends,
+    column: Column,
+    k: int,
+    progress: Progress | None,
 ) -> NearestOf:
     """Return the k nearest ends of each start; of equally near ones, the first."""
     rows, count = len(starts.ways.vertices), len(ends.ways.vertices)
     k = min(k, count)
     facilities, weights = np.empty((rows, k), np.int64), np.empty((rows, k))
-    for part, (sums,) in _rows(hierarchy, starts, ends, [column], progress):
+    for part, (sums,) in _rows(hierarchy, search, starts, ends, [column], progress):
         chosen = np.argsort(sums, axis=1, kind="stable")[:, :k]
         facilities[part], weights[part] = chosen, np.take_along_axis(sums, chosen, 1)
     weights = _with_nan(weights)
@@ -186,7 +197,12 @@ def _rows_at_a_time(starts: Ends, ends: Ends) -> int:
 
 
 def _rows(
-    hierarchy: Hierarchy, starts: Ends, ends: Ends, columns: list[Column], progress: Progress | None
+    hierarchy: Hierarchy,
+    search: Search,
+    starts: Ends,
+    ends: Ends,
+    columns: list[Column],
+    progress: Progress | None,
 ) -> Iterator[tuple[slice, list[np.ndarray]]]:
     """Yield some rows at a time, and for each column the sums along the best ways; ``inf`` where there is no route."""
     count, wide = ends.ways.vertices.shape
@@ -195,11 +211,15 @@ def _rows(
     last = [each.passed(ends.ways) for each in columns]
     met = meetings(starts.spots, ends.spots)
     direct = [part_of(each.links, met.links, met.shares) for each in columns]
+    rounds = _rounds(hierarchy, search, starts, ends, columns)
     step = _rows_at_a_time(starts, ends)
     for begin in range(0, rows if count else 0, step):
         part = slice(begin, min(begin + step, rows))
         sources, row_of = np.unique(starts.ways.vertices[part], return_inverse=True)
         between = _distances(hierarchy, sources, targets, columns)
+        _, row, place = np.intersect1d(sources, rounds.links, return_indices=True)
+        for matrix, again in zip(between, rounds.sums, strict=True):
+            matrix[row, np.searchsorted(targets, rounds.links[place])] = again[place]
         first = [each.passed(Ways(*(one[part] for one in starts.ways))) for each in columns]
         best = [np.full((part.stop - begin, count), np.inf) for _ in columns]
         for way in range(ways):
@@ -227,6 +247,42 @@ def _distances(
         return [np.asarray(devices.to_host(hierarchy.distances(sources, targets, ids=False)), np.float64)]
     found = hierarchy.distances(sources, targets, along=others, ids=False)
     return [np.asarray(devices.to_host(each), np.float64) for each in (found.distances, *found.along)]
+
+
+class _Rounds(NamedTuple):
+    """Links that are left from where they are entered, and reached there, and the least sums of a round back to it.
+
+    They are ``inf`` unless a place lies behind another one on the link: a part of the link is never longer.
+    """
+
+    links: np.ndarray
+    sums: list[np.ndarray]
+
+
+def _rounds(hierarchy: Hierarchy, search: Search, starts: Ends, ends: Ends, columns: list[Column]) -> _Rounds:
+    if not search.by_links:
+        return _Rounds(np.empty(0, np.int64), [np.empty(0) for _ in columns])
+    links = np.intersect1d(starts.spots.links, ends.spots.links)
+    last, first = np.full(len(search.entered), -np.inf), np.full(len(search.entered), np.inf)
+    np.maximum.at(last, starts.spots.links, starts.spots.shares)
+    np.minimum.at(first, ends.spots.links, ends.spots.shares)
+    least = [np.full(len(links), np.inf) for _ in columns]
+    behind = np.flatnonzero(last[links] > first[links])
+    place, turns = search.turns_of(links[behind])
+    if not len(turns):
+        return _Rounds(links, least)
+    place = behind[place]
+    pairs, others = (search.followers[turns], links[place]), [each.arcs for each in columns[1:]]
+    found = hierarchy.pairs(*pairs, along=others or None, ids=False)
+    back = [found] if not others else [found.distances, *found.along]
+    sums = [
+        each.links[links[place]] + (0.0 if each.turns is None else each.turns[turns]) + devices.to_host(rest)
+        for each, rest in zip(columns, back, strict=True)
+    ]
+    order = np.argsort(-sums[0], kind="stable")  # of the turns of a link, the least comes last
+    for kept, each in zip(least, sums, strict=True):
+        kept[place[order]] = each[order]
+    return _Rounds(links, least)
 
 
 def _keep_less(best: list[np.ndarray], where: Any, sums: list[np.ndarray]) -> None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from .network import Network
+from .network import Network, places_of
 from .performance import Links
 from .search import Search, numbered, search_of
 from .tntp import TntpNetwork
@@ -69,7 +69,7 @@ def traffic_of(network: Any, zones: Any) -> Traffic:
         raise InputError(argument="zones", value=None, expected="the points that the demand goes between")
     if network.turn_costs is not None:
         raise InputError("assignment does not count what turns cost: give the network without them")
-    places = network.nearest(zones)
+    places = places_of(network, zones, "zones")
     return Traffic(_links_of(network), network.ids, places.vertices, places.ids, 0, network.barred)
 
 

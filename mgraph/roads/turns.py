@@ -73,6 +73,8 @@ def barred_turns(
 ) -> np.ndarray:
     """Return the pairs of links that rules bar, shape (k, 2).
 
+    What bars a turn from a way into itself bars to turn back, not to go on where the way is not cut.
+
     `ids` are those of the vertices, ascending; `ways` are the ids of the links' ways, and `backward` the links of the
     other directions, -1 for none.
     """
@@ -87,7 +89,9 @@ def barred_turns(
         before = before[np.isin(ways[before], list(rule.sources))]
         named = np.isin(ways[after], list(rule.targets))
         if named.any():
-            parts.append(np.add.outer(before * count, after[named != rule.only]).ravel())
+            start, stop = (each.ravel() for each in np.meshgrid(before, after[named != rule.only]))
+            whole = (ways[start] == ways[stop]) & (backward[start] != stop) & (not rule.only)
+            parts.append((start * count + stop)[~whole])
     first, second = turns_between(tail, head, n)
     barred = np.isin(first * count + second, np.concatenate(parts))
     if not rules.back:
@@ -158,7 +162,7 @@ def search_with_turns(
     graph, arcs = numbered(starts, stops, count + 2 * n)
     begins = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=count) + 1)])
     order = np.argsort(np.concatenate([first, links]), kind="stable")
-    search = Search(graph, passed[arcs], leaves, reaches, links, stops[: len(order)][order], begins)
+    search = Search(graph, passed[arcs], leaves, reaches, links, stops[: len(order)][order], begins, by_links=True)
     if cost is None:
         return search
     cost = np.append(cost[free], np.zeros(len(starts) - len(first)))
