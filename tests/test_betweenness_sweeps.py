@@ -12,6 +12,7 @@ from mgraph.algorithms.betweenness import plan as plans
 from mgraph.device.numba import numba
 from mgraph.errors import InputError
 from mgraph.generate import grid
+from mgraph.hierarchy.hierarchy import prepared
 from mgraph.kernels import betweenness_sweeps
 from mgraph.planning import rates
 from tests.support.memory import measured
@@ -190,7 +191,8 @@ def test_numbers_of_paths_of_entries():
     """Of a grid without a corner's neighbours eliminated first: each entry counts the paths over lower vertices."""
     graph = mgraph.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], np.ones(4, np.int32), directed=False)
     hierarchy = mgraph.Hierarchy(graph, order=[1, 2, 0, 3], device="cpu")
-    on, lengths = hierarchy._on, hierarchy._lengths
+    piece = prepared(hierarchy, devices.find("cpu"))
+    on, lengths = piece.there, piece.lengths
     kernels = betweenness_sweeps.on(devices.find("cpu"))
     structure = on.tree, on.entries, on.lower, on.upward, on.downward
     numbers = kernels.numbers(structure, lengths.edges, lengths.up, lengths.down)
