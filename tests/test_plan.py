@@ -909,22 +909,27 @@ def test_the_documented_algorithms_are_those_of_the_registry():
     assert re.findall(r"\w+", listed) == list(ALGORITHMS)
 
 
-def test_shards_search_apart_where_levels_are_many_and_exchanges_cost_more_than_repeated_work():
+@pytest.mark.parametrize("network", [None, 25e9])
+def test_shards_search_apart_where_levels_are_many_and_exchanges_cost_more_than_repeated_work(network):
+    """GPUs of one host exchange within a launch; `alone` is then for those that cannot."""
     roads, social = Shape(far=0.01, levels=450.0), Shape(far=0.9, levels=6.0)
     sizes = {"roads": (264_346, 730_100), "small": (1 << 20, 31 << 20), "large": (1 << 26, 2 << 30)}
+
+    def made(algorithm, name, shards):
+        how = {"network": network, "gpus_per_node": 1} if network else {}
+        return plan(algorithm, *sizes[name], gpus(shards), shape=roads if name == "roads" else social, **how)
+
     found = {
-        (name, shards): (
-            plan("bfs", *size, gpus(shards), shape=roads if name == "roads" else social).method,
-            plan("sssp", *size, gpus(shards), shape=roads if name == "roads" else social).detail.alone,
-        )
-        for name, size in sizes.items()
+        (name, shards): (made("bfs", name, shards).method, made("sssp", name, shards).detail.alone)
+        for name in sizes
         for shards in (1, 2)
     }
     assert found == {
         ("roads", 1): ("hybrid", 0),
-        ("roads", 2): ("asynchronous", 64),
+        ("roads", 2): ("asynchronous" if network else "hybrid", 64),
         ("small", 1): ("hybrid", 0),
         ("small", 2): ("hybrid", 8),
         ("large", 1): ("hybrid", 0),
-        ("large", 2): ("hybrid", 0),
+        ("large", 2): ("hybrid", 0 if network else 8),
     }
+    assert made("bfs", "roads", 2).detail.meets == made("sssp", "roads", 2).detail.meets == (network is None)
