@@ -99,8 +99,6 @@ def pytest_configure(config):
     users, cache = cache_folder(), tempfile.TemporaryDirectory(prefix="mgraph-cache-")
     config.add_cleanup(cache.cleanup)
     os.environ["XDG_CACHE_HOME"] = cache.name
-    # Streams that share a connection to a GPU wait for each other, as kernels of tests/test_meeting.py may not.
-    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
     forget()
     if users is not None:
         (users / "kernels").mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ def spaces_of(count, words):
 
 @functools.cache
 def streams_for(count):
-    """Return the streams of the shards, always the same ones: each has a connection to the GPU of its own."""
+    """Return the streams of the shards: made one after the other, each has a connection to the GPU of its own."""
     return [device.find("cuda").xp.cuda.Stream(non_blocking=True) for _ in range(count)]
 
 
