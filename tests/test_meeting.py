@@ -6,7 +6,6 @@ The shards are threads that launch on one GPU, each with a part of its multiproc
 import functools
 import gc
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,11 +40,11 @@ class Meets:
     """The communicator of a shard that meets others on the same GPU; it has no other collectives."""
 
     def __init__(self, rank, size, spaces, bounds):
-        self.rank, self.size, self._spaces, self._bounds = rank, size, spaces, bounds
+        self.rank, self.size, self.spaces, self.bounds = rank, size, spaces, bounds
 
     def meeting(self, words, _ranges):
-        assert words <= self._spaces[self.rank].words
-        return Meeting(self._spaces[self.rank].table, self._bounds)
+        assert words <= self.spaces[self.rank].words
+        return Meeting(self.spaces[self.rank].table, self.bounds)
 
 
 def spaces_of(count, words):
@@ -70,10 +69,14 @@ def distances_of(program, graph, words, most=MOST):
         spaces = spaces_of(len(ranges), words)
         bounds = place.asarray(np.array([*(first for first, _ in ranges), graph.n], np.int32))
         # A kernel is loaded when it is first launched, which would wait for the other shard's.
+        first, meeting = states[0], Meeting(spaces[0].table, bounds)
         if isinstance(program, Search):
-            program._together(states[0], 0, 0, SimpleNamespace(rank=0), Meeting(spaces[0].table, bounds))
+            bfs_kernels.levels(
+                first.edges, first.arrays, 0, bfs_kernels.METHODS[program.plan.method], 0, False, meeting
+            )
         else:
-            states[0].search._advance_together(0, Meeting(spaces[0].table, bounds))
+            found = first.search
+            sssp_kernels.piles(found.edges, found.arrays, found.control, found.bounds, 0, meeting)
         place.xp.cuda.Device().synchronize()
     streams = streams_for(len(ranges))
     ran, failures = [0] * len(ranges), []

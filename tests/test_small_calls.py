@@ -163,7 +163,7 @@ CALLS = {
     "list_rank": 83,
     "path_counts": 438,
     "apsp_batch": 262,
-    "betweenness": 264,
+    "betweenness": 278,
     "core_number": 130,
 }
 

@@ -45,7 +45,7 @@ def call(function: Callable[P, T]) -> Callable[P, T]:
             raise
         except NegativeCycleError as error:
             ids = getattr(args[0] if args else options.get(subject), "ids", None)
-            if error.graph is None and ids is not None:
+            if error.graph is None and ids is not None and not callable(ids):  # a masked array has a method
                 raise NegativeCycleError(error.vertex, id=id_of(ids, error.vertex)) from None
             raise
 

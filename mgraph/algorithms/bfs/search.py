@@ -124,9 +124,10 @@ class Search(FromSources):
             return 0
         if self.target is not None:
             limit = min(limit, self.BATCH)
-        meeting = comm.meeting(state.kernels.shared_words(self.plan.n, comm.size), self.plan.ranges)
-        if meeting is not None:
-            return self._together(state, first, limit, comm, meeting)
+        if self.plan.detail.meets:
+            meeting = comm.meeting(state.kernels.shared_words(self.plan.n, comm.size), self.plan.ranges)
+            if meeting is not None:
+                return self._together(state, first, limit, comm, meeting)
         horizon = comm.horizon(limit)
         launches = min(self.LAUNCHES, -(-limit // horizon))
         listing = self.plan.detail.listed > 0
