@@ -50,6 +50,8 @@ def shared_bytes(words: int) -> int:
 class PeerMemory:
     """A space of the current GPU that others open, and theirs.
 
+    Raises an error of CUDA if there is not enough memory, or if the system has no handles of memory.
+
     Parameters
     ----------
     words : int
@@ -73,7 +75,11 @@ class PeerMemory:
         self.table: Array | None = None
         size = shared_bytes(words)
         # An allocation of its own, not of a pool: who has the handle reaches all of it.
-        self._memory = xp.cuda.Memory(size)
+        try:
+            self._memory = xp.cuda.Memory(size)
+        except xp.cuda.runtime.CUDARuntimeError:  # the pool may keep what is free
+            xp.get_default_memory_pool().free_all_blocks()
+            self._memory = xp.cuda.Memory(size)
         xp.cuda.runtime.memset(self._memory.ptr, 0, size)
         self._stop = xp.cuda.PinnedMemory(4)
         self._word = np.frombuffer(xp.cuda.PinnedMemoryPointer(self._stop, 0), np.uint32, 1)

@@ -189,23 +189,28 @@ class Nccl:
         if self._peers is not None:
             self._peers.close()
             self._agree(True)  # nobody frees what another has opened
-        own, xp = devices.PeerMemory(words), devices.find("cuda").xp
+            self._peers = None
+        xp, own, handle = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES)
+        try:
+            own = devices.PeerMemory(words)
+            handle = own.handle
+        except xp.cuda.runtime.CUDARuntimeError as error:
+            _log.info("no memory to share with other GPUs: %s", error)
         host = _BOOT.read_bytes()[:36].ljust(36) if _BOOT.exists() else bytes(36)
-        card = np.frombuffer(own.handle + host, np.uint32)
+        card = np.frombuffer(handle + host, np.uint32)
         whole = xp.zeros((self.size, len(card)), np.uint32)
         whole[self.rank] = xp.asarray(card)
         flat = whole.reshape(-1)
         self.allgather(flat, tuple((r * len(card), (r + 1) * len(card)) for r in range(self.size)))
         cards = [each.tobytes() for each in devices.to_host(whole)]
-        together = all(each[devices.HANDLE_BYTES :] == host for each in cards) and host.strip(b"\0") != b""
-        opened = together and own.open([each[: devices.HANDLE_BYTES] for each in cards], self.rank)
-        if self._agree(opened):
-            _log.info(
-                "%d GPUs exchange data within kernels, through %d bytes of shared memory each", self.size, 4 * words
-            )
+        handles = [each[: devices.HANDLE_BYTES] for each in cards]
+        together = all(map(any, handles)) and all(each[devices.HANDLE_BYTES :] == host for each in cards) and any(host)
+        if self._agree(own is not None and together and own.open(handles, self.rank)):
+            _log.info("%d GPUs exchange data within kernels, by %d bytes of each that they share", self.size, 4 * words)
             return own
         _log.info("%d GPUs exchange data by NCCL: not all of them reach the memory of the others", self.size)
-        own.close()
+        if own is not None:
+            own.close()
         self._agree(True)
         return None
 
