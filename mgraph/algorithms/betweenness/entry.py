@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ...generate import grid
 from ...graph import Graph
 from ...io import read_vertices
 from ...planning.plan import Plan
@@ -32,10 +33,12 @@ def samples(method: str) -> Iterator[Sample]:
 
 
 def further() -> Iterator[Sample]:
-    """Yield graphs with weights of every type, and a large one."""
+    """Yield graphs with weights of every type, a large one, and streets, of which a CPU takes a hierarchy."""
     for dtype in WEIGHTS:
         yield Sample(with_weights(graphs()[0], dtype, 1), {"sources": [1, 2]})
     yield Sample(large(), {"sources": [1, 2]})
+    for edges in (False, True):
+        yield Sample(grid(64, 64, weights=(1, 30)), {"edges": edges})
 
 
 BETWEENNESS = Algorithm(
