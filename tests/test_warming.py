@@ -168,7 +168,7 @@ def called(kernel):
 def test_first_calls_compile_nothing(cache):
     before = set(cache.rglob("*.nbc"))
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(mgraph.__file__).parents[1])}
-    subprocess.run([sys.executable, "-c", CALLS], env=environment, check=True)
+    subprocess.run([sys.executable, "-X", "faulthandler", "-c", CALLS], env=environment, check=True)
     assert not [path.name for path in sorted(set(cache.rglob("*.nbc")) - before)]
 
 
