@@ -5,7 +5,6 @@ NetworkX's by `mgraph_networkx.watching`, where it chooses a backend.
 """
 
 import atexit
-import importlib
 import os
 import sys
 from _thread import allocate_lock  # without all of threading, which a small script does without
@@ -87,8 +86,6 @@ def start(*, unedited: bool = False) -> None:
     if _report is None:
         _report = Report()
         atexit.register(_print)
-        if "networkx" in sys.modules:
-            importlib.import_module("mgraph_networkx.watching").watch()
 
 
 def _print() -> None:

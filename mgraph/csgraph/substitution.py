@@ -116,6 +116,8 @@ def enable_first() -> None:
 def _enabled(modules: Iterable[str]) -> Substitution:
     """Put mgraph's functions in the place of SciPy's in some modules."""
     substitution = Substitution()
+    if report.active() is not None and "networkx" in sys.modules:  # whose calls the same report counts
+        importlib.import_module("mgraph_networkx.watching").watch()
     with _lock:
         scipys = vars(lazy.csgraph())
         _put_in_place({id(scipys[name]): ours for name, ours in _replacements().items()}, modules)

@@ -120,7 +120,7 @@ class FromOneSource(Resumable):
         alone = self.plan.detail.alone
         masked = self.plan.method == "mask" or (len(self.plan.ranges) > 1 and not alone)
         indptr, indices = piece.layout("csr", device)
-        sssp_kernels.on(device).compile_ahead(indptr, dtype, masked, alone > 0)
+        sssp_kernels.on(device).compile_ahead(indptr, dtype, masked, self.plan.detail.meets)
         edges = Compressed(indptr, indices, self.lengths(piece, device))
         distances = filled(self.plan.n, kernel_infinity(dtype), dtype, xp)
         search = self._relaxation(masked)(
