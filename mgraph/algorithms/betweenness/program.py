@@ -110,7 +110,7 @@ def _may_be_long(weights: Array | None, n: int) -> bool:
 
 def longest(rows: Array, xp: Any) -> float:
     """Return the greatest finite distance of some rows, which are taken one by one, for want of memory."""
-    return max((float(xp.where(row < np.inf, row, 0.0).max(initial=0.0)) for row in rows), default=0.0)
+    return max((float(xp.where(row < np.inf, row, 0.0).max()) for row in rows), default=0.0)
 
 
 @dataclass
