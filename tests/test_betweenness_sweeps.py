@@ -1,5 +1,6 @@
 """Betweenness by sweeps down a hierarchy, beside NetworkX and beside searches; when a call takes it."""
 
+import importlib
 import random
 
 import networkx as nx
@@ -13,8 +14,11 @@ from mgraph.device.numba import numba
 from mgraph.errors import InputError
 from mgraph.generate import grid
 from mgraph.hierarchy.hierarchy import prepared
+from mgraph.hierarchy.structure import Fill
 from mgraph.kernels import betweenness_sweeps
 from mgraph.planning import rates
+from mgraph.planning.devices import DeviceSpec
+from mgraph.planning.shape import Shape
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
 
@@ -30,11 +34,11 @@ def swept(monkeypatch):
     monkeypatch.setattr(rates, "changes", -1)  # plans that are remembered are others
 
 
-def values(graph, *pairs, **options):
-    result = mgraph.betweenness(graph, *pairs, device="cpu", **options)
+def values(graph, *pairs, device="cpu", **options):
+    result = mgraph.betweenness(graph, *pairs, device=device, **options)
     src, dst, _ = graph.listed()
     assert result.plan.detail.entries or np.array_equal(src, dst)
-    return result.betweenness
+    return devices.to_host(result.betweenness)
 
 
 def random_network(seed):
@@ -49,24 +53,25 @@ def random_network(seed):
 
 @pytest.mark.parametrize("seeds", [range(32), *exhaustive(range(32, 1000))], ids=str)
 @pytest.mark.parametrize("weight", [None, "weight"])
-def test_networkx_finds_the_same(swept, weight, seeds):
+def test_networkx_finds_the_same(swept, device, weight, seeds):
     for seed in seeds:
         network, graph = random_network(seed)
         rng, n, by = random.Random(seed), graph.n, {"weight": weight is not None}
         for endpoints in (False, True):
-            found = values(graph, endpoints=endpoints, **by)
+            found = values(graph, endpoints=endpoints, device=device, **by)
             expected = nx.betweenness_centrality(network, weight=weight, endpoints=endpoints)
             assert found == pytest.approx([expected[v] for v in range(n)], rel=1e-9, abs=1e-12), seed
         sources, targets = (rng.sample(range(n), (n + 1) // 2) for _ in range(2))
-        found = values(graph, sources, targets, normalized=False, **by)
+        found = values(graph, sources, targets, normalized=False, device=device, **by)
         expected = nx.betweenness_centrality_subset(network, sources, targets, weight=weight)
         assert found == pytest.approx([expected[v] for v in range(n)], rel=1e-9, abs=1e-12), seed
 
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weights", [None, 3, 1000])
-def test_searches_find_the_same(monkeypatch, directed, weights):
-    """Blocks and what is above them, sources twice and more than one share has, limits, targets, edges."""
+def test_searches_find_the_same(monkeypatch, device, directed, weights):
+    """Blocks and what is above them, sources twice and more than a sweep has, limits, targets, edges."""
+    monkeypatch.setattr(importlib.import_module("mgraph.kernels.betweenness_sweeps.cuda"), "_GROUPS", 2)
     rng = np.random.default_rng(weights)
     side = 32
     made = grid(side, side, weights=None)
@@ -87,14 +92,17 @@ def test_searches_find_the_same(monkeypatch, directed, weights):
             assert not searched.plan.detail.entries
             monkeypatch.setattr(plans, "WORTH", -1e18)
             monkeypatch.setattr(rates, "changes", -1)
-            assert np.allclose(values(graph, sources, ends, **options), searched.betweenness, rtol=1e-11, atol=1e-14)
+            found = values(graph, sources, ends, device=device, **options)
+            assert np.allclose(found, searched.betweenness, rtol=1e-11, atol=1e-14)
+            assert device == "cpu" or np.array_equal(found, values(graph, sources, ends, device=device, **options))
 
 
-def test_grids_with_more_paths_than_floats_count(swept):
+def test_grids_with_more_paths_than_floats_count(swept, device):
     """Sweeps notice that numbers are too large; then searches with scaled ones begin again."""
-    found = mgraph.betweenness(grid(540, 540, weights=None), [0], normalized=False, device="cpu")
+    found = mgraph.betweenness(grid(540, 540, weights=None), [0], normalized=False, device=device)
     assert found.plan.detail.wide and not found.plan.detail.entries
-    assert np.isfinite(found.betweenness).all() and found.betweenness[1] > 1000
+    found = devices.to_host(found.betweenness)
+    assert np.isfinite(found).all() and found[1] > 1000
 
 
 def test_the_same_bits_for_any_number_of_cores(swept):
@@ -120,6 +128,17 @@ def test_a_call_takes_a_hierarchy_where_that_is_worth_it():
     few.verify()
     floats = roads.with_weights(roads.listed().weights.astype(np.float64) / 3)
     assert not mgraph.betweenness(floats, sources[:2], device="cpu").plan.detail.entries
+
+
+@pytest.mark.parametrize(("sources", "swept"), [(100, False), (264_346, True)])
+def test_a_gpu_takes_a_hierarchy_from_many_sources(sources, swept):
+    """Of the size and fill of New York, on a GPU that need not be there."""
+    gpu = DeviceSpec("cuda:0", "cuda", 80 << 30, 1, "NVIDIA H100 80GB HBM3", 132)
+    fill, shape = Fill(1_327_076, 9_000_000, 2500, 269), Shape(levels=440)
+    plan = plans.planned(264_346, 730_100, (gpu,), directed=False, sources=sources, fill=fill, shape=shape)
+    assert (plan.detail.entries > 0) is swept and (plan.host_bytes > 0) is swept
+    none = plans.planned(264_346, 730_100, (gpu,), directed=False, sources=sources, shape=shape)
+    assert plan.seconds < none.seconds / 2 if swept else plan == none
 
 
 def test_without_edges_there_is_nothing_to_sweep(swept):
@@ -156,6 +175,20 @@ def test_predicted_peak_is_the_measured_one(swept, options, directed):
     assert result.plan.detail.entries and least * predicted < peak < 1.01 * predicted
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("options", [{}, {"edges": True}], ids=str)
+def test_predicted_peak_is_the_measured_one_on_a_gpu(swept, options, directed):
+    mgraph.betweenness(grid(10, 10, weights=(1, 9)), device="cuda", **options)  # compiles
+    graph = grid(150, 150, weights=(1, 9))
+    if directed:
+        lengths = np.random.default_rng(1).integers(1, 9, graph.m).astype(np.int32)
+        graph = mgraph.Graph.from_edges(*graph.listed()[:2], lengths, directed=True)
+    with devices.find("cuda").peak_memory() as peak:
+        result = mgraph.betweenness(graph, range(900), device="cuda", **options)
+    assert result.plan.detail.entries and result.plan.peak_bytes[0] == pytest.approx(peak.bytes, rel=0.05)
+
+
 def test_searches_where_a_hierarchy_does_not_fit(swept):
     graph = grid(60, 60, weights=(1, 9))
     plenty = mgraph.betweenness(graph, range(900), device="cpu")
@@ -166,7 +199,7 @@ def test_searches_where_a_hierarchy_does_not_fit(swept):
 
 def test_a_checkpoint_of_sweeps(swept, monkeypatch, tmp_path):
     """Sums over the sources that are done do not tell how they were found."""
-    monkeypatch.setattr(plans, "SWEPT", 100)
+    monkeypatch.setitem(plans.SWEPT, "cpu", 100)
     graph = grid(20, 20, weights=(1, 9))
 
     class Stopped(Exception):
@@ -183,7 +216,7 @@ def test_a_checkpoint_of_sweeps(swept, monkeypatch, tmp_path):
     with pytest.raises(mgraph.errors.CheckpointError, match=r"another (?:call|input)"):
         mgraph.betweenness(other, resume=True, **on)
     found = mgraph.betweenness(graph, resume=True, **on)
-    monkeypatch.setattr(plans, "SWEPT", 1 << 14)
+    monkeypatch.setitem(plans.SWEPT, "cpu", 1 << 14)
     assert np.allclose(found.betweenness, values(graph), rtol=1e-12, atol=1e-15)
 
 

@@ -17,7 +17,7 @@ from mgraph.kernels import bfs, ceilings
 FAMILIES = sorted(info.name for info in pkgutil.iter_modules(mgraph.kernels.__path__) if info.ispkg)
 
 #: Families that have no twin for GPUs.
-ONLY_HOST = ("bellman", "betweenness_sweeps", "grouping", "histogram", "text", "trees")
+ONLY_HOST = ("bellman", "grouping", "histogram", "text", "trees")
 
 #: Each family's twins.
 TWINS = [
@@ -26,7 +26,10 @@ TWINS = [
 
 #: Other public names of twins: the compiler's input, a setting for measurements, the hash that picks splitters, the
 #: elimination that batches of small graphs share, and the unpacking of a way, which a test calls by itself.
-BESIDE = {"cuda": {"SOURCE", "INSTANCES", "tiled"}, "host": {"splitter", "eliminate_in_blocks", "unpack"}}
+BESIDE = {
+    "cuda": {"SOURCE", "INSTANCES", "tiled"},
+    "host": {"splitter", "eliminate_in_blocks", "unpack"},
+}
 
 
 def module(family, name):

@@ -30,7 +30,7 @@ class BetweennessDetail(Detail):
     edges : bool
         Whether edges are measured, not vertices.
     entries : int
-        Number of entries of the hierarchy that a CPU sweeps down; 0 of searches.
+        Number of entries of the hierarchy that is swept down; 0 of searches.
     preparation : float
         Predicted seconds in which the hierarchy is prepared.
     """

@@ -17,7 +17,7 @@ from ...planning.cut import even_ranges, span_of
 from ...planning.devices import DeviceSpec, rates_of, unheld, usable
 from ...planning.fit import fitted, shortfall
 from ...planning.plan import Plan
-from ...planning.rates import EXCHANGE
+from ...planning.rates import DEFAULT, EXCHANGE
 from ...planning.remembered import remembered
 from ...planning.shape import Shape
 from ..batched_sssp import SLICE, apart_seconds, gathered_bytes, relaxing_seconds, searches_bytes
@@ -33,6 +33,10 @@ AN_EDGE_READ, A_VERTEX_READ, A_SORTED_VERTEX = 0.4, 3.4, 10.0
 #: more adding up edges takes.
 READS, SHARED_READS, SHARED_SUMS = 3, 1.0, 0.3
 
+#: Seconds in which a GPU's blocks pass a level of their searches, measured on New York (benchmarks/NOTES.md). By
+#: weights they pass it twice as often, to count down the vertices before each one.
+A_PASSED_LEVEL = 20e-6
+
 #: The most levels of a search that is worth sharing: all multiprocessors wait for each other at each level.
 SHALLOW = 64
 
@@ -44,11 +48,16 @@ AN_ENTRY, A_PAIR, A_PLACE, A_PREPARED_PAIR, AN_ORDERED_VERTEX = 0.3, 8.0, 40.0, 
 #: Bytes of an entry, of a length of it, and of an edge of a hierarchy that is prepared.
 A_KEPT_ENTRY, A_LENGTH, A_KEPT_EDGE = 16, 4, 16
 
-#: Sources that are swept at a time. It depends on nothing, so that the sums have the same bits for any number of cores.
-SWEPT = 1 << 14
+#: Sources that are swept at a time, before their sums are handed down on the host. It depends on nothing but the kind
+#: of device, so that the sums have the same bits for any number of cores.
+SWEPT = {"cpu": 1 << 14, "cuda": 1 << 17}
 
-#: A CPU sweeps down a hierarchy, its preparation counted, where this takes fewer reads by this factor and this number.
-#: So the choice, like the bits, depends neither on the number of cores nor on their speed.
+#: Bytes that a GPU moves to pass an entry of a hierarchy for a source, and seconds of a level of the tree: measured
+#: (benchmarks/NOTES.md). How many sources it passes at a time.
+A_MOVED_ENTRY, A_LEVEL, TOGETHER = 70, 20e-6, 2048
+
+#: A hierarchy is swept, its preparation counted, where this takes less by this factor and by this number of a core's
+#: reads of edges. So the choice, like the bits, depends neither on the number of cores nor on their speed.
 ADVANTAGE, WORTH = 2.0, 1e8
 
 #: Bytes of an edge that are needed to add up both directions, and to list the ends: numbers, their order, the sums.
@@ -86,7 +95,7 @@ def planned(
     wide : bool
         Whether numbers of paths are scaled.
     fill : Fill or None
-        How much a graph fills in, of which a CPU may take a hierarchy.
+        How much a graph fills in, of which a device may take a hierarchy.
     """
     checked_choice("method", method, ("auto", "brandes"))
     kind, shape, sources = specs[0].kind, shape or Shape(), n if sources is None else sources
@@ -95,7 +104,7 @@ def planned(
     alone = apart_seconds(n, m, share, specs[0], shape) if weighted else 0.0
     apart = weighted and kind == "cpu" and alone < batched
     held = gathered_bytes(m, weight_bytes, directed, True) if gathered and weighted else 0
-    counting = _Counting(n, m, specs[0], dtype, weighted, edges, directed, wide, apart, held)
+    counting = _Counting(n, m, specs[0], shape.levels, dtype, weighted, edges, directed, wide, apart, held)
     most = min(usable(spec, memory_limit) for spec in specs)
     small = kind == "cuda" and not weighted and not wide and shape.levels <= SHALLOW
     together = small and counting.peak(share, 32, True) <= most
@@ -117,41 +126,60 @@ def planned(
         seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
         detail=BetweennessDetail(**how, weighted=weighted, computed=name_of(dtype), wide=wide, edges=edges),
     )
-    if fill is not None and fill.entries and not wide and kind == "cpu" and len(specs) == 1 and dtype.kind == "i":
-        prepared, swept = _swept(n, sources, fill)
-        searched = sources * (counting.passed(together) + weighted * searching(n, m, shape))
+    if fill is not None and fill.entries and not wide and len(specs) == 1 and dtype.kind == "i":
+        prepared, swept = _swept(n, sources, fill, kind)
         sweeps = _sweeping(searches, fill, prepared, swept, directed, span)
+        searched = sources * (counting.passed(together) + weighted * searching(n, m, shape))
+        if kind == "cuda":
+            searched, swept = (DEFAULT["cpu"].search * plan.seconds for plan in (searches, sweeps))
         if ADVANTAGE * (prepared + swept) + WORTH < searched and not shortfall(sweeps, memory_limit):
             return sweeps
     return fitted(searches, memory_limit)
 
 
-def _swept(n: int, sources: int, fill: Fill) -> tuple[float, float]:
-    """Return the work of preparing a hierarchy and of sweeps down it from some sources, in reads of edges."""
+def _swept(n: int, sources: int, fill: Fill, kind: str) -> tuple[float, float]:
+    """Return a core's work of preparing a hierarchy and of sweeps down it from some sources, in reads of edges.
+
+    On a GPU, sweeps leave the core only to hand down.
+    """
     prepared = A_PLACE * fill.entries + A_PREPARED_PAIR * fill.pairs + AN_ORDERED_VERTEX * n * math.log2(max(2, n))
-    lanes, batches = -(-sources // LANES) * LANES, -(-sources // SWEPT)
-    return prepared, AN_ENTRY * lanes * fill.entries + A_PAIR * batches * fill.pairs
+    lanes, batches = -(-sources // LANES) * LANES, -(-sources // SWEPT[kind])
+    return prepared, AN_ENTRY * lanes * fill.entries * (kind == "cpu") + A_PAIR * batches * fill.pairs
 
 
 def _sweeping(plan: Plan, fill: Fill, prepared: float, swept: float, directed: bool, span: int | None) -> Plan:
-    """Return the plan of sweeps down a hierarchy in place of searches, from the work of both parts."""
+    """Return the plan of sweeps down a hierarchy in place of searches, from a core's work of both parts."""
     specs, n, m, sources, edges = unheld(plan.devices), plan.n, plan.m, plan.detail.sources, plan.detail.edges
-    batch, able, kernels = min(sources, SWEPT), rates_of(specs[0]), sweeps_kernels.of_kind("cpu")
+    spec, kind = specs[0], specs[0].kind
+    batch, able, kernels = min(sources, SWEPT[kind]), rates_of(spec), sweeps_kernels.of_kind(kind)
     lists = (1 + directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
     kept = (A_KEPT_ENTRY + (1 + directed) * A_LENGTH) * fill.entries + A_KEPT_EDGE * m + 20 * n
-    made = kept + kernels.prepared_bytes(n, fill.entries, directed)
-    room = kernels.swept_bytes(n, fill.entries, fill.height, batch, specs[0].cores, directed)
-    sums = 8 * m + max(room, AN_EDGE * m) if edges else 16 * n + room
+    made = kernels.prepared_bytes(n, fill.entries, directed)
+    room = kernels.swept_bytes(n, fill.entries, fill.height, batch, spec.cores, directed)
+    sums = 8 * m + max(8 * m + room, AN_EDGE * m) if edges else 24 * n + room
+    preparing, host_bytes = preparation_bytes(n, m, fill), 0
     steps = -(-sources // max(1, batch))
-    seconds = swept / max(1, steps) / (able.search * min(specs[0].cores, SHARES)) + able.launch
+    if kind == "cpu":
+        peak = max(preparing, kept + made + sums)
+        seconds = swept / max(1, steps) / (able.search * min(spec.cores, SHARES)) + able.launch
+        preparation = prepared / able.search
+    else:
+        peak, host_bytes = 4 * m + made + sums, max(preparing, kept) + made
+        seconds = A_MOVED_ENTRY * fill.entries * sources / able.memory + swept / DEFAULT["cpu"].search
+        seconds += A_LEVEL * fill.height * -(-sources // TOGETHER)
+        seconds = seconds / max(1, steps) + able.launch
+        preparation = prepared / DEFAULT["cpu"].search
     return replace(
         plan,
         devices=specs,
         steps=steps,
         span=span or span_of(seconds),
-        peak_bytes=(lists + max(preparation_bytes(n, m, fill), made + sums) + 5 * n + 4 * sources,),
+        peak_bytes=(lists + peak + 5 * n + 4 * sources,),
+        host_bytes=host_bytes,
         seconds=steps * seconds,
-        detail=replace(plan.detail, batch=batch, apart=False, entries=fill.entries, preparation=prepared / able.search),
+        detail=replace(
+            plan.detail, batch=batch, apart=False, together=False, entries=fill.entries, preparation=preparation
+        ),
     )
 
 
@@ -164,6 +192,8 @@ class _Counting(NamedTuple):
         Numbers of vertices and edges.
     spec : DeviceSpec
         The device.
+    levels : float
+        Approximate number of levels of a search.
     dtype : dtype
         The type of distances.
     weighted, edges, directed, wide : bool
@@ -177,6 +207,7 @@ class _Counting(NamedTuple):
     n: int
     m: int
     spec: DeviceSpec
+    levels: float
     dtype: np.dtype
     weighted: bool
     edges: bool
@@ -221,5 +252,7 @@ class _Counting(NamedTuple):
 
     def seconds(self, batch: int, together: bool) -> float:
         """Predict the seconds of a batch, without searches by weights."""
-        able = rates_of(self.spec)
-        return self.passed(together) * batch / (able.search * self.spec.cores) + able.launch
+        able, levels = rates_of(self.spec), 0.0
+        if self.spec.kind == "cuda" and not together:
+            levels = A_PASSED_LEVEL * 2 * (1 + self.weighted) * self.levels
+        return self.passed(together) * batch / (able.search * self.spec.cores) + levels + able.launch

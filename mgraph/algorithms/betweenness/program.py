@@ -3,7 +3,8 @@
 ``kernels/betweenness.cu`` explains the algorithm. A shard has the whole graph and a range of the sources. A superstep
 takes the next batch of them: it finds their distances by weights, if there are weights, then counts paths and gathers
 dependencies, and adds these to the shard's sums. On a GPU, sources share reads of edges (``betweenness_many.cu``) if
-there are no weights and few levels. At the end the shards' sums are added up.
+there are no weights and few levels. Of a road network, sweeps down a hierarchy do all this
+(``betweenness_sweeps.cu``). At the end the shards' sums are added up.
 """
 
 from collections.abc import Mapping
@@ -164,24 +165,28 @@ class Shard:
 
 
 class Swept:
-    """A hierarchy with the numbers of paths of its entries; on a CPU."""
+    """A hierarchy, prepared on the host, with the numbers of paths of its entries; to be swept on a device."""
 
-    def __init__(self, piece: Prepared) -> None:
+    def __init__(self, piece: Prepared, device: devices.Device) -> None:
         on, lengths = piece.there, piece.lengths
         assert on is not None
         self._order, self._rank = piece.structure.order, piece.structure.rank
-        self._kernels = sweeps_kernels.on(on.device)
+        self._host, self._device, self._kernels = sweeps_kernels.on(on.device), device, sweeps_kernels.on(device)
         structure = on.tree, on.entries, on.lower, on.upward, on.downward
-        self._numbers = self._kernels.numbers(structure, lengths.edges, lengths.up, lengths.down)
+        self._numbers = self._host.numbers(structure, lengths.edges, lengths.up, lengths.down)
+        self._placed = self._kernels.placed(self._numbers)
 
     def add(self, sources: Array, targets: Array, pairs: Pairs, directed: bool, sums: Array) -> bool:
         """Add what sources contribute to sums over vertices or edges; return whether no number was too large."""
-        own = sums if pairs.edges else np.zeros(len(sums))
-        asked = int(min(pairs.limit, np.iinfo(np.int32).max)), pairs.endpoints, pairs.edges, directed
-        fits = self._kernels.add_swept(self._numbers, self._rank[sources], targets[self._order], *asked, own)
-        if not pairs.edges:
-            sums[self._order] += own
-        return fits
+        starts, ends = self._rank[devices.to_host(sources)], devices.to_host(targets)[self._order]
+        most = int(min(pairs.limit, np.iinfo(np.int32).max))
+        swept = self._kernels.sweep(self._placed, starts, ends, most, pairs.endpoints, directed)
+        if swept is None:
+            return False
+        found = np.zeros(len(sums))
+        self._host.hand_down(self._numbers, swept, pairs.edges, found)
+        sums += self._device.asarray(found if pairs.edges else found[self._rank])
+        return True
 
 
 class Dependencies(Resumable):
@@ -233,7 +238,7 @@ class Dependencies(Resumable):
             targets=device.asarray(self.pairs.is_target(n)),
             rows=None if detail.together or detail.entries else kernels.rows(xp, batch, n, computed, detail.wide),
             memory=memory(xp, n, len(by_source[1]), words_of(batch)) if detail.together and batch else None,
-            swept=Swept(piece.prepared) if detail.entries and piece.prepared is not None else None,
+            swept=Swept(piece.prepared, device) if detail.entries and piece.prepared is not None else None,
             sums=xp.zeros(len(by_source[1]) if self.pairs.edges else n, np.float64),
             trouble=xp.zeros(3, np.int32),
             marks=xp.ones((len(own), 1), np.uint8),

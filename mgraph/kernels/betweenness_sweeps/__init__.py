@@ -1,4 +1,4 @@
-"""Kernels of betweenness down a hierarchy; for CPUs only."""
+"""Kernels of betweenness down a hierarchy."""
 
 from ..family import Family
 from .ops import Operations

@@ -37,9 +37,9 @@ from ...device.numba.least import opaque_zero
 from ...device.numba.sharing import on_all_cores
 from ...dtypes import kernel_infinity
 from ..betweenness.ops import LARGE
-from .ops import LANES, SHARES, Numbers
+from .ops import LANES, SHARES, Numbers, Sums
 
-_LANES, _LARGE, _FAR = LANES, LARGE, np.int32(kernel_infinity(np.dtype(np.int32)))
+_LANES, _LARGE, FAR = LANES, LARGE, np.int32(kernel_infinity(np.dtype(np.int32)))
 
 #: The most vertices of a block: 200 KiB of rows.
 _BLOCK = 320
@@ -68,14 +68,6 @@ class _Climbs(NamedTuple):
     paths: np.ndarray
     adjoints: np.ndarray
     way: np.ndarray
-
-
-class _Sums(NamedTuple):
-    """What a share adds up: of vertices, and of entries upwards and downwards, one array if they are alike."""
-
-    vertices: np.ndarray
-    up: np.ndarray
-    down: np.ndarray
 
 
 def numbers(structure, edges, up, down):
@@ -122,9 +114,9 @@ def _count(entries, lower, upward, downward, edges, up, down, both, paths_up, pa
             there, back = down[own], up[own]  # from v to the lower neighbour, and from it to v
             for e in range(own + 1, np.int64(begin[lower.vertex[k] + 1])):
                 slot = table[depth[e]]
-                if there + up[e] == up[slot] and up[slot] < _FAR:
+                if there + up[e] == up[slot] and up[slot] < FAR:
                     paths_up[slot] += paths_down[own] * paths_up[e]
-                if both and down[e] + back == down[slot] and down[slot] < _FAR:
+                if both and down[e] + back == down[slot] and down[slot] < FAR:
                     paths_down[slot] += paths_down[e] * paths_up[own]
 
 
@@ -145,17 +137,23 @@ def _place(entries, first, height, places):
         places[e] = entries.depth[e] if first[u] < 0 else height + u - first[u]
 
 
-def add_swept(numbers, sources, targets, limit, endpoints, edges, directed, sums):
-    """Add the dependencies on each vertex or edge to `sums`; return whether no number of paths was too large."""
+def placed(numbers):
+    """Return what sweeps read of a hierarchy: all of it."""
+    return numbers
+
+
+def sweep(placed, sources, targets, limit, endpoints, directed):
+    """Return what sweeps from some sources add up; None if a number of paths is too large."""
+    numbers: Numbers = placed
     n, count, height, both = len(numbers.first), len(numbers.up), numbers.tree.height, numbers.down is not numbers.up
-    ascending, limit = np.sort(sources), np.int32(min(limit, _FAR - 1))
+    ascending, limit = np.sort(sources), np.int32(min(limit, FAR - 1))
     slices = [ascending[first : first + _LANES] for first in range(0, len(sources), _LANES)]
     dealt = [slices[share::SHARES] for share in range(min(SHARES, len(slices)))]
     apart = both or directed
     shares = []
     for _ in dealt:
         up = np.zeros(count)
-        shares.append(_Sums(np.zeros(n), up, np.zeros(count) if apart else up))
+        shares.append(Sums(np.zeros(n), up, np.zeros(count) if apart else up))
     fits = [True] * len(dealt)
 
     def add(share):
@@ -168,16 +166,19 @@ def add_swept(numbers, sources, targets, limit, endpoints, edges, directed, sums
 
     on_all_cores(add, range(len(dealt)))
     if not all(fits) or numbers.paths_up.max(initial=0.0) > LARGE or numbers.paths_down.max(initial=0.0) > LARGE:
-        return False
+        return None
     for other in shares[1:]:
         for total, part in list(zip(shares[0], other, strict=True))[: 2 + apart]:
             total += part
-    if shares:
-        found, table = shares[0], np.empty(height, np.int64)
-        _hand_down(numbers, found, apart, edges, sums if edges else found.vertices, table)
-        if not edges:
-            sums += found.vertices
-    return True
+    return shares[0]
+
+
+def hand_down(numbers, found, edges, sums):
+    """Add to `sums` what was found of vertices, or of the edges, once entries have handed down what they carry."""
+    table, apart = np.empty(numbers.tree.height, np.int64), found.down is not found.up
+    _hand_down(numbers, found, apart, edges, sums if edges else found.vertices, table)
+    if not edges:
+        sums += found.vertices
 
 
 @njit(nogil=True, cache=True)
@@ -230,19 +231,19 @@ def _climb(numbers, source, distances, paths, adjoints):
     """Write the lengths and the numbers of the upward paths from a source to its ancestors, by depth."""
     begin, depth, up, counts = numbers.entries.begin, numbers.entries.depth, numbers.up, numbers.paths_up
     d = numbers.tree.depth[source]
-    distances[:d] = _FAR
+    distances[:d] = FAR
     paths[:d] = 0.0
     adjoints[: d + 1] = 0.0
     distances[d], paths[d] = 0, 1.0
     v = source
     while v >= 0:
         own = distances[d]
-        if own < _FAR:
+        if own < FAR:
             for e in range(begin[v], begin[v + 1]):
                 above, there = depth[e], own + up[e]
                 if there < distances[above]:
                     distances[above], paths[above] = there, 0.0
-                if there == distances[above] and there < _FAR:
+                if there == distances[above] and there < FAR:
                     paths[above] += paths[d] * counts[e]
         v = numbers.tree.parent[v]
         d -= 1
@@ -276,7 +277,7 @@ def _fall(numbers, first, last, place, lanes, sources, rows, climbs):
 def _clear(distances, paths, adjoints):
     """Empty the rows of a vertex."""
     for lane in range(_LANES):
-        distances[lane] = _FAR
+        distances[lane] = FAR
         paths[lane] = 0.0
         adjoints[lane] = 0.0
 
@@ -373,7 +374,7 @@ def _descend(numbers, source, lane, endpoints, climbs, sums):
         v = numbers.tree.parent[v]
     for d in range(last + 1):
         v, behind = climbs.way[d], 0.0
-        if distances[d] == _FAR:
+        if distances[d] == FAR:
             continue
         for e in range(begin[v], begin[v + 1]):
             if distances[d] + up[e] == distances[depth[e]]:

@@ -1,9 +1,9 @@
-"""Operations of betweenness down a hierarchy, for CPUs only; `host` has the algorithm.
+"""Operations of betweenness down a hierarchy; `host` has the algorithm.
 
 Vertices are ranks, and entries are those of `mgraph.kernels.hierarchy.ops`. No two edges are between the same vertices.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"numbers", "add_swept", "prepared_bytes", "swept_bytes"})
+HOST_ONLY = frozenset({"numbers", "hand_down"})
 
 #: Sources whose sums are independent of each other's: so many cores share a batch, and the bits are those of one core.
 SHARES = 16
@@ -51,8 +51,16 @@ class Numbers(NamedTuple):
     places: Array
 
 
+class Sums(NamedTuple):
+    """What some sources add up: of vertices, and of entries upwards and downwards, one array if they are alike."""
+
+    vertices: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
+
+
 class Operations(Protocol):
-    """What `mgraph.kernels.betweenness_sweeps.host` implements."""
+    """What `mgraph.kernels.betweenness_sweeps.host` implements, and on a GPU `cuda` what is not of the host."""
 
     def numbers(
         self, structure: tuple[Tree, Entries, Lower, Placed, Placed], edges: Array, up: Array, down: Array
@@ -60,29 +68,35 @@ class Operations(Protocol):
         """Return a hierarchy, given with its lengths, with the numbers of paths of its entries."""
         ...
 
-    def add_swept(
+    def placed(self, numbers: Numbers) -> Any:
+        """Return what `sweep` reads of a hierarchy, on the device."""
+        ...
+
+    def sweep(
         self,
-        numbers: Numbers,
-        sources: Array,
-        targets: Array,
+        placed: Any,
+        sources: np.ndarray,
+        targets: np.ndarray,
         limit: int,
         endpoints: bool,
-        edges: bool,
         directed: bool,
-        sums: np.ndarray,
-    ) -> bool:
-        """Add the dependencies on each vertex, or on each of the `edges`, to `sums`, by paths from `sources`.
+    ) -> Sums | None:
+        """Return the dependencies on each vertex, and what entries carry, by paths from one source or more.
 
-        Paths are as long as `limit` at most; with `endpoints`, their ends count as passed. `targets` is of bool, shape
-        (n,). Of edges that are not `directed`, the sums of both directions are in one of them. Return False, with sums
-        of no use, if a number of paths exceeds `mgraph.kernels.betweenness.ops.LARGE`.
+        All arrays but those of `placed` are on the host. Paths are as long as `limit` at most; with `endpoints`, their
+        ends count as passed. `targets` is of bool, shape (n,). Of edges that are not `directed`, the sums of both
+        directions are in one of them. None if a number of paths exceeds `mgraph.kernels.betweenness.ops.LARGE`.
         """
         ...
 
+    def hand_down(self, numbers: Numbers, found: Sums, edges: bool, sums: np.ndarray) -> None:
+        """Add dependencies on each vertex, or on each of the `edges`, to `sums`, from what sweeps found."""
+        ...
+
     def prepared_bytes(self, n: int, entries: int, directed: bool) -> int:
-        """Return the bytes that `numbers` allocates."""
+        """Return the bytes that `numbers` or `placed` allocates on the device."""
         ...
 
     def swept_bytes(self, n: int, entries: int, height: int, sources: int, cores: int, directed: bool) -> int:
-        """Return the bytes that `add_swept` allocates on so many cores."""
+        """Return the bytes that `sweep` allocates on the device, on so many cores."""
         ...
