@@ -45,7 +45,7 @@ def in_bins(rows, edges):
 METHODS = {None: ("auto", "bfs", "blocked", "hierarchy"), "weighted": ("auto", "sssp", "blocked", "hierarchy")}
 
 
-@pytest.mark.parametrize("seeds", [range(6), *exhaustive(range(6, 250))], ids=str)
+@pytest.mark.parametrize("seeds", [range(6), *exhaustive(range(6, 30), range(30, 60))], ids=str)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float32, np.float64])
 def test_rows_are_numpys(dtype, directed, device, seeds):
@@ -140,7 +140,7 @@ def pairs_of(rows):
     return found[np.isfinite(found)]
 
 
-@pytest.mark.parametrize("seeds", [range(10), *exhaustive(range(10, 350))], ids=str)
+@pytest.mark.parametrize("seeds", [range(10), *exhaustive(range(10, 40), range(40, 70))], ids=str)
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("dtype", [None, np.int32, np.float64])
 def test_whole_graphs(dtype, directed, device, seeds):
