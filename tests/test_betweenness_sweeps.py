@@ -19,10 +19,13 @@ from mgraph.kernels import betweenness_sweeps
 from mgraph.planning import rates
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.shape import Shape
+from tests.support.clusters import CLUSTER_WARNINGS, clients
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
 
 pytest.importorskip("pymetis")
+
+pytestmark = CLUSTER_WARNINGS
 
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 
@@ -218,6 +221,28 @@ def test_a_checkpoint_of_sweeps(swept, monkeypatch, tmp_path):
     found = mgraph.betweenness(graph, resume=True, **on)
     monkeypatch.setitem(plans.SWEPT, "cpu", 1 << 14)
     assert np.allclose(found.betweenness, values(graph), rtol=1e-12, atol=1e-15)
+
+
+client = clients(2, *exhaustive(3))
+
+
+def check_workers(client, device):
+    graph, sources = grid(40, 40, weights=(1, 9)), range(0, 1600, 3)
+    for options in ({}, {"edges": True}, {"endpoints": True, "limit": 90}):
+        found = mgraph.betweenness(graph, sources, client=client, device=device, **options)
+        assert found.plan.detail.entries and len(found.plan.devices) > 1
+        here = values(graph, sources, device=device, **options)
+        assert np.allclose(devices.to_host(found.betweenness), here, rtol=1e-12, atol=1e-15)
+
+
+def test_workers_sweep(client, swept):
+    """Each has the whole hierarchy and its share of the sources."""
+    check_workers(client, "cpu")
+
+
+@pytest.mark.gpu
+def test_gpus_of_workers_sweep(gpu_workers, swept):
+    check_workers(gpu_workers, "cuda")
 
 
 def test_numbers_of_paths_of_entries():

@@ -223,7 +223,7 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
         searched = graph if weighted else graph.unweighted()
         # Every shard needs the same piece.
         made = cache(partial(edges_of, searched, runner.place))
-        if runner.place is not None and computed.kind == "i":
+        if computed.kind == "i":
             plan_with = partial(_with_hierarchy, searched, plan_with)
 
     def tried(wide: bool) -> dict[str, Any]:

@@ -126,10 +126,10 @@ def planned(
         seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
         detail=BetweennessDetail(**how, weighted=weighted, computed=name_of(dtype), wide=wide, edges=edges),
     )
-    if fill is not None and fill.entries and not wide and len(specs) == 1 and dtype.kind == "i":
-        prepared, swept = _swept(n, sources, fill, kind)
+    if fill is not None and fill.entries and not wide and dtype.kind == "i":
+        prepared, swept = _swept(n, share, fill, kind)
         sweeps = _sweeping(searches, fill, prepared, swept, directed, span)
-        searched = sources * (counting.passed(together) + weighted * searching(n, m, shape))
+        searched = share * (counting.passed(together) + weighted * searching(n, m, shape))
         if kind == "cuda":
             searched, swept = (DEFAULT["cpu"].search * plan.seconds for plan in (searches, sweeps))
         if ADVANTAGE * (prepared + swept) + WORTH < searched and not shortfall(sweeps, memory_limit):
@@ -148,38 +148,35 @@ def _swept(n: int, sources: int, fill: Fill, kind: str) -> tuple[float, float]:
 
 
 def _sweeping(plan: Plan, fill: Fill, prepared: float, swept: float, directed: bool, span: int | None) -> Plan:
-    """Return the plan of sweeps down a hierarchy in place of searches, from a core's work of both parts."""
-    specs, n, m, sources, edges = unheld(plan.devices), plan.n, plan.m, plan.detail.sources, plan.detail.edges
-    spec, kind = specs[0], specs[0].kind
-    batch, able, kernels = min(sources, SWEPT[kind]), rates_of(spec), sweeps_kernels.of_kind(kind)
+    """Return the plan of sweeps down a hierarchy in place of searches, from a core's work for the share of a device."""
+    specs, n, m, edges = unheld(plan.devices), plan.n, plan.m, plan.detail.edges
+    share = max(last - first for first, last in plan.ranges)
+    kind, batch, able = specs[0].kind, min(share, SWEPT[specs[0].kind]), rates_of(specs[0])
+    steps, kernels = -(-share // max(1, batch)), sweeps_kernels.of_kind(kind)
     lists = (1 + directed) * ((n + 1) * offset_type(m).itemsize + 4 * m)
     kept = (A_KEPT_ENTRY + (1 + directed) * A_LENGTH) * fill.entries + A_KEPT_EDGE * m + 20 * n
     made = kernels.prepared_bytes(n, fill.entries, directed)
-    room = kernels.swept_bytes(n, fill.entries, fill.height, batch, spec.cores, directed)
+    room = kernels.swept_bytes(n, fill.entries, fill.height, batch, specs[0].cores, directed)
     sums = 8 * m + max(8 * m + room, AN_EDGE * m) if edges else 24 * n + room
     preparing, host_bytes = preparation_bytes(n, m, fill), 0
-    steps = -(-sources // max(1, batch))
     if kind == "cpu":
         peak = max(preparing, kept + made + sums)
-        seconds = swept / max(1, steps) / (able.search * min(spec.cores, SHARES)) + able.launch
-        preparation = prepared / able.search
+        seconds = swept / (able.search * min(specs[0].cores, SHARES))
     else:
         peak, host_bytes = 4 * m + made + sums, max(preparing, kept) + made
-        seconds = A_MOVED_ENTRY * fill.entries * sources / able.memory + swept / DEFAULT["cpu"].search
-        seconds += A_LEVEL * fill.height * -(-sources // TOGETHER)
-        seconds = seconds / max(1, steps) + able.launch
-        preparation = prepared / DEFAULT["cpu"].search
+        seconds = A_MOVED_ENTRY * fill.entries * share / able.memory + swept / DEFAULT["cpu"].search
+        seconds += A_LEVEL * fill.height * -(-share // TOGETHER)
+    preparation = prepared / (able if kind == "cpu" else DEFAULT["cpu"]).search
+    how = {"batch": batch, "apart": False, "together": False, "entries": fill.entries, "preparation": preparation}
     return replace(
         plan,
         devices=specs,
         steps=steps,
-        span=span or span_of(seconds),
-        peak_bytes=(lists + peak + 5 * n + 4 * sources,),
+        span=span or span_of(seconds / max(1, steps)),
+        peak_bytes=tuple(lists + peak + 5 * n + 4 * (last - first) for first, last in plan.ranges),
         host_bytes=host_bytes,
-        seconds=steps * seconds,
-        detail=replace(
-            plan.detail, batch=batch, apart=False, together=False, entries=fill.entries, preparation=preparation
-        ),
+        seconds=seconds + steps * able.launch + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
+        detail=replace(plan.detail, **how),
     )
 
 

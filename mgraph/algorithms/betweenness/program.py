@@ -66,7 +66,8 @@ def edges_of(graph: Graph, place: devices.Device | None = None, swept: bool = Fa
     given = None if chosen is graph else graph.compressed("csr")
     found = None
     if swept:
-        found = prepared(hierarchy_of(chosen, np.dtype(np.int32), devices.find("cpu")), devices.find("cpu"))
+        host = devices.find("cpu")
+        found = prepared(hierarchy_of(chosen, np.dtype(np.int32), host), host if place is not None else None)
     return Edges(network(chosen, place=place), chosen.compressed("csr"), given, found)
 
 
@@ -168,8 +169,7 @@ class Swept:
     """A hierarchy, prepared on the host, with the numbers of paths of its entries; to be swept on a device."""
 
     def __init__(self, piece: Prepared, device: devices.Device) -> None:
-        on, lengths = piece.there, piece.lengths
-        assert on is not None
+        on, lengths = piece.on(devices.find("cpu"))
         self._order, self._rank = piece.structure.order, piece.structure.rank
         self._host, self._device, self._kernels = sweeps_kernels.on(on.device), device, sweeps_kernels.on(device)
         structure = on.tree, on.entries, on.lower, on.upward, on.downward

@@ -144,7 +144,7 @@ def placed(numbers):
 
 def sweep(placed, sources, targets, limit, endpoints, directed):
     """Return what sweeps from some sources add up; None if a number of paths is too large."""
-    numbers: Numbers = placed
+    numbers = placed
     n, count, height, both = len(numbers.first), len(numbers.up), numbers.tree.height, numbers.down is not numbers.up
     ascending, limit = np.sort(sources), np.int32(min(limit, FAR - 1))
     slices = [ascending[first : first + _LANES] for first in range(0, len(sources), _LANES)]
