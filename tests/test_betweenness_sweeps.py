@@ -9,18 +9,16 @@ import pytest
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.betweenness import plan as plans
-from mgraph.device.numba import numba
 from mgraph.errors import InputError
 from mgraph.generate import grid
 from mgraph.hierarchy.hierarchy import prepared
 from mgraph.kernels import betweenness_sweeps
 from mgraph.planning import rates
+from tests.support.betweenness import check_cores, drawn_network
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
 
 pytest.importorskip("pymetis")
-
-KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 
 
 @pytest.fixture
@@ -37,21 +35,11 @@ def values(graph, *pairs, **options):
     return result.betweenness
 
 
-def random_network(seed):
-    """A NetworkX graph of each kind in turn, with parallel edges, loops, lone nodes and ties; and as a Graph."""
-    rng = random.Random(seed)
-    n, made = rng.randint(3, 40), KINDS[seed % 4]()
-    made.add_nodes_from(range(n))
-    for _ in range(rng.randint(1, 2 * n)):
-        made.add_edge(rng.randrange(n), rng.randrange(n), weight=rng.randint(1, 3))
-    return made, mgraph.Graph.from_networkx(made)
-
-
 @pytest.mark.parametrize("seeds", [range(32), *exhaustive(range(32, 1000))], ids=str)
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_networkx_finds_the_same(swept, weight, seeds):
     for seed in seeds:
-        network, graph = random_network(seed)
+        network, graph = drawn_network(seed, 40, 2, [1, 2, 3])
         rng, n, by = random.Random(seed), graph.n, {"weight": weight is not None}
         for endpoints in (False, True):
             found = values(graph, endpoints=endpoints, **by)
@@ -98,16 +86,9 @@ def test_grids_with_more_paths_than_floats_count(swept):
 
 
 def test_the_same_bits_for_any_number_of_cores(swept):
-    graph, cores, found = grid(30, 30, weights=(1, 4)), numba.get_num_threads(), []
+    graph = grid(30, 30, weights=(1, 4))
     for options in ({}, {"edges": True}):
-        try:
-            for threads in {1, min(2, cores)}:
-                numba.set_num_threads(threads)
-                found.append(values(graph, **options))
-        finally:
-            numba.set_num_threads(cores)
-        assert all(np.array_equal(each, found[0]) for each in found)
-        found.clear()
+        check_cores(lambda: values(graph, **options))  # noqa: B023
 
 
 def test_a_call_takes_a_hierarchy_where_that_is_worth_it():
