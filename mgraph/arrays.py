@@ -1,6 +1,7 @@
 """Arrays and parts of them: how many rows to take at a time, where a diagonal lies, how ranges meet."""
 
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,13 @@ def filled(count: int, value: float, dtype: Any, xp: Any = np) -> Array:
     vector = xp.empty(count, dtype)
     vector.fill(value)
     return vector
+
+
+def vertices_on(device: Any, vertices: Sequence[int]) -> Array:
+    """Return vertices on a device; a single one is written there, without waiting for a copy from the host."""
+    if len(vertices) == 1:
+        return filled(1, vertices[0], np.int32, device.xp)
+    return device.asarray(np.array(vertices, np.int32))
 
 
 def distinct(values: Array, xp: Any = np) -> Array:

@@ -16,6 +16,7 @@ from mgraph.dtypes import infinity
 from tests.support.graphs import ZERO_BUT_FOR_ROUNDING, cycle
 from tests.support.parameters import exhaustive
 from tests.support.references import as_floats
+from tests.support.tensors import Tensor
 
 SIZES = (0, 1, 31, 32, 33, 64, 65, 128, 129, 300, 512, 2)
 
@@ -322,19 +323,6 @@ def test_batches_without_graphs_or_vertices(device):
     assert (devices.to_host(alone.predecessors) == -9999).all()
     heavy = mgraph.apsp_batch(edge_index=edges, batch=[0, 0], weights=np.zeros(0), device=device)
     assert heavy[0].tolist() == [[0, np.inf], [np.inf, 0]]
-
-
-class Tensor:
-    """An array that speaks DLPack alone, as a tensor of another library."""
-
-    def __init__(self, array):
-        self._array = array
-
-    def __dlpack__(self, **options):
-        return self._array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self._array.__dlpack_device__()
 
 
 def test_tensors_of_other_libraries(device):

@@ -21,24 +21,16 @@ from mgraph.generate import grid, rmat
 from mgraph.kernels import betweenness_many
 from mgraph.kernels.betweenness_many.ops import memory, words_of
 from mgraph.planning.shape import Shape
+from tests.support.betweenness import check_cores, drawn_network
 from tests.support.clusters import CLUSTER_WARNINGS, clients
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
 
 pytestmark = CLUSTER_WARNINGS
 
-KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
-
 
 def random_network(seed):
-    """A NetworkX graph of each kind in turn, with parallel edges, loops and lone nodes; and as a Graph."""
-    rng = random.Random(seed)
-    n, made = rng.randint(2, 25), KINDS[seed % 4]()
-    made.add_nodes_from(range(n))
-    lengths = [1, 2, 3] if seed % 3 else [0.25, 0.5, 1.0, 0.1]
-    for _ in range(rng.randint(0, 3 * n)):
-        made.add_edge(rng.randrange(n), rng.randrange(n), weight=rng.choice(lengths))
-    return made, mgraph.Graph.from_networkx(made)
+    return drawn_network(seed, 25, 3, [1, 2, 3] if seed % 3 else [0.25, 0.5, 1.0, 0.1])
 
 
 def values(result):
@@ -277,19 +269,9 @@ def test_more_sources_than_a_batch(device):
 
 
 def test_the_same_bits_for_any_number_of_cores():
-    from mgraph.device.numba import numba
-
     graph = with_weights(rmat(9, 8), "float64", 1)
-    cores = numba.get_num_threads()
     for options in ({}, {"weight": False}, {"edges": True}):
-        found = []
-        try:
-            for threads in {1, min(2, cores)}:
-                numba.set_num_threads(threads)
-                found.append(values(mgraph.betweenness(graph, device="cpu", **options)))
-        finally:
-            numba.set_num_threads(cores)
-        assert all(np.array_equal(each, found[0]) for each in found)
+        check_cores(lambda: values(mgraph.betweenness(graph, device="cpu", **options)))  # noqa: B023
 
 
 @pytest.mark.gpu

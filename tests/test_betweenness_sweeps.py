@@ -10,7 +10,6 @@ import pytest
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.betweenness import plan as plans
-from mgraph.device.numba import numba
 from mgraph.errors import InputError
 from mgraph.generate import grid
 from mgraph.hierarchy.hierarchy import prepared
@@ -19,6 +18,7 @@ from mgraph.kernels import betweenness_sweeps
 from mgraph.planning import rates
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.shape import Shape
+from tests.support.betweenness import check_cores, drawn_network
 from tests.support.clusters import CLUSTER_WARNINGS, clients
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
@@ -26,8 +26,6 @@ from tests.support.parameters import exhaustive
 pytest.importorskip("pymetis")
 
 pytestmark = CLUSTER_WARNINGS
-
-KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 
 
 @pytest.fixture
@@ -44,21 +42,11 @@ def values(graph, *pairs, device="cpu", **options):
     return devices.to_host(result.betweenness)
 
 
-def random_network(seed):
-    """A NetworkX graph of each kind in turn, with parallel edges, loops, lone nodes and ties; and as a Graph."""
-    rng = random.Random(seed)
-    n, made = rng.randint(3, 40), KINDS[seed % 4]()
-    made.add_nodes_from(range(n))
-    for _ in range(rng.randint(1, 2 * n)):
-        made.add_edge(rng.randrange(n), rng.randrange(n), weight=rng.randint(1, 3))
-    return made, mgraph.Graph.from_networkx(made)
-
-
 @pytest.mark.parametrize("seeds", [range(32), *exhaustive(range(32, 1000))], ids=str)
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_networkx_finds_the_same(swept, device, weight, seeds):
     for seed in seeds:
-        network, graph = random_network(seed)
+        network, graph = drawn_network(seed, 40, 2, [1, 2, 3])
         rng, n, by = random.Random(seed), graph.n, {"weight": weight is not None}
         for endpoints in (False, True):
             found = values(graph, endpoints=endpoints, device=device, **by)
@@ -109,16 +97,9 @@ def test_grids_with_more_paths_than_floats_count(swept, device):
 
 
 def test_the_same_bits_for_any_number_of_cores(swept):
-    graph, cores, found = grid(30, 30, weights=(1, 4)), numba.get_num_threads(), []
+    graph = grid(30, 30, weights=(1, 4))
     for options in ({}, {"edges": True}):
-        try:
-            for threads in {1, min(2, cores)}:
-                numba.set_num_threads(threads)
-                found.append(values(graph, **options))
-        finally:
-            numba.set_num_threads(cores)
-        assert all(np.array_equal(each, found[0]) for each in found)
-        found.clear()
+        check_cores(lambda: values(graph, **options))  # noqa: B023
 
 
 def test_a_call_takes_a_hierarchy_where_that_is_worth_it():

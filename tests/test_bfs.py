@@ -15,7 +15,7 @@ from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
-from tests.support.graphs import REAL_GRAPHS, hub_graphs, layered, needs_real_graphs, random_graphs
+from tests.support.graphs import REAL_GRAPHS, grid_ends, hub_graphs, layered, needs_real_graphs, random_graphs
 from tests.support.memory import measured
 from tests.support.methods import BY_LEVEL, FUSED, methods
 from tests.support.parameters import exhaustive
@@ -161,9 +161,7 @@ def shapes():
     yield "star", mgraph.Graph.from_edges(np.zeros(n - 1, int), path + 1, directed=False), 0
     yield "star from a leaf", mgraph.Graph.from_edges(np.zeros(n - 1, int), path + 1, directed=False), 7
     side = 60
-    cell = np.arange(side * side).reshape(side, side)
-    src = np.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
-    dst = np.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
+    src, dst = grid_ends(side, side)
     yield "grid", mgraph.Graph.from_edges(src, dst, directed=False), side // 2
     a, b = np.nonzero(~np.eye(200, dtype=bool))
     yield "complete", mgraph.Graph.from_edges(a, b), 199

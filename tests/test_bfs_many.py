@@ -19,6 +19,7 @@ from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.shape import Shape
 from tests.support.clusters import CLUSTER_WARNINGS, clients
+from tests.support.graphs import grid_ends
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
 from tests.support.references import hop_counts
@@ -68,9 +69,7 @@ def shapes():
     yield "path back", path + 1, path
     yield "star", np.zeros(n - 1, int), path + 1  # a hub that a warp scans
     yield "star of the last", np.full(n - 1, n - 1), path
-    side = 38
-    cell = np.arange(side * side).reshape(side, side)
-    yield "grid", np.r_[cell[:, :-1].ravel(), cell[:-1].ravel()], np.r_[cell[:, 1:].ravel(), cell[1:].ravel()]
+    yield "grid", *grid_ends(38, 38)
     yield "complete", *np.nonzero(~np.eye(100, dtype=bool))
     leaves = np.arange(5, 1205)
     yield "hubs that share their leaves", *np.array([(hub, leaf) for hub in range(5) for leaf in leaves]).T

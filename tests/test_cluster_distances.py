@@ -8,6 +8,7 @@ import pytest
 import mgraph
 from tests.support.clusters import CLUSTER_WARNINGS, clients, wait_until
 from tests.support.parameters import exhaustive
+from tests.support.residents import same
 
 pytestmark = CLUSTER_WARNINGS
 
@@ -43,14 +44,6 @@ def graphs():
     yield mgraph.Graph.from_edges(*ends, lengths.astype(np.float64), n=131, directed=False)
     yield mgraph.Graph.from_edges(*ends, n=131)
     yield mgraph.Graph.from_edges(*ends, shifted, n=131)
-
-
-def same(found, expected):
-    assert found.arrays.keys() == expected.arrays.keys()
-    for name, array in found.arrays.items():
-        array = array.to_numpy() if hasattr(array, "to_numpy") else array
-        assert array.dtype == expected.arrays[name].dtype
-        np.testing.assert_array_equal(array, expected.arrays[name], err_msg=name)
 
 
 @pytest.mark.parametrize("options", [*ASKED[1::3], *exhaustive(*ASKED[::3], *ASKED[2::3])])

@@ -11,6 +11,7 @@ from scipy.sparse import csgraph
 import mgraph
 from mgraph import InputError
 from tests.support.commands import invoke
+from tests.support.graphs import shifted
 from tests.support.questions import MEASURES, questions
 from tests.support.references import as_floats, shortest_distances
 
@@ -117,11 +118,9 @@ def test_predecessors(weights, options, directed, device):
 
 def of_other_weights(graph, kind):
     """Return a directed graph of the same edges, with weights whose sums round, or some of which are negative."""
-    src, dst, weights = graph.coo()
     if kind == "thirds":
-        return mgraph.Graph.from_edges(src, dst, weights / np.float32(3), n=graph.n)
-    heights = np.random.default_rng(3).integers(0, 60, graph.n)
-    return mgraph.Graph.from_edges(src, dst, weights + heights[src] - heights[dst], n=graph.n)
+        return graph.with_weights(graph.coo().weights / np.float32(3))
+    return shifted(graph, np.random.default_rng(3).integers(0, 60, graph.n))
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -18,6 +18,7 @@ from mgraph.errors import WrongResultError
 from mgraph.hierarchy import sweeps
 from mgraph.kernels.hierarchy import cuda as hierarchy_kernels
 from mgraph_bench import hierarchies
+from tests.support.graphs import grid_ends, shifted
 from tests.support.parameters import exhaustive
 from tests.support.references import all_distances, as_floats, lightest_matrix, textbook
 
@@ -32,17 +33,23 @@ def weighted(random, n, m, highest, dtype=np.float64, directed=True):
     return mgraph.Graph.from_edges(*ends, weights, n=n, directed=directed)
 
 
+def with_potentials(seed, highest, dtype):
+    """A generator, and a graph drawn from it of weights up to `highest`, shifted by potentials."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 30))
+    graph = shifted(weighted(random, n, 3 * n, highest, np.int64), random.integers(-50, 50, n))
+    return random, graph.with_weights(graph.coo().weights.astype(dtype))
+
+
 def length(matrix, path):
     return sum(matrix[u, v] for u, v in itertools.pairwise(path))
 
 
 def grid(rows, columns, random, dtype=np.int32, directed=False, highest=255):
     """A grid with random weights."""
-    ids = np.arange(rows * columns).reshape(rows, columns)
-    src = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
-    dst = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    src, dst = grid_ends(rows, columns)
     weights = random.integers(1, highest + 1, len(src)).astype(dtype)
-    return mgraph.Graph.from_edges(src, dst, weights, n=ids.size, directed=directed)
+    return mgraph.Graph.from_edges(src, dst, weights, n=rows * columns, directed=directed)
 
 
 @st.composite
@@ -189,12 +196,8 @@ def test_predecessors_of_floats_form_a_tree(device, seed, dtype):
 @given(st.integers(0, 2**32), st.sampled_from(TYPES))
 def test_predecessors_with_negative_weights_form_a_tree(device, seed, dtype):
     # Edges of weight 0 or 1, shifted by potentials: there are cycles of length zero.
-    random = np.random.default_rng(seed)
-    n = int(random.integers(2, 30))
-    graph = weighted(random, n, 3 * n, 1, np.int64)
-    src, dst, weights = graph.coo()
-    heights = random.integers(-50, 50, n)
-    graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
+    random, graph = with_potentials(seed, 1, dtype)
+    n = graph.n
     hierarchy = mgraph.Hierarchy(graph, random.permutation(n), device=device)
     check_tree(graph, hierarchy)
     whole, limit = hierarchy.distances(predecessors=True), int(random.integers(0, 30))
@@ -276,13 +279,8 @@ def test_an_infinite_weight_closes_an_edge(device):
 
 @given(st.integers(0, 2**32), st.sampled_from(TYPES))
 def test_negative_weights(device, seed, dtype):
-    random = np.random.default_rng(seed)
-    n = int(random.integers(2, 30))
-    graph = weighted(random, n, 3 * n, 20, np.int64)
-    src, dst, weights = graph.coo()
-    heights = random.integers(-50, 50, n)
-    graph = graph.with_weights((weights + heights[src] - heights[dst]).astype(dtype))
-    hierarchy = mgraph.Hierarchy(graph, random.permutation(n), device=device)
+    random, graph = with_potentials(seed, 20, dtype)
+    hierarchy = mgraph.Hierarchy(graph, random.permutation(graph.n), device=device)
     expected = all_distances(graph)
     assert np.array_equal(as_floats(hierarchy.distances()), expected)
     within = np.where(expected <= 3, expected, np.inf)  # a path may come back from beyond the limit

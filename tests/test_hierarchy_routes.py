@@ -20,6 +20,7 @@ from mgraph.hierarchy import routes
 from mgraph.kernels.routes import Parts, on
 from mgraph.kernels.routes import host as kernels
 from tests.support.commands import failed, invoke, misused, ok
+from tests.support.graphs import grid_ends, shifted
 from tests.support.references import as_floats, lightest_edges, lightest_matrix, textbook
 
 TYPES = [np.float32, np.float64, np.int32]
@@ -36,10 +37,7 @@ def cases(draw):
     weights = random.integers(0, highest + 1, m).astype(dtype)
     graph = mgraph.Graph.from_edges(*ends, weights, n=n, directed=draw(st.booleans()))
     if draw(st.booleans()):  # two cycles of length zero, or a path that is not unique, for many
-        heights = random.integers(-50, 50, n)
-        src, dst, weights = graph.coo()
-        shifted = (weights + heights[src] - heights[dst]).astype(dtype)
-        graph = mgraph.Graph.from_edges(src, dst, shifted, n=n)
+        graph = shifted(graph, random.integers(-50, 50, n))
     pairs = random.integers(0, n, (2, draw(st.sampled_from([1, 7, 60]))))
     return graph, random.permutation(n), pairs, random
 
@@ -217,9 +215,7 @@ def test_a_matrix_of_demand_is_one_of_pairs(device, way, case):
 @pytest.mark.parametrize("dtype", TYPES)
 def test_distances_of_a_larger_graph_are_those_of_scipy(device, way, dtype):
     random = np.random.default_rng(3)
-    ids = np.arange(600).reshape(20, 30)
-    src = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
-    dst = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    src, dst = grid_ends(20, 30)
     weights = random.integers(1, 99, len(src)) / (1 if dtype == np.int32 else 7)
     graph = mgraph.Graph.from_edges(src, dst, weights.astype(dtype), n=650, directed=False)
     roads = mgraph.Hierarchy(graph, random.permutation(650), device=device)

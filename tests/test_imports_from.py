@@ -9,6 +9,7 @@ import pytest
 import mgraph
 from mgraph import Graph, InputError
 from mgraph.graph.ids import packed
+from tests.support.tensors import Tensor
 
 
 def edges_by_id(graph):
@@ -16,19 +17,6 @@ def edges_by_id(graph):
     src, dst, weights = graph.coo()
     ids = np.arange(graph.n) if graph.ids is None else graph.ids
     return sorted(zip(ids[src].tolist(), ids[dst].tolist(), weights.tolist(), strict=True), key=repr)
-
-
-class Tensor:
-    """An array that speaks DLPack alone."""
-
-    def __init__(self, values, kind=None):
-        self.values, self.kind = np.asarray(values), kind
-
-    def __dlpack__(self, **options):
-        return self.values.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.values.__dlpack_device__() if self.kind is None else (self.kind, 0)
 
 
 NAMES = {

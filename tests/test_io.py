@@ -31,18 +31,11 @@ from mgraph.errors import FormatError, InputError, MemoryLimitError, MissingFile
 from mgraph.io import SparseIdsWarning, check_output, lines, read, read_list, save, stream
 from mgraph.io.content import Options
 from mgraph.io.edge_list import read_edges
-from tests.support.files import PACK, refused
+from tests.support.files import PACK, in_memory, refused
 from tests.support.parameters import exhaustive
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 real_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data with real graphs is missing")
-
-
-def in_memory(write):
-    """Return the bytes that a function writes to a file."""
-    file = io.BytesIO()
-    write(file)
-    return file.getvalue()
 
 
 def triples(graph):

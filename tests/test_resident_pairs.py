@@ -8,7 +8,7 @@ from mgraph import DistributedGraph, Graph, device
 from mgraph.errors import DistanceOverflowError, InputError, MemoryLimitError, NegativeCycleError
 from tests.support.clusters import CLUSTER_WARNINGS, clients, wait_until
 from tests.support.parameters import exhaustive
-from tests.support.residents import GRAPHS, names_kept
+from tests.support.residents import GRAPHS, names_kept, same
 
 pytestmark = CLUSTER_WARNINGS
 
@@ -18,12 +18,6 @@ client = clients(2, *exhaustive(1, 3))
 
 def placed(graph, client):
     return DistributedGraph.from_graph(graph, client, device="cpu")
-
-
-def same(found, expected):
-    assert list(found.arrays) == list(expected.arrays)
-    for name, array in expected.arrays.items():
-        np.testing.assert_array_equal(found.arrays[name].to_numpy(), device.to_host(array))
 
 
 def check_pairs(there, graph, methods=("sssp", "johnson", "blocked")):

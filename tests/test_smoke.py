@@ -7,7 +7,6 @@ with an empty cache. The cases come from the package's own lists, and are compar
 import bz2
 import gzip
 import inspect
-import io
 import json
 import lzma
 import subprocess
@@ -36,6 +35,7 @@ from mgraph.io import FORMATS
 from mgraph.planner import ALGORITHMS as PLANNED
 from mgraph_bench.commands import bench
 from tests.support.commands import invoke
+from tests.support.files import in_memory
 from tests.support.references import as_floats
 
 pytestmark = pytest.mark.smoke
@@ -290,13 +290,6 @@ def test_generate(maker):
 
 def lines(*rows):
     return ("\n".join(rows) + "\n").encode()
-
-
-def in_memory(write, *arguments, **options):
-    """Return the bytes that SciPy or NumPy writes to a file."""
-    file = io.BytesIO()
-    write(file, *arguments, **options)
-    return file.getvalue()
 
 
 def by_networkx(write):

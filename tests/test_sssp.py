@@ -15,7 +15,7 @@ from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
 from mgraph.planning.devices import USABLE
 from tests.support.devices import poison
-from tests.support.graphs import REAL_GRAPHS, needs_real_graphs, weighted_by_ends
+from tests.support.graphs import REAL_GRAPHS, grid_ends, needs_real_graphs, weighted_by_ends
 from tests.support.memory import measured
 from tests.support.methods import methods
 from tests.support.parameters import DTYPES, exhaustive
@@ -73,9 +73,7 @@ def shapes():
     yield "star", mgraph.Graph.from_edges(center, path + 1, lengths, directed=False), 0
     yield "star from a leaf", mgraph.Graph.from_edges(center, path + 1, lengths, directed=False), 7
     side = 60
-    cell = np.arange(side * side).reshape(side, side)
-    src = np.concatenate([cell[:, :-1].ravel(), cell[:-1].ravel()])
-    dst = np.concatenate([cell[:, 1:].ravel(), cell[1:].ravel()])
+    src, dst = grid_ends(side, side)
     yield "grid", mgraph.Graph.from_edges(src, dst, random.random(len(src)), directed=False), side // 2
     yield "grid of equal edges", mgraph.Graph.from_edges(src, dst, directed=False), 0
     a, b = np.nonzero(~np.eye(200, dtype=bool))

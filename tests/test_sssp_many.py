@@ -11,6 +11,7 @@ import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import kernel_infinity
 from mgraph.kernels import sssp_many as sssp_many_kernels
+from tests.support.graphs import grid_ends
 from tests.support.parameters import exhaustive
 from tests.support.references import lightest_matrix
 
@@ -209,9 +210,7 @@ def test_a_grid_of_streets(window, dtype, hardware):
     random = np.random.default_rng(9)
     across, down = 60, 41
     n = across * down
-    number = np.arange(n).reshape(down, across)
-    src = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel(), [n - 1, n]])
-    dst = np.concatenate([number[:, 1:].ravel(), number[1:].ravel(), [n, n + 1]])
+    src, dst = np.c_[grid_ends(down, across), [[n - 1, n], [n, n + 1]]]
     weights = np.ceil(np.exp(random.normal(0, 1.5, len(src)) + 2))
     weights[-2] = 1e8
     graph = mgraph.Graph.from_edges(src, dst, weights, n=n + 3, directed=False)

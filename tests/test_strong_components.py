@@ -16,7 +16,7 @@ from mgraph.planner import plan
 from mgraph.planning.devices import DeviceSpec
 from mgraph.planning.shape import Shape
 from tests.support.devices import poison
-from tests.support.graphs import REAL_GRAPHS, component_shapes, needs_real_graphs, random_graphs
+from tests.support.graphs import REAL_GRAPHS, component_shapes, grid_ends, needs_real_graphs, random_graphs
 from tests.support.memory import measured
 from tests.support.references import component_labels
 
@@ -69,8 +69,7 @@ def long_shapes(n):
         np.r_[path + 1, *(e - 2**k for k, e in enumerate(ends, 1))],
     )
     side = int(n**0.5)
-    cell = np.arange(side * side).reshape(side, side)
-    src, dst = np.r_[cell[:, :-1].ravel(), cell[:-1].ravel()], np.r_[cell[:, 1:].ravel(), cell[1:].ravel()]
+    src, dst = grid_ends(side, side)
     yield "grid one way", src, dst
     turned = random.random(len(src)) < 0.5
     yield "grid any way", np.where(turned, dst, src), np.where(turned, src, dst)

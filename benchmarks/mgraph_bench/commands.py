@@ -7,7 +7,7 @@ import click
 from tqdm import tqdm
 
 from mgraph.cli import Command
-from mgraph.cli.options import json_option
+from mgraph.cli.options import Scheduler, json_option
 from mgraph.cli.summaries import as_json_text
 from mgraph.cli.workers import client_of
 from mgraph.errors import InputError
@@ -150,7 +150,7 @@ def bench_graph500(
     if workers is not None and scheduler is not None:
         raise click.UsageError("give only one of --workers and --scheduler")
     with (
-        client_of(workers, scheduler, None, (None, None, None), device) as client,
+        client_of(workers, Scheduler(scheduler), device) as client,
         tqdm(desc="graph500", unit=" searches", leave=False, disable=quiet or None) as bar,
     ):
         run = graph500.measured(scale, client, device, sssp=sssp, keys=keys, seed=seed, done=bar.update)

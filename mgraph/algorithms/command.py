@@ -8,6 +8,7 @@ import numpy as np
 from .. import device as devices
 from ..graph import Graph
 from ..graph.question import first_number
+from ..io import read_vertices
 
 #: Elements of a matrix that a summary reads at a time.
 ELEMENTS_AT_A_TIME = 1 << 22
@@ -130,6 +131,12 @@ SOURCES = Option(
     several=True,
     vertices=True,
 )
+
+
+def listed_vertices(name: str, text: str) -> Option:
+    """Return the option of a file of vertices, which single ones may stand in for."""
+    return Option(name, str, text, metavar="LIST", read=read_vertices, vertices=True, single=True)
+
 
 IDS = Option(
     "ids",

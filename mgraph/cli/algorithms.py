@@ -15,7 +15,15 @@ from ..io import read_list
 from .commands import Command as Runnable
 from .commands import main
 from .messages import Failure
-from .options import INPUT_FILE, checkpoint_options, hierarchy_option, input_options, method_option, run_options
+from .options import (
+    INPUT_FILE,
+    checkpoint_options,
+    hierarchy_option,
+    input_options,
+    method_option,
+    options,
+    run_options,
+)
 from .run import opened, perform, run_on_graph
 from .summaries import described_list
 
@@ -94,20 +102,22 @@ def command(entry: Algorithm, offered: Command) -> click.Command:
         else:
             run_on_graph(call, offered, **given)
 
-    decorators = [
+    return runnable(
+        offered,
+        run,
         click.argument("file", type=INPUT_FILE) if of_lists else input_options,
         *([hierarchy_option] if offered.prepared else []),
         *options_of(offered),
         *([method_option(*entry.methods)] if entry.methods else []),
         *([checkpoint_options] if "checkpoint" in inspect.signature(call).parameters else []),
         run_options,
-    ]
-    for decorator in reversed(decorators):
-        run = decorator(run)
-    words = inspect.cleandoc(offered.help)
-    made: click.Command = click.command(offered.name, cls=Runnable, help=words, epilog=f"Example: {offered.example}")(
-        run
     )
+
+
+def runnable(offered: Command, run: Callable[..., None], *decorators: Callable[[Any], Any]) -> click.Command:
+    """Return a command that runs a function, with what these decorators add to it."""
+    how: dict[str, Any] = {"help": inspect.cleandoc(offered.help), "epilog": f"Example: {offered.example}"}
+    made: click.Command = click.command(offered.name, cls=Runnable, **how)(options(*decorators)(run))
     return made
 
 

@@ -9,15 +9,14 @@ import numpy as np
 
 from .. import device as devices
 from ..dtypes import infinity
-from ..errors import printable
 from ..hierarchy import Hierarchy, Routes
 from ..io import check_output, read_vertices, save
 from ..reading import read
 from .bars import bar
 from .commands import main
-from .options import graph_options, json_option, quiet_option
+from .options import Output, graph_options, output_options
 from .run import graph_given
-from .summaries import as_json_text, described
+from .summaries import described
 from .vertices import named_vertices
 
 
@@ -27,19 +26,14 @@ from .vertices import named_vertices
 @click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
 @click.option("--labels", is_flag=True, help="Keep labels for many pairs: distances to all ancestors.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Save the hierarchy there (.npz).")
-@click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
-@quiet_option
-@json_option
+@output_options
 def hierarchy(
     files: tuple[str, ...],
     scale: int | None,
     dtype: str | None,
     device: str | None,
     labels: bool,
-    out: Path,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
     **options: Any,
 ) -> None:
     """Prepare FILE's graph, a road network or a mesh, for the distances of many sources.
@@ -48,31 +42,23 @@ def hierarchy(
     """
     if bool(files) == (scale is not None):
         raise click.UsageError("give either FILE or --rmat SCALE")
-    check_output(out, overwrite, (".npz",))
+    check_output(output.out, output.overwrite, (".npz",))
     graph = graph_given(files, scale, **options)()
     started = time.perf_counter()
     made = Hierarchy(graph, dtype=dtype, device=device)
     made = made.labelled() if labels else made
     seconds = time.perf_counter() - started
-    made.save(out, overwrite=overwrite)
+    made.save(output.out, overwrite=output.overwrite)
     known, words = described(graph)
-    if as_json:
-        own = {"entries": made.entries, "height": made.height, "dtype": made.dtype.name, "device": made.device}
-        click.echo(as_json_text({**known, **own, "seconds": seconds, "out": str(out)}))
-        return
-    if quiet:
-        return
-    click.echo(words)
-    click.echo(f"hierarchy: {made.entries:,} entries, {made.height:,} levels, distances {made.dtype}")
-    click.echo(f"time: {seconds:.3g} s\nsaved: {printable(str(out))}")
+    own = {"entries": made.entries, "height": made.height, "dtype": made.dtype.name, "device": made.device}
+    words += f"\nhierarchy: {made.entries:,} entries, {made.height:,} levels, distances {made.dtype}"
+    output.say({**known, **own, "seconds": seconds}, words)
 
 
 #: A file that `mgraph hierarchy` wrote.
 _prepared = click.argument("prepared", metavar="HIERARCHY", type=click.Path(path_type=Path))
 
 _device = click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; paths are always found on the CPU.")
-
-_overwrite = click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
 
 
 def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
@@ -100,9 +86,7 @@ def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
 @click.option("--ids/--no-ids", default=None, help="Whether integers are ids of the graph, not numbers of vertices.")
 @_device
 @click.option("--out", type=click.Path(path_type=Path), help="Save the distances (.npy), or all arrays (.npz).")
-@_overwrite
-@quiet_option
-@json_option
+@output_options
 def pairs(
     prepared: Path,
     sources: str | None,
@@ -113,24 +97,20 @@ def pairs(
     along: tuple[str, ...],
     ids: bool | None,
     device: str | None,
-    out: Path | None,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
 ) -> None:
     """Find the distance of each pair of vertices, on all cores, by HIERARCHY, a file of 'mgraph hierarchy'."""
-    if out is not None:
-        check_output(out, overwrite)
-        if paths and out.suffix == ".npy":
-            raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
-    if along and (out is None or out.suffix == ".npy"):
+    _check_output(output)
+    if paths and output.out is not None and output.out.suffix == ".npy":
+        raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
+    if along and (output.out is None or output.out.suffix == ".npy"):
         raise click.UsageError("sums along paths are saved: with --along, give --out a .npz file")
     sides = _side("source", sources, starts), _side("target", targets, ends)
     made = Hierarchy.load(prepared, device=device)
     pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
     others = [read(file, directed=made.graph.directed) for file in along]
     started = time.perf_counter()
-    with bar("pairs", "pairs", quiet) as progress:
+    with bar("pairs", "pairs", output.quiet) as progress:
         found = made.pairs(*pair, along=others or None, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started
     if not (paths or along):
@@ -147,7 +127,7 @@ def pairs(
     words = f"pairs: {facts['pairs']:,}, {facts['without_path']:,} of them without a path"
     if facts["greatest"] is not None:
         words += f"\ngreatest distance: {facts['greatest']:g}"
-    _finish(made, arrays, facts, words, seconds, out, overwrite, quiet, as_json)
+    _finish(made, arrays, {**facts, "seconds": seconds}, words, output)
 
 
 @main.command(epilog="Example: mgraph flows roads.npz demand.txt --out loads.npy")
@@ -158,19 +138,14 @@ def pairs(
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Save the load of each edge (.npy), or also the supplies (.npz)."
 )
-@_overwrite
-@quiet_option
-@json_option
+@output_options
 def flows(
     prepared: Path,
     files: tuple[str, ...],
     scale: int | None,
     ids: bool | None,
     device: str | None,
-    out: Path | None,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
     **options: Any,
 ) -> None:
     """Find the load of each edge of HIERARCHY's graph if FILE's demand takes shortest paths.
@@ -180,15 +155,14 @@ def flows(
     """
     if bool(files) == (scale is not None):
         raise click.UsageError("give either FILE or --rmat SCALE")
-    if out is not None:
-        check_output(out, overwrite)
+    _check_output(output)
     made, demand = Hierarchy.load(prepared, device=device), graph_given(files, scale, **options)()
     src, dst, weights = (None if part is None else devices.to_host(part) for part in demand.coo())
     amounts = np.ones(demand.m, np.int64) if weights is None else weights
     if demand.ids is not None:
         src, dst, ids = demand.ids[src], demand.ids[dst], True
     started = time.perf_counter()
-    with bar("flows", "pairs", quiet) as progress:
+    with bar("flows", "pairs", output.quiet) as progress:
         found = made.flows((src, dst, amounts), ids=ids, progress=progress)
     seconds = time.perf_counter() - started
     found.verify()
@@ -199,26 +173,19 @@ def flows(
         f"greatest load of an edge: {greatest:g}"
     )
     arrays = {"loads": found.loads, "supply": found.supply}
-    _finish(made, arrays, facts, words, seconds, out, overwrite, quiet, as_json)
+    _finish(made, arrays, {**facts, "seconds": seconds}, words, output)
 
 
-def _finish(
-    made: Hierarchy,
-    arrays: dict[str, Any],
-    facts: dict[str, Any],
-    words: str,
-    seconds: float,
-    out: Path | None,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def _check_output(output: Output) -> None:
+    """Raise if there is a file to write that cannot be written."""
+    if output.out is not None:
+        check_output(output.out, output.overwrite)
+
+
+def _finish(made: Hierarchy, arrays: dict[str, Any], facts: dict[str, Any], words: str, output: Output) -> None:
     """Save the arrays, the first one alone in a ``.npy`` file, and print what was found."""
+    out = output.out
     if out is not None:
-        save(out, next(iter(arrays.values())) if out.suffix == ".npy" else arrays, overwrite)
+        save(out, next(iter(arrays.values())) if out.suffix == ".npy" else arrays, output.overwrite)
     known, description = described(made.graph)
-    if as_json:
-        click.echo(as_json_text({**known, **facts, "seconds": seconds, "out": None if out is None else str(out)}))
-    elif not quiet:
-        saved = "" if out is None else f"\nsaved: {printable(str(out))}"
-        click.echo(f"{description}\n{words}\ntime: {seconds:.3g} s{saved}")
+    output.say(known | facts, f"{description}\n{words}")

@@ -5,7 +5,6 @@ import dataclasses
 import platform
 from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import click
@@ -20,7 +19,7 @@ from ..planning.devices import spec_of
 from ..planning.rates import FILE, folder_of_figures
 from ..warming import warm_up as compiled_ahead
 from .commands import main
-from .options import json_option, scheduler_options, wait_option
+from .options import Scheduler, json_option, scheduler_options, wait_option
 from .summaries import as_json_text
 from .workers import check_workers, client_of
 
@@ -70,29 +69,18 @@ _CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 @scheduler_options
 @wait_option
 @json_option
-def info(
-    device: str | None,
-    scheduler: str | None,
-    scheduler_file: Path | None,
-    worker_timeout: float | None,
-    wait_for_workers: int | None,
-    tls_ca_file: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    as_json: bool,
-) -> None:
+def info(device: str | None, scheduler: Scheduler, as_json: bool) -> None:
     """Show the versions and the devices that are there, and what is missing for GPUs.
 
     With a scheduler, check the network of its workers instead: the interface of each, and the latency and bandwidth
     from each to each other one. The exit code is 1 if a worker cannot reach another.
     """
-    tls = (tls_ca_file, tls_cert, tls_key)
-    check_workers(None, scheduler, scheduler_file, tls, wait_for_workers)
-    if scheduler is not None or scheduler_file is not None:
-        with client_of(None, scheduler, scheduler_file, tls, None, worker_timeout, wait_for_workers) as client:
-            _show_network(client, device, worker_timeout, as_json)
+    check_workers(None, scheduler)
+    if scheduler.named:
+        with client_of(None, scheduler) as client:
+            _show_network(client, device, scheduler.worker_timeout, as_json)
         return
-    if device is not None or worker_timeout is not None:
+    if device is not None or scheduler.worker_timeout is not None:
         raise click.UsageError("--device and --worker-timeout go with --scheduler or --scheduler-file")
     versions: dict[str, str | None] = {"mgraph": mgraph.__version__, "python": platform.python_version()}
     versions |= {name: _version(*(_CUPY if name == "cupy" else (name,))) for name in _PACKAGES}

@@ -1,14 +1,13 @@
 """The command ``mgraph measures``: measures of distances, each an option."""
 
-import inspect
 from typing import Any
 
 import click
 
 from ..algorithms.distances.entry import DISTANCES, MEASURED
 from ..arguments import MEASURES, WITHIN, checked_number
-from .algorithms import joined, options_of
-from .commands import Command, main
+from .algorithms import joined, options_of, runnable
+from .commands import main
 from .options import checkpoint_options, hierarchy_option, input_options, method_option, run_options
 from .run import run_on_graph
 
@@ -37,8 +36,10 @@ def _measures(within: tuple[float, ...], **given: Any) -> None:
     run_on_graph(DISTANCES.call, MEASURED, reduce=wanted, **joined(MEASURED, given))
 
 
-def _command() -> click.Command:
-    decorators = [
+main.add_command(
+    runnable(
+        MEASURED,
+        _measures,
         input_options,
         hierarchy_option,
         *(click.option(_spelled(name), name, is_flag=True, help=_WORDS[name]) for name in MEASURES),
@@ -54,13 +55,5 @@ def _command() -> click.Command:
         method_option(*DISTANCES.methods),
         checkpoint_options,
         run_options,
-    ]
-    run: Any = _measures
-    for decorator in reversed(decorators):
-        run = decorator(run)
-    help_, epilog = inspect.cleandoc(MEASURED.help), f"Example: {MEASURED.example}"
-    made: click.Command = click.command(MEASURED.name, cls=Command, help=help_, epilog=epilog)(run)
-    return made
-
-
-main.add_command(_command())
+    )
+)

@@ -2,18 +2,20 @@
 
 import contextlib
 import decimal
+import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from ..arguments import checked_bytes
-from ..errors import InputError
+from ..errors import InputError, printable
 from ..io import FORMATS
+from .summaries import as_json_text
 
 
-def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return one decorator that adds all of these, in this order."""
 
     def add(function: Any) -> Any:
@@ -24,9 +26,49 @@ def _options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return add
 
 
+def as_one(kind: Any, name: str) -> Callable[[Any], Any]:
+    """Return a decorator by which a command gets the options that `kind` has fields for as one argument."""
+
+    def add(function: Any) -> Any:
+        @functools.wraps(function)
+        def run(**given: Any) -> Any:
+            fields = {field: given.pop(field) for field in kind._fields if field in given}
+            return function(**given, **{name: kind(**fields)})
+
+        return run
+
+    return add
+
+
 quiet_option = click.option("--quiet", is_flag=True, help="Print only warnings, errors and what --json prints.")
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+class Output(NamedTuple):
+    """Where a command saves its result, and how it says what it found, as the options have it."""
+
+    out: Any
+    overwrite: bool
+    quiet: bool
+    as_json: bool
+
+    def say(self, facts: dict[str, Any], words: str) -> None:
+        """Print facts, of which ``seconds`` is one, as JSON, or `words` about them."""
+        if self.as_json:
+            click.echo(as_json_text({**facts, "out": None if self.out is None else str(self.out)}))
+        elif not self.quiet:
+            saved = "" if self.out is None else f"\nsaved: {printable(str(self.out))}"
+            click.echo(f"{words}\ntime: {facts['seconds']:.3g} s{saved}")
+
+
+#: Where to save and what to print, but for ``--out``, whose help says what a command saves: a command's `output`.
+output_options = options(
+    as_one(Output, "output"),
+    click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
+    quiet_option,
+    json_option,
+)
 
 
 class Bytes(click.ParamType):
@@ -101,7 +143,7 @@ _format_option = click.option(
     help="FILE's format; by default found from its suffix or content.",
 )
 
-_weights_and_columns = _options(
+_weights_and_columns = options(
     click.option("--weighted/--unweighted", default=None, help="By default weighted if FILE has weights."),
     click.option("--relabel", is_flag=True, help="Number the ids in use from 0, in ascending order."),
     click.option(
@@ -127,10 +169,10 @@ _weights_and_columns = _options(
 )
 
 #: How to read a file, but for its number of vertices and its direction.
-reading_options = _options(_format_option, _weights_and_columns)
+reading_options = options(_format_option, _weights_and_columns)
 
 #: A graph to read or to generate.
-graph_options = _options(
+graph_options = options(
     click.argument("files", nargs=-1, metavar="[FILE]...", type=INPUT_FILE),
     click.option(
         "--rmat",
@@ -146,7 +188,7 @@ graph_options = _options(
 )
 
 #: A graph to read, to generate, or to find on workers.
-input_options = _options(
+input_options = options(
     graph_options,
     click.option(
         "--resident",
@@ -165,8 +207,27 @@ hierarchy_option = click.option(
 
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-#: Which scheduler to use, how, and how patiently.
-scheduler_options = _options(
+
+class Scheduler(NamedTuple):
+    """Which scheduler to use, how, and how patiently, as the options have it."""
+
+    scheduler: str | None = None
+    scheduler_file: Path | None = None
+    worker_timeout: float | None = None
+    wait_for_workers: int | None = None
+    tls_ca_file: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether there is one."""
+        return self.scheduler is not None or self.scheduler_file is not None
+
+
+#: The options of a `Scheduler`, a command's `scheduler`.
+scheduler_options = options(
+    as_one(Scheduler, "scheduler"),
     click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler."),
     click.option(
         "--scheduler-file",
@@ -201,7 +262,7 @@ retries_option = click.option(
 )
 
 #: Of calls that write checkpoints: where, how often, and whether to go on from one.
-checkpoint_options = _options(
+checkpoint_options = options(
     click.option(
         "--checkpoint",
         metavar="FOLDER",
@@ -211,7 +272,7 @@ checkpoint_options = _options(
     click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the folder, if there is one."),
 )
 
-run_options = _options(
+run_options = options(
     click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
     scheduler_options,
@@ -226,7 +287,5 @@ run_options = _options(
         "table (.csv, .csv.gz, .parquet), or the graph with values at its vertices (.graphml, .gexf, and these with "
         ".gz).",
     ),
-    click.option("--overwrite", is_flag=True, help="Replace the output file if there is one."),
-    quiet_option,
-    json_option,
+    output_options,
 )

@@ -1,7 +1,6 @@
 """The commands about graphs that stay on the workers of a scheduler: ``mgraph load`` and ``mgraph unload``."""
 
 import shlex
-from pathlib import Path
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ import mgraph
 
 from ..errors import printable, shown
 from .commands import main
-from .options import graph_options, json_option, scheduler_options, wait_option
+from .options import Scheduler, graph_options, json_option, scheduler_options, wait_option
 from .run import graph_given, input_of, read_arguments
 from .summaries import as_json_text, described
 from .workers import check_workers, client_of
@@ -37,13 +36,7 @@ def load(
     by_workers: bool,
     device: str | None,
     workers: tuple[str, ...],
-    scheduler: str | None,
-    scheduler_file: Path | None,
-    worker_timeout: float | None,
-    wait_for_workers: int | None,
-    tls_ca_file: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
+    scheduler: Scheduler,
     as_json: bool,
     files: tuple[str, ...],
     scale: int | None,
@@ -61,16 +54,11 @@ def load(
     if by_workers and any(reading[f"{name}_column"] is not None for name in ("source", "target", "weight")):
         raise click.UsageError("--source-column, --target-column and --weight-column do not go with --by-workers")
     given = graph_given(files=files, scale=scale, directed=directed, **reading)
-    tls = (tls_ca_file, tls_cert, tls_key)
-    with _client(scheduler, scheduler_file, tls, worker_timeout, wait_for_workers) as client:
-        if name in mgraph.cluster.published(client, worker_timeout=worker_timeout):
+    timeout = scheduler.worker_timeout
+    with _client(scheduler) as client:
+        if name in mgraph.cluster.published(client, worker_timeout=timeout):
             raise mgraph.InputError(f"there is a graph {shown(name)}: mgraph unload {shlex.quote(name)} removes it")
-        there: Any = {
-            "client": client,
-            "device": device,
-            "workers": workers or None,
-            "worker_timeout": worker_timeout,
-        }
+        there: Any = {"client": client, "device": device, "workers": workers or None, "worker_timeout": timeout}
         if scale is not None:
             graph = mgraph.generate.rmat(scale, directed=bool(directed), **there)
         elif by_workers:
@@ -89,31 +77,15 @@ def load(
 @main.command(epilog="Example: mgraph unload roads --scheduler tcp://10.0.0.1:8786")
 @click.argument("name")
 @scheduler_options
-def unload(
-    name: str,
-    *,
-    scheduler: str | None,
-    scheduler_file: Path | None,
-    worker_timeout: float | None,
-    tls_ca_file: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-) -> None:
+def unload(name: str, scheduler: Scheduler) -> None:
     """Remove the graph NAME from the workers of a scheduler; clients that have it can use it until they close it."""
-    with _client(scheduler, scheduler_file, (tls_ca_file, tls_cert, tls_key), worker_timeout) as client:
-        mgraph.cluster.unpublish(name, client, worker_timeout=worker_timeout)
+    with _client(scheduler) as client:
+        mgraph.cluster.unpublish(name, client, worker_timeout=scheduler.worker_timeout)
 
 
-def _client(
-    scheduler: str | None,
-    scheduler_file: Path | None,
-    tls: tuple[Path | None, ...],
-    worker_timeout: float | None,
-    wait: int | None = None,
-) -> Any:
+def _client(scheduler: Scheduler) -> Any:
     """Return, as a context, a client of the scheduler that was named."""
-    if scheduler is None and scheduler_file is None:
+    if not scheduler.named:
         raise click.UsageError("give --scheduler ADDRESS or --scheduler-file FILE")
-    ca_file, cert, key = tls
-    check_workers(None, scheduler, scheduler_file, (ca_file, cert, key))
-    return client_of(None, scheduler, scheduler_file, (ca_file, cert, key), None, worker_timeout, wait)
+    check_workers(None, scheduler)
+    return client_of(None, scheduler)

@@ -11,7 +11,6 @@ import numpy as np
 
 from .. import lazy
 from .. import roads as networks
-from ..errors import printable
 from ..io import check_output
 from ..roads.assignment import SUFFIXES
 from ..roads.network import places_of
@@ -19,8 +18,7 @@ from ..roads.places import FAR
 from .bars import bar
 from .commands import Command, main
 from .interrupts import closed, stoppable
-from .options import json_option, quiet_option
-from .summaries import as_json_text
+from .options import Output, output_options
 
 
 @main.group(cls=click.Group, epilog="Example: mgraph roads table city.osm --origins a.csv --out t.parquet")
@@ -84,9 +82,7 @@ def _given(
 @click.option("--distance-factor", type=float, default=0.0, help="What a unit of length costs, in units of time.")
 @click.option("--iterations", type=int, default=10_000, show_default=True, help="The most iterations.")
 @click.option("--out", type=click.Path(path_type=Path), help="Save the links' flows and costs (.csv, .parquet, .npz).")
-@click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
-@quiet_option
-@json_option
+@output_options
 def assign(
     network: Path,
     trips: Path,
@@ -97,10 +93,7 @@ def assign(
     toll_factor: float,
     distance_factor: float,
     iterations: int,
-    out: Path | None,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
 ) -> None:
     """Find the user equilibrium of TRIPS on NETWORK: flows at which no other route is cheaper.
 
@@ -108,10 +101,10 @@ def assign(
     their class and lanes, and TRIPS is CSV with origin, destination and trips between ids of zones. The result is
     proved before it is saved. If the gap is not reached, a warning says so.
     """
-    if out is not None:
-        check_output(out, overwrite, SUFFIXES)
-    links, demand, places = _given(network, trips, zones, limit, turns, quiet)
-    with _shown(quiet) as progress:
+    if output.out is not None:
+        check_output(output.out, output.overwrite, SUFFIXES)
+    links, demand, places = _given(network, trips, zones, limit, turns, output.quiet)
+    with _shown(output.quiet) as progress:
         found = networks.assignment(
             links,
             demand,
@@ -123,8 +116,8 @@ def assign(
             progress=progress,
         )
     found.verify()
-    if out is not None:
-        found.save(out, overwrite=overwrite)
+    if output.out is not None:
+        found.save(output.out, overwrite=output.overwrite)
     if not found.converged:
         click.echo(f"mgraph: warning: the gap is {found.gap:.3g} after {iterations:,} iterations", err=True)
     carries = found.flows > 0
@@ -139,9 +132,8 @@ def assign(
         "cost": cost,
         "seconds": found.seconds,
     }
-    if as_json:
-        click.echo(as_json_text({**facts, "out": None if out is None else str(out)}))
-    elif not quiet:
-        click.echo(f"{facts['links']:,} links, {len(demand):,} zones, demand {facts['demand']:g}")
-        click.echo(f"relative gap {found.gap:.3g} after {len(found.gaps):,} iterations, cost {cost:g}")
-        click.echo(f"time: {found.seconds:.3g} s" + ("" if out is None else f"\nsaved: {printable(str(out))}"))
+    words = (
+        f"{facts['links']:,} links, {len(demand):,} zones, demand {facts['demand']:g}\n"
+        f"relative gap {found.gap:.3g} after {len(found.gaps):,} iterations, cost {cost:g}"
+    )
+    output.say(facts, words)

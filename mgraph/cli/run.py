@@ -30,7 +30,7 @@ from ..runtime.progress import shown_on
 from .commands import WORDS
 from .interrupts import closed, stoppable
 from .messages import logged_warnings
-from .options import READING
+from .options import READING, Output, Scheduler
 from .summaries import as_json_text, described
 from .vertices import named_vertices
 from .workers import check_workers, client_of
@@ -57,7 +57,7 @@ def run_on_graph(
     if read_before and (directed is not None or _says_how_to_read(reading)):
         raise click.UsageError(f"--directed, --undirected, {_READING} do not go with {there}")
     if hierarchy is not None:
-        sent = any(options[name] is not None for name in ("workers", "scheduler", "scheduler_file"))
+        sent = options["workers"] is not None or options["scheduler"].named
         prepared = partial(Hierarchy.load, hierarchy, device="cpu" if sent else options["device"])
         perform(call, offered, prepared, lambda made: described(made.graph), None, **options)
         return
@@ -143,63 +143,40 @@ def perform(
     *,
     device: str | None,
     workers: int | None,
-    scheduler: str | None,
-    scheduler_file: Path | None,
-    worker_timeout: float | None,
-    wait_for_workers: int | None,
-    tls_ca_file: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    out: str | None,
-    overwrite: bool,
-    quiet: bool,
-    as_json: bool,
+    scheduler: Scheduler,
+    output: Output,
     **options: Any,
 ) -> None:
     """Read the input or find the published graph `resident`, make the call, save and print what it returned."""
-    _check_resident(resident, device, scheduler, scheduler_file)
-    tls = (tls_ca_file, tls_cert, tls_key)
-    check_workers(workers, scheduler, scheduler_file, tls, wait_for_workers)
+    _check_resident(resident, device, scheduler)
+    check_workers(workers, scheduler)
     added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
+    out = output.out
+    shown: list[Plan] = []
     if out is not None:
-        _check_output_of(offered, out, overwrite, added)
+        _check_output_of(offered, out, output.overwrite, added)
     with _checkpoints_of(options) as kept:
-        name, started = call.__name__, time.perf_counter()
+        started = time.perf_counter()
         given = read_input() if resident is None else None
         seconds = {"read": time.perf_counter() - started}
-        with client_of(workers, scheduler, scheduler_file, tls, device, worker_timeout, wait_for_workers) as client:
-            where = {"device": device, "client": client, "worker_timeout": worker_timeout}
+        with client_of(workers, scheduler, device) as client:
+            where = {"device": device, "client": client, "worker_timeout": scheduler.worker_timeout}
             if resident is not None:
                 started = time.perf_counter()
-                given, where = mgraph.resident(resident, client, worker_timeout=worker_timeout), {}
+                given, where = mgraph.resident(resident, client, worker_timeout=scheduler.worker_timeout), {}
                 seconds = {"find": time.perf_counter() - started}
             for each in (each for each in offered.options if each.vertices and options[each.name] is not None):
                 options[each.name] = named_vertices(options[each.name], _ids_of(given), options["ids"])
-            shown: list[Plan] = []
-            hidden = quiet or closed(sys.stderr) or None  # None: shown on a terminal only
-            with (
-                lazy.tqdm()(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
-                stoppable(by_workers=client is not None) as look,
-                COMPILING.listening(lambda what: _compiling(bar, name, what, look)),
-                plans_shown(lambda plan: None if quiet or as_json else _show(plan, shown)),
-                logged_warnings(),
-            ):
-                show = shown_on(bar)
-
-                def progress(done: int, total: int | None) -> None:
-                    show(done, total)
-                    look()
-
+            with _watched(call.__name__, output, shown, client is not None) as progress:
                 result = call(given, **where, progress=progress, **options | kept)
-                look()
             seconds |= {part: result.timings[part] for part in PARTS}
             if out is not None:
-                result.save(out, overwrite, graph=_graph_for(out, given))
-            if quiet and not as_json:
+                result.save(out, output.overwrite, graph=_graph_for(out, given))
+            if output.quiet and not output.as_json:
                 return
             found = offered.summary(given, result, options)
     known, description = describe(given)
-    if as_json:
+    if output.as_json:
         used = None if client is None else len(result.plan.devices)
         facts = _facts(result.plan, known, added, used, seconds)
         click.echo(as_json_text(facts | found.facts | {"out": out}))
@@ -209,13 +186,34 @@ def perform(
     _print(found, seconds, out)
 
 
-def _check_resident(
-    resident: str | None, device: str | None, scheduler: str | None, scheduler_file: Path | None
-) -> None:
+@contextlib.contextmanager
+def _watched(
+    name: str, output: Output, shown: list[Plan], by_workers: bool
+) -> Iterator[Callable[[int, int | None], None]]:
+    """Show a call's plan and progress, log its warnings, and let Ctrl-C end it; return what the call reports to."""
+    hidden = output.quiet or closed(sys.stderr) or None  # None: shown on a terminal only
+    with (
+        lazy.tqdm()(desc=name, unit=" steps", leave=False, disable=hidden) as bar,
+        stoppable(by_workers=by_workers) as look,
+        COMPILING.listening(lambda what: _compiling(bar, name, what, look)),
+        plans_shown(lambda plan: None if output.quiet or output.as_json else _show(plan, shown)),
+        logged_warnings(),
+    ):
+        show = shown_on(bar)
+
+        def progress(done: int, total: int | None) -> None:
+            show(done, total)
+            look()
+
+        yield progress
+        look()
+
+
+def _check_resident(resident: str | None, device: str | None, scheduler: Scheduler) -> None:
     """Raise unless a published graph has a scheduler, and no device."""
     if resident is None:
         return
-    if scheduler is None and scheduler_file is None:
+    if not scheduler.named:
         raise click.UsageError("--resident goes with --scheduler or --scheduler-file")
     if device is not None:
         raise click.UsageError("--device does not go with --resident: the graph runs where it lies")

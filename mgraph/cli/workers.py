@@ -4,66 +4,48 @@ import contextlib
 import importlib
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 
 from .interrupts import Terminated, counted_interrupts, terminable, terminate
-
-#: The files of a client's TLS: the CA's certificate, the client's own, and its key.
-Tls = tuple[Path | None, Path | None, Path | None]
+from .options import Scheduler
 
 
-def check_workers(
-    workers: int | None, scheduler: str | None, scheduler_file: Path | None, tls: Tls, wait: int | None = None
-) -> None:
+def check_workers(workers: int | None, at: Scheduler) -> None:
     """Raise unless the options that ask for workers go together."""
-    if sum(option is not None for option in (workers, scheduler, scheduler_file)) > 1:
+    if sum(option is not None for option in (workers, at.scheduler, at.scheduler_file)) > 1:
         raise click.UsageError("give only one of --workers, --scheduler and --scheduler-file")
-    if wait is not None and scheduler is None and scheduler_file is None:
+    if at.wait_for_workers is not None and not at.named:
         raise click.UsageError("--wait-for-workers goes with --scheduler or --scheduler-file")
-    if any(tls):
-        if scheduler is None and scheduler_file is None:
+    if at.tls_ca_file or at.tls_cert or at.tls_key:
+        if not at.named:
             raise click.UsageError("--tls-ca-file, --tls-cert and --tls-key go with --scheduler or --scheduler-file")
-        ca_file, cert, _ = tls
-        if ca_file is None or cert is None:
+        if at.tls_ca_file is None or at.tls_cert is None:
             raise click.UsageError("give --tls-ca-file and --tls-cert together")
 
 
-def client_of(
-    workers: int | None,
-    scheduler: str | None,
-    scheduler_file: Path | None,
-    tls: Tls,
-    device: str | None,
-    worker_timeout: float | None = None,
-    wait: int | None = None,
-) -> contextlib.AbstractContextManager[Any]:
-    """Return, as a context, a client of the Dask workers that were asked for, once a scheduler has `wait` of them.
+def client_of(workers: int | None, at: Scheduler, device: str | None = None) -> contextlib.AbstractContextManager[Any]:
+    """Return, as a context, a client of the Dask workers that were asked for, once a scheduler has enough of them.
 
     The context is of None if none were asked for.
     """
     if workers is not None:
         return _local_client(workers, device)
-    if scheduler is None and scheduler_file is None:
-        return contextlib.nullcontext()
-    return _connected(scheduler, scheduler_file, tls, worker_timeout, wait)
+    return _connected(at) if at.named else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def _connected(
-    scheduler: str | None, scheduler_file: Path | None, tls: Tls, worker_timeout: float | None, wait: int | None
-) -> Iterator[Any]:
-    """Connect to a scheduler, and wait for so many of its workers."""
+def _connected(at: Scheduler) -> Iterator[Any]:
+    """Connect to a scheduler, and wait for the workers that it is to have."""
     from ..runtime.dask import await_workers  # and Dask
     from ..runtime.dask.connect import connect, tls_security
 
-    ca_file, cert, key = tls
-    security = None if ca_file is None or cert is None else tls_security(ca_file, cert, key)
-    with terminable(), connect(scheduler, scheduler_file, security=security) as client:
-        if wait is not None:
-            await_workers(client, wait, worker_timeout)
+    files = at.tls_ca_file, at.tls_cert
+    security = None if files[0] is None or files[1] is None else tls_security(files[0], files[1], at.tls_key)
+    with terminable(), connect(at.scheduler, at.scheduler_file, security=security) as client:
+        if at.wait_for_workers is not None:
+            await_workers(client, at.wait_for_workers, at.worker_timeout)
         yield client
 
 

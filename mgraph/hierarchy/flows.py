@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import device as devices
+from ..arrays import Array
 from ..errors import VerificationError
 from ..graph import Graph
 from ..kernels import routes as route_kernels
 from ..kernels.routes import Parts
 from .demand import MOST
-from .routes import Pairs, Progress, met
+from .routes import Batch, Block, Pairs, Progress, met
 from .structure import Structure
 
 #: How much of the total a vertex may gain or lose by rounding, for each edge at it and each pair.
@@ -160,21 +161,11 @@ def flows(
         for block in pairs.blocks():
             there, back = (xp.zeros(len(climbs.label)) for climbs in (block.there, block.back))
             for batch in block.batches():
-                found, turn = met(pairs, block, batch)
                 places = batch.places if isinstance(batch.places, slice) else devices.to_host(batch.places)
                 asked = device.asarray(amounts[places].astype(np.float64))
-                unserved += float(asked[turn < 0].sum())
-                own, other = (
-                    climbs.vertex[climbs.first[rows + 1] - 1]
-                    for climbs, rows in ((block.there, batch.sources), (block.back, batch.targets))
-                )
-                moves = (turn >= 0) & (asked > 0) & (own != other)  # what is there already would only round
-                asked, turn = asked[moves], turn[moves]
-                cost += float((asked * found[moves].astype(np.float64)).sum())
-                xp.add.at(there, block.there.first[batch.sources[moves]] + turn, asked)
-                xp.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
-                xp.add.at(by_rank, own[moves], asked)
-                xp.add.at(by_rank, other[moves], -asked)
+                costs, lost = _sent(pairs, block, batch, asked, (there, back), by_rank)
+                cost += costs
+                unserved += lost
                 done += len(batch.sources)
                 if progress is not None:
                     progress(done, pairs.count)
@@ -192,3 +183,26 @@ def flows(
         _graph=graph,
         _lengths=devices.to_host(lengths.edges),
     )
+
+
+def _sent(
+    pairs: Pairs, block: Block, batch: Batch, asked: Array, carried: tuple[Array, Array], by_rank: Array
+) -> tuple[float, float]:
+    """Add what a batch asks for to what climbs carry, where they meet, and to the supply of both ends.
+
+    Return its cost, and how much of it has no path.
+    """
+    xp, (there, back) = pairs.on.device.xp, carried
+    found, turn = met(pairs, block, batch)
+    lost = float(asked[turn < 0].sum())
+    own, other = (
+        climbs.vertex[climbs.first[rows + 1] - 1]
+        for climbs, rows in ((block.there, batch.sources), (block.back, batch.targets))
+    )
+    moves = (turn >= 0) & (asked > 0) & (own != other)  # what is there already would only round
+    asked, turn = asked[moves], turn[moves]
+    xp.add.at(there, block.there.first[batch.sources[moves]] + turn, asked)
+    xp.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
+    xp.add.at(by_rank, own[moves], asked)
+    xp.add.at(by_rank, other[moves], -asked)
+    return float((asked * found[moves].astype(np.float64)).sum()), lost

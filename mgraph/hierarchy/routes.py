@@ -5,7 +5,7 @@ pair takes one pass over its common ancestors. What does not fit the memory is t
 climbs of all vertices, kept with the hierarchy.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -442,25 +442,38 @@ def routes(
     found_along = tuple(totals[: len(along)]) if along else None
     if targets is None:
         return Routes(D, found_along)
-    edges = totals.pop()
-    offsets = np.zeros(count + 1, np.int64)
+    blocks = [block] if pairs.is_one_block and block is not None else pairs.blocks()
+    return Routes(D, found_along, *_paths(structure, pairs, blocks, parts, targets, totals.pop(), progress))
+
+
+def _paths(
+    structure: Structure,
+    pairs: Pairs,
+    blocks: Iterable[Block],
+    parts: Parts,
+    targets: np.ndarray,
+    edges: np.ndarray,
+    progress: Progress | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the vertices of each path begin, and these of all; `edges` says how many edges each has."""
+    offsets = np.zeros(pairs.count + 1, np.int64)
     np.cumsum(np.where(edges == infinity(edges.dtype), 0, edges + 1), out=offsets[1:])
-    size = int(offsets[-1])
-    with devices.allocating(f"the {size:,} vertices of {count:,} paths", 4 * size, _HOST):
-        vertices, numbers = np.empty(size, np.int32), np.empty(count, np.int64)
-        for each in [block] if pairs.is_one_block and block is not None else pairs.blocks():
-            for batch in each.batches():
-                _, turn = met(pairs, each, batch)
+    size, done = int(offsets[-1]), 0
+    with devices.allocating(f"the {size:,} vertices of {pairs.count:,} paths", 4 * size, _HOST):
+        vertices, numbers = np.empty(size, np.int32), np.empty(pairs.count, np.int64)
+        for block in blocks:
+            for batch in block.batches():
+                _, turn = met(pairs, block, batch)
                 number = np.empty(len(turn), np.int64)
-                kernels.write_paths(
-                    *(batch.sources, batch.targets, turn, each.there, each.back, parts),
+                route_kernels.on(pairs.on.device).write_paths(
+                    *(batch.sources, batch.targets, turn, block.there, block.back, parts),
                     *(structure.order, targets, offsets[:-1][batch.places], vertices, number),
                 )
                 numbers[batch.places] = number
                 done += len(turn)
                 if progress is not None:
-                    progress(done, steps)
-        return Routes(D, found_along, *_compacted(offsets, vertices, numbers))
+                    progress(pairs.count + done, 2 * pairs.count)
+        return _compacted(offsets, vertices, numbers)
 
 
 def met(pairs: Pairs, block: Block, batch: Batch) -> tuple[Array, Array]:

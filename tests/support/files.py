@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 
 import pytest
@@ -23,6 +24,13 @@ def write(tmp_path):
         return path
 
     return written
+
+
+def in_memory(write, *arguments):
+    """Return the bytes that a function writes to a file."""
+    file = io.BytesIO()
+    write(file, *arguments)
+    return file.getvalue()
 
 
 def refused(path, *parts, **options):

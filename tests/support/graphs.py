@@ -16,6 +16,19 @@ REAL_GRAPHS = next((d for d in (CHECKOUT.parent / "shared" / "data", CHECKOUT / 
 needs_real_graphs = pytest.mark.skipif(REAL_GRAPHS is None, reason="the folder of real graphs is missing")
 
 
+def grid_ends(rows, columns):
+    """The sources and targets of a grid's edges: those along the rows, then those down the columns."""
+    cell = np.arange(rows * columns).reshape(rows, columns)
+    return np.r_[cell[:, :-1].ravel(), cell[:-1].ravel()], np.r_[cell[:, 1:].ravel(), cell[1:].ravel()]
+
+
+def shifted(graph, potential):
+    """The same edges, directed, some of negative weight: shifting by a potential keeps the weight of every cycle."""
+    src, dst, weights = graph.coo()
+    moved = (weights + potential[src] - potential[dst]).astype(weights.dtype)
+    return mgraph.Graph.from_edges(src, dst, moved, n=graph.n)
+
+
 def hub_graphs():
     """Graphs whose hubs are reached by pulling, and the sources."""
     hubs, leaves = 5, 9_000
@@ -108,9 +121,7 @@ def component_shapes():
     leaves = np.arange(3, n, 3)
     rest = np.setdiff1d(np.arange(n), np.r_[1, leaves])
     yield "hub beside a giant", np.r_[np.ones(len(leaves), int), rest[:-1]], np.r_[leaves, rest[1:]]
-    side = 70
-    cell = np.arange(side * side).reshape(side, side)
-    yield "grid", np.r_[cell[:, :-1].ravel(), cell[:-1].ravel()], np.r_[cell[:, 1:].ravel(), cell[1:].ravel()]
+    yield "grid", *grid_ends(70, 70)
     yield "complete", *np.nonzero(~np.eye(200, dtype=bool))
     yield "two giants", *np.sort(random.integers(0, n // 2, (2, 4 * n)) * 2 + random.integers(0, 2, 4 * n), axis=0)
     pairs = random.permutation(n).reshape(2, -1)

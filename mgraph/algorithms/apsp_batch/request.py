@@ -241,7 +241,7 @@ def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
         else:
             inside = xp.arange(side, dtype=np.int32) < sizes[:, None]
             matrices = xp.where(inside[:, :, None] & inside[:, None, :], matrices, none)
-        _check_numbers(matrices, xp)
+        _check_numbers(matrices)
         own, beyond = xp.arange(side), count * side**2 - int((sizes.astype(np.int64) ** 2).sum())
         diagonal = matrices[:, own, own]
         if int((matrices == none).sum()) == beyond and bool((matrices == 0).sum() > (diagonal == 0).sum()):
@@ -255,7 +255,7 @@ def batch_of_matrices(matrices: Array, lengths: Any) -> Batch:
         return Batch(home, sizes, matrices=matrices)
 
 
-def _check_numbers(matrices: Array, xp: Any) -> None:
+def _check_numbers(matrices: Array) -> None:
     """Raise InputError for a NaN or a negative infinity."""
     if matrices.size and not float(matrices.min()) > -np.inf:
         g, i, j = (int(axis[0]) for axis in (~(matrices > -np.inf)).nonzero())

@@ -5,9 +5,8 @@ from typing import Any
 
 from ...generate import grid
 from ...graph import Graph
-from ...io import read_vertices
 from ...planning.plan import Plan
-from ..command import IDS, Command, Option
+from ..command import IDS, Command, Option, listed_vertices
 from ..entry import Algorithm, Sample, declare
 from ..samples import WEIGHTS, graphs, large, with_weights
 from ..work import Work
@@ -60,24 +59,11 @@ BETWEENNESS = Algorithm(
         example="mgraph betweenness roads.gr --samples 50 --seed 1 --out betweenness.npy",
         summary=summary,
         options=(
-            Option(
+            listed_vertices(
                 "sources",
-                str,
                 "A file with the vertices that paths start from: a number or an id a line, or .npy. By default all.",
-                metavar="LIST",
-                read=read_vertices,
-                vertices=True,
-                single=True,
             ),
-            Option(
-                "targets",
-                str,
-                "The same of the vertices that paths lead to.",
-                metavar="LIST",
-                read=read_vertices,
-                vertices=True,
-                single=True,
-            ),
+            listed_vertices("targets", "The same of the vertices that paths lead to."),
             Option("samples", int, "Take so many sources, drawn at random, and scale up.", metavar="K"),
             Option("seed", int, "Draws the samples.", metavar="N"),
             Option("edges", bool, "Measure edges, not vertices.", array=True),

@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array, bits_of, filled
+from ...arrays import Array, bits_of, vertices_on
 from ...dtypes import NO_PREDECESSOR
 from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
@@ -107,12 +107,7 @@ class Search(FromSources):
         kernels.fill(arrays.distances, -1)
         if tree:
             kernels.fill(arrays.parents, NO_PREDECESSOR)
-        # A single source is written by a kernel, without waiting for a copy from the host.
-        alone = len(self.sources) == 1
-        sources = (
-            filled(1, self.sources[0], np.int32, xp) if alone else device.asarray(np.array(self.sources, np.int32))
-        )
-        kernels.seed(sources, first, last, arrays.distances, arrays.visited, arrays.frontier)
+        kernels.seed(vertices_on(device, self.sources), first, last, arrays.distances, arrays.visited, arrays.frontier)
         edges = SearchEdges(by_source[0], by_source[1], by_target[0], by_target[1], heads, quads)
         return SearchShard(device, kernels, edges, arrays, arrays.parents if tree else None)
 

@@ -5,10 +5,9 @@ from typing import Any
 
 from ...arguments import HISTOGRAM, MEASURES, WITHIN
 from ...generate import grid
-from ...io import read_vertices
 from ...planning.plan import Plan
 from ...results import OF_BINS, OF_PAIRS
-from ..command import IDS, LIMIT, PREDECESSORS, Command, Option
+from ..command import IDS, LIMIT, PREDECESSORS, Command, Option, listed_vertices
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import WEIGHTS, falling, graphs, with_weights
 from ..work import Work
@@ -106,16 +105,8 @@ DISTANCES = Algorithm(
         not_in=OF_PAIRS,
         prepared=True,
         options=(
-            Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True, single=True),
-            Option(
-                "targets",
-                str,
-                "The same of the vertices whose distances are wanted.",
-                metavar="LIST",
-                read=read_vertices,
-                vertices=True,
-                single=True,
-            ),
+            listed_vertices("sources", SOURCES),
+            listed_vertices("targets", "The same of the vertices whose distances are wanted."),
             Option("limit", float, LIMIT, metavar="D"),
             Option("nearest", int, "Keep this number of nearest targets of each source.", metavar="K"),
             IDS,
@@ -139,16 +130,8 @@ MEASURED = Command(
     summary=summary,
     prepared=True,
     options=(
-        Option("sources", str, SOURCES, metavar="LIST", read=read_vertices, vertices=True, single=True),
-        Option(
-            "targets",
-            str,
-            "The same of the vertices to which distances count.",
-            metavar="LIST",
-            read=read_vertices,
-            vertices=True,
-            single=True,
-        ),
+        listed_vertices("sources", SOURCES),
+        listed_vertices("targets", "The same of the vertices to which distances count."),
         Option("limit", float, LIMIT, metavar="D"),
         IDS,
         REVERSE,

@@ -143,11 +143,7 @@ def with_exchanges(
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     together = alone > 0 and meets(kind, shards, network)
     supersteps = _together(shape) if together else _supersteps(n, shards, kind, shape, alone)
-    # In a superstep every shard learns the distances of all vertices, and which of them fell, or lists of those.
-    whole = n * dtype.itemsize + n / 8
-    listed = list_length(n, shards, dtype.itemsize, kind) > 0
-    sent = _WIDE * whole + _FALLS * n * (dtype.itemsize + 4) if listed else supersteps.number * whole
-    exchanged = Exchanged(supersteps.number, sent)
+    exchanged = _exchanged(n, dtype.itemsize, shards, kind, supersteps.number)
     between = traffic(shards, kind, network, gpus_per_node, gathered(exchanged), exchanged)
     rate = rates_of(specs[0]).search * _speedup(n, m, specs[0], shape)
     work = _passed(n, m, n * dtype.itemsize / shards, method, kind, shape) / rate
@@ -168,6 +164,13 @@ def with_exchanges(
         seconds=work + supersteps.number * supersteps.seconds + (between.seconds if between else 0),
         detail=OneSourceDetail(alone, together, traffic=between),
     )
+
+
+def _exchanged(n: int, itemsize: int, shards: int, kind: str, supersteps: float) -> Exchanged:
+    """Return what a shard sends: all distances, and which of them fell, in each superstep, or lists of those."""
+    whole = n * itemsize + n / 8
+    listed = list_length(n, shards, itemsize, kind) > 0
+    return Exchanged(supersteps, _WIDE * whole + _FALLS * n * (itemsize + 4) if listed else supersteps * whole)
 
 
 class _Supersteps(NamedTuple):

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import device as devices
-from ...arrays import Array, filled
+from ...arrays import Array, filled, vertices_on
 from ...dtypes import NO_PREDECESSOR, distance_range, infinity, kernel_infinity, name_of
 from ...graph import Compressed
 from ...graph.potentials import lengths_of
@@ -124,7 +124,7 @@ class FromOneSource(Resumable):
         edges = Compressed(indptr, indices, self.lengths(piece, device))
         distances = filled(self.plan.n, kernel_infinity(dtype), dtype, xp)
         search = self._relaxation(masked)(
-            *(device, edges, distances, _seeds(request, device), self.plan.ranges, shard),
+            *(device, edges, distances, vertices_on(device, request.sources), self.plan.ranges, shard),
             window=request.window,
             # With negative weights a path may return from beyond the limit, so the limit prunes nothing.
             limit=float("inf") if request.negative else request.limit,
@@ -165,8 +165,9 @@ class FromOneSource(Resumable):
                 results["predecessors"] = parents
             if request.nearest:
                 everyone = state.device.xp.full(last - first, search.kernels.OPEN, np.int32)
-                known = state.device, search.tight(first, everyone), distances, parents, _seeds(request, state.device)
-                results["nearest"] = nearest_sources(*known, self.plan.ranges, comm)
+                known = state.device, search.tight(first, everyone), distances, parents
+                sources = vertices_on(state.device, request.sources)
+                results["nearest"] = nearest_sources(*known, sources, self.plan.ranges, comm)
         own = distances[first:last]
         decode(own.reshape(1, -1), None, state.device, not request.negative, lowered=False)
         if request.negative:  # after decode: a path within the limit may pass distances out of range, which is an error
@@ -238,7 +239,7 @@ class FromOneSource(Resumable):
             kernels.parents(edges, first, distances, parent, search.pieces, search.control)
         open_anywhere = xp.zeros(1, np.int32)
         if request.several:  # a source that is reached by a path of negative weight is no root
-            roots = _seeds(request, device)
+            roots = vertices_on(device, request.sources)
             roots = roots[(roots >= first) & (roots < last) & (distances[roots] == 0)]
             parent[roots - first] = NO_PREDECESSOR
         kernels.settle_roots(first, -1 if request.several else request.sources[0], distances, parent, open_anywhere)
@@ -256,13 +257,6 @@ class FromOneSource(Resumable):
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)
             parent[parent == kernels.OPEN] = NO_PREDECESSOR
         return parent
-
-
-def _seeds(request: Request, device: devices.Device) -> Array:
-    """Return the sources on a device; a single one is written there, without waiting for a copy from the host."""
-    if len(request.sources) == 1:
-        return filled(1, request.sources[0], np.int32, device.xp)
-    return device.asarray(np.array(request.sources, np.int32))
 
 
 def _cut(distances: Array, request: Request, unreached: float) -> None:
