@@ -73,8 +73,8 @@ def test_a_script_that_is_not_edited(installed, tmp_path):
     assert ended.stdout == "__main__ ['--year', '-h'] 9900.0 99.0\n99\n"
     plain, none = run(installed, script, "--year", "-h")
     assert plain.stdout == ended.stdout and not none
-    first = "of a graph by the first call of a script, and this one has 200"
-    assert rows[("networkx.closeness_centrality", f"NetworkX: it gains from 3,000 nodes on {first}")] == 1
+    first = "NetworkX: a script's first call may compile for 4 s, and this one gains 0.012 s"
+    assert rows[("networkx.closeness_centrality", first)] == 1
     assert rows[("networkx.pagerank", "NetworkX: mgraph has no such function")] == 1
     assert ("networkx.path_graph", "NetworkX: mgraph has no such function") not in rows
     assert rows[("scipy.sparse.csgraph.minimum_spanning_tree", "SciPy: SciPy's code is as fast on a CPU")] == 1
@@ -187,6 +187,58 @@ def test_small_calls_are_not_asked_about_and_large_ones_within_another_are(insta
     assert ended.stdout.splitlines() == ["[]", "0.222 []", f"0.001 {asked}", asked], ended.stderr
     assert rows[("networkx.shortest_path_length", "NetworkX: NetworkX searches from both ends")] == 1
     assert ("networkx.calls_within", "NetworkX: mgraph has no such function") in rows
+
+
+def of_shape(n, m, connected):
+    """Return a graph of some nodes, a path or none of them connected, that says that it has `m` edges."""
+    nx = pytest.importorskip("networkx")
+    graph = nx.empty_graph(n)
+    if connected:
+        nx.add_path(graph, range(n))
+    graph.number_of_edges = lambda: m
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "m", "connected", "arguments", "worth"),
+    [
+        ("closeness_centrality", 2_500, 7_500, True, {}, False),
+        ("closeness_centrality", 4_000, 12_000, True, {}, True),
+        ("closeness_centrality", 40_000, 12_000, False, {}, False),
+        ("closeness_centrality", 40_000, 40_000, True, {"u": 3}, False),
+        ("closeness_centrality", 3_500, 10_000, True, {"distance": "weight"}, True),
+        ("diameter", 4_000, 12_000, True, {}, True),
+        ("diameter", 4_000, 12_000, False, {}, False),
+        ("center", 4_000, 3_999, True, {}, False),
+        ("betweenness_centrality", 3_500, 10_000, True, {}, True),
+        ("betweenness_centrality", 3_500, 10_000, True, {"k": 10}, False),
+        ("betweenness_centrality_subset", 3_500, 10_000, True, {"sources": [0, 1], "targets": [2]}, False),
+        ("all_pairs_shortest_path_length", 3_500, 10_000, True, {}, False),
+        ("single_source_dijkstra", 100_000, 300_000, True, {"source": 0}, False),
+        ("floyd_warshall", 300, 900, True, {}, False),
+        ("floyd_warshall", 500, 900, True, {}, True),
+        ("local_efficiency", 4_000, 12_000, True, {}, False),
+    ],
+)
+def test_a_first_call_is_mgraphs_if_it_takes_longer_than_compiling(
+    monkeypatch, name, n, m, connected, arguments, worth
+):
+    gains = pytest.importorskip("mgraph_networkx.gains")
+    monkeypatch.setattr(report, "_unedited", True)
+    monkeypatch.setattr(report, "_report", report.Report())
+    graph = of_shape(n, m, connected)
+    assert (gains.should_run(name, (graph,), arguments) is True) == worth
+    assert (gains.reason_to_leave(name, graph, (graph,), arguments) == "") == worth
+    report._report.note("networkx", "closeness_centrality", "", 1.0)
+    assert not report.is_cold()
+
+
+@pytest.mark.parametrize(("seconds", "why"), [(4.0, ""), (3.9, "may compile for 4 s, and this one gains 3.9 s")])
+def test_what_a_first_call_has_to_gain(monkeypatch, seconds, why):
+    first_calls = pytest.importorskip("mgraph_networkx.first_calls")
+    monkeypatch.setattr(first_calls, "estimated", lambda *call: (seconds, 4.0))
+    found = first_calls.reason("diameter", None, {})
+    assert found.endswith(why) and bool(found) == bool(why)
 
 
 @pytest.mark.parametrize("name", PLACES)
