@@ -1,7 +1,7 @@
 """Whether the first call of a script that was not edited is worth compiling kernels: what it would take NetworkX.
 
-The estimate is a lower bound, so that no script takes longer than without mgraph. NetworkX's time for a node and an edge
-of a search was measured on graphs of many shapes; benchmarks/NOTES.md has the table.
+The estimate is a lower bound, so that no script takes longer than without mgraph. NetworkX's time for a node and an
+edge of a search was measured on graphs of many shapes; benchmarks/NOTES.md has the table.
 """
 
 from collections.abc import Sized
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Rates(NamedTuple):
-    """Nanoseconds of NetworkX for each node and edge that a search reaches, and seconds in which kernels are compiled."""
+    """Nanoseconds of NetworkX for a node and an edge that a search reaches, and seconds to compile kernels."""
 
     node: float
     edge: float
