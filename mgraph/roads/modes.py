@@ -46,8 +46,8 @@ _OPEN = frozenset(("yes", "designated", "permissive", "official", "destination",
 _YES, _REVERSE = frozenset(("yes", "true", "1")), frozenset(("-1", "reverse"))
 _SIDES = "forward", "backward"
 
-#: Of streets that change their direction, those that do so a few times a day are closed to cars, as the hour is not
-#: known; where a signal does it every few minutes, the wait is a part of the speed. OSRM's profile of cars has the same.
+#: Of streets that change their direction, those that do so a few times a day are closed to cars, as hours are not
+#: read; where a signal does it every few minutes, the wait is a part of the speed. OSRM's profile of cars has the same.
 _REVERSIBLE, _ALTERNATING, _WAITING = "reversible", "alternating", 0.4
 
 #: Tags by which a restriction of turns held at some hours before ``restriction:conditional``.
