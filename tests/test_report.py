@@ -134,6 +134,67 @@ def test_how_scripts_end(installed, tmp_path, text, code, says):
     assert ("beside the script" in ended.stdout) == ("helper" in text)
 
 
+SAME = {
+    "exit with words": "import sys\nsys.exit('why')\n",
+    "exit of a thread": "import sys, threading\nthreading.Thread(target=sys.exit, args=[3]).start()\n",
+    "chained errors": "def f():\n    1 / 0\ntry:\n    f()\nexcept ZeroDivisionError as e:\n    raise KeyError from e\n",
+    "a syntax error": "x = 1\nif x\n    y\n",
+    "an interrupt": "raise KeyboardInterrupt\n",
+    "own excepthook": "import sys\nsys.excepthook = lambda kind, e, trace: print(kind, e, trace.tb_lineno)\n1 / 0\n",
+    "the module": '"""Words."""\nimport __main__, sys\nx = 1\ndef f(): return x\n'
+    "print(__main__.x, f(), __doc__, __file__, sys.argv, sys.path[0], __spec__, __package__, __name__)\n"
+    "print(f.__module__, sys.modules['__main__'] is __main__, globals() is vars(__main__))\n"
+    "print(__builtins__.len('ab'), type(__loader__), __loader__.get_filename(), __loader__.is_package('__main__'))\n"
+    "print(sorted(vars(__main__).keys() - {'__annotations__', '__cached__'}))\n",
+    "an end": "import atexit\natexit.register(print, 'ended')\nprint('begun')\n",
+    "a process": "import multiprocessing\ndef square(x):\n    return x * x, __name__\nif __name__ == '__main__':\n"
+    "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n        print(pool.map(square, [2, 3]))\n",
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_a_script_runs_as_by_itself(installed, tmp_path, case):
+    script = tmp_path / "script.py"
+    script.write_text(SAME[case])
+    plain, _ = run(installed, script, "-x", "--help")
+    ended, _ = run(installed, "-m", "mgraph", "run", script, "-x", "--help")
+    shown = re.sub(r"^mgraph: no call of .* was made\n", "", ended.stderr, flags=re.MULTILINE)
+    assert (ended.returncode, ended.stdout, shown) == (plain.returncode, plain.stdout, plain.stderr)
+
+
+DASK = """
+import sys
+from dask.distributed import Client, LocalCluster
+
+
+class Part:
+    def __init__(self, number):
+        self.number = number
+
+
+def square(part):
+    return Part(part.number ** 2)
+
+
+def main():
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with Client(cluster) as client:
+            return client.submit(square, Part(3)).result().number
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+
+
+def test_a_script_with_a_cluster_of_processes(installed, tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "script.py"
+    script.write_text(DASK)
+    ended, _ = run(installed, "-m", "mgraph", "run", script)
+    assert ended.returncode == 9, ended.stderr
+
+
 def test_a_script_imports_neither_the_commands_nor_the_engine(installed, tmp_path):
     script = tmp_path / "small.py"
     script.write_text(

@@ -223,7 +223,8 @@ def _deleted_in_josm(path: str, kind: bytes) -> frozenset[int]:
     """
     if path.endswith(".pbf"):
         return frozenset()
-    opened = {".gz": gzip.open, ".bz2": bz2.open}.get(Path(path).suffix, open)
+    others: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+    opened = others.get(Path(path).suffix, open)
     deleted = re.compile(rb"<%s\s(?=[^>]*\saction=['\"]delete['\"])(?:[^>]*\s)?id=['\"](-?[0-9]{1,18})['\"]" % kind)
     try:
         with opened(path, "rb") as file:
