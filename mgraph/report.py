@@ -74,7 +74,7 @@ def is_unedited() -> bool:
 def is_cold() -> bool:
     """Return whether this is a script that was not edited, of which mgraph has run no call yet.
 
-    The first one loads kernels, for up to a second, or compiles them: it must gain as much.
+    The first one compiles kernels, for some seconds, or loads them in one: it must gain as much.
     """
     return _unedited and _report is not None and not _report.has_run
 

@@ -10,6 +10,7 @@ import importlib
 import io
 import os
 import sys
+from importlib.machinery import SourceFileLoader
 
 from . import report
 
@@ -18,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from types import ModuleType, TracebackType
     from typing import Any
 
 #: The variable by which NetworkX knows backends to prefer.
@@ -105,14 +106,25 @@ def run(script: str, arguments: list[str]) -> None:
     sys.argv[:] = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.realpath(script))
     main = sys.modules["__main__"] = type(sys)("__main__")
-    main.__file__ = script
+    main.__file__, main.__loader__ = script, SourceFileLoader("__main__", script)
+    main.__builtins__ = sys.modules["builtins"]  # type: ignore[attr-defined]
     try:
         with io.open_code(os.path.abspath(script)) as file:
             code = compile(file.read(), script, "exec", dont_inherit=True)
         exec(code, vars(main))
     except Exception as error:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename != script:  # the frames of this module
-            trace = trace.tb_next
+        trace = _trace(error, script)
         sys.excepthook(type(error), error.with_traceback(trace), trace)
         sys.exit(1)
+    except KeyboardInterrupt as error:  # by which the process is to end, so that a shell sees it
+        trace, hook = _trace(error, script), sys.excepthook
+        sys.excepthook = lambda kind, error, _: hook(kind, error.with_traceback(trace), trace)
+        raise
+
+
+def _trace(error: BaseException, script: str) -> TracebackType | None:
+    """Return the traceback of an error without the frames that called the script."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != script:
+        trace = trace.tb_next
+    return trace

@@ -9,6 +9,8 @@ import networkx as nx
 
 from mgraph.report import is_cold
 
+from . import first_calls
+
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {
     "sort_neighbors": None,
@@ -139,39 +141,42 @@ def _reason(name: str, graph: Any, arguments: dict[str, Any]) -> str:
     least = _gains(name, arguments)
     if least is None:
         return "NetworkX searches from both ends"
-    cold = is_cold()
-    ready = not cold and (is_converted(graph) or bool(known(graph)))
-    needed = least.cold if cold else least.converted if ready else least.original
+    if is_cold() and not is_converted(graph):
+        from_all = least is _EVERY or least is _DENSE
+        return first_calls.reason(name, graph, arguments) if from_all else _UNREAD
+    ready = is_converted(graph) or bool(known(graph))
+    needed = least.converted if ready else least.original
     if needed is None:
-        return "reading the graph takes longer than the call gains"
+        return _UNREAD
     n = len(graph)
     if n >= needed or (least is _EVERY and _alike(graph, n, arguments.get("k"), needed) >= needed):
         return ""
-    unread = " by the first call of a script" if cold else "" if ready else " that is not converted yet"
+    unread = "" if ready else " that is not converted yet"
     return f"it gains from {needed:,} nodes on of a graph{unread}, and this one has {n:,}"
+
+
+#: Why a call that reads few edges is left, such as one search.
+_UNREAD = "reading the graph takes longer than the call gains"
 
 
 class Gains(NamedTuple):
     """From how many nodes on mgraph gains time: of a graph that is converted already, and of another one.
 
-    None is never, as reading the graph takes longer than NetworkX's call. The first call that is run of a script that
-    was not edited must be worth a second, in which kernels are loaded.
+    None is never, as reading the graph takes longer than NetworkX's call.
     """
 
     converted: int
     original: int | None
-    cold: int | None = None
 
 
 #: Measured with 3 edges a node on 2 cores; benchmarks/NOTES.md has the table.
 _SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = (
     Gains(1000, None),
     Gains(1000, 20_000),
-    Gains(300, 1000, 10_000),
-    Gains(100, 100, 3000),
+    Gains(300, 1000),
+    Gains(100, 100),
 )
-#: A spanning tree gains less than a process takes to load kernels: one alone is NetworkX's.
-_TREE, _DENSE, _STRONG = Gains(1000, None), Gains(200, 200, 400), Gains(300, 3000)
+_TREE, _DENSE, _STRONG = Gains(1000, None), Gains(200, 200), Gains(300, 3000)
 
 #: Functions that do not take a search from every node.
 _GAINS = (

@@ -72,6 +72,9 @@ def test_every_section_is_there(made):
 def test_suites_are_folded_and_printed_whole(made, folder):
     text = (folder / "report.html").read_text()
     folded = re.findall(r'<details class="folded"><summary><h2>[^<]*</h2></summary>\n<section id="([^"]*)">', text)
+    contents = re.search(r"<nav>(.*?)<details><summary>(\d+) more, in detail</summary>(.*?)</nav>", text, re.DOTALL)
+    assert re.findall(r'href="#([^"]*)"', contents[3]) == folded and len(folded) == int(contents[2])
+    assert "#beside" in contents[1] and "#skipped" not in contents[1]
     named = [name for name in made[0].sections if name]
     assert named[:5] == ["beside", "summary", "measured", "wrong", "baseline"] and named[5:] == folded
     assert re.search(r"@media print \{[^@]*details-content \{ content-visibility: visible", text)

@@ -73,8 +73,8 @@ def test_a_script_that_is_not_edited(installed, tmp_path):
     assert ended.stdout == "__main__ ['--year', '-h'] 9900.0 99.0\n99\n"
     plain, none = run(installed, script, "--year", "-h")
     assert plain.stdout == ended.stdout and not none
-    first = "of a graph by the first call of a script, and this one has 200"
-    assert rows[("networkx.closeness_centrality", f"NetworkX: it gains from 3,000 nodes on {first}")] == 1
+    first = "NetworkX: a script's first call may compile for 4 s, and this one gains 0.012 s"
+    assert rows[("networkx.closeness_centrality", first)] == 1
     assert rows[("networkx.pagerank", "NetworkX: mgraph has no such function")] == 1
     assert ("networkx.path_graph", "NetworkX: mgraph has no such function") not in rows
     assert rows[("scipy.sparse.csgraph.minimum_spanning_tree", "SciPy: SciPy's code is as fast on a CPU")] == 1
@@ -134,6 +134,67 @@ def test_how_scripts_end(installed, tmp_path, text, code, says):
     assert ("beside the script" in ended.stdout) == ("helper" in text)
 
 
+SAME = {
+    "exit with words": "import sys\nsys.exit('why')\n",
+    "exit of a thread": "import sys, threading\nthreading.Thread(target=sys.exit, args=[3]).start()\n",
+    "chained errors": "def f():\n    1 / 0\ntry:\n    f()\nexcept ZeroDivisionError as e:\n    raise KeyError from e\n",
+    "a syntax error": "x = 1\nif x\n    y\n",
+    "an interrupt": "raise KeyboardInterrupt\n",
+    "own excepthook": "import sys\nsys.excepthook = lambda kind, e, trace: print(kind, e, trace.tb_lineno)\n1 / 0\n",
+    "the module": '"""Words."""\nimport __main__, sys\nx = 1\ndef f(): return x\n'
+    "print(__main__.x, f(), __doc__, __file__, sys.argv, sys.path[0], __spec__, __package__, __name__)\n"
+    "print(f.__module__, sys.modules['__main__'] is __main__, globals() is vars(__main__))\n"
+    "print(__builtins__.len('ab'), type(__loader__), __loader__.get_filename(), __loader__.is_package('__main__'))\n"
+    "print(sorted(vars(__main__).keys() - {'__annotations__', '__cached__'}))\n",
+    "an end": "import atexit\natexit.register(print, 'ended')\nprint('begun')\n",
+    "a process": "import multiprocessing\ndef square(x):\n    return x * x, __name__\nif __name__ == '__main__':\n"
+    "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n        print(pool.map(square, [2, 3]))\n",
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_a_script_runs_as_by_itself(installed, tmp_path, case):
+    script = tmp_path / "script.py"
+    script.write_text(SAME[case])
+    plain, _ = run(installed, script, "-x", "--help")
+    ended, _ = run(installed, "-m", "mgraph", "run", script, "-x", "--help")
+    shown = re.sub(r"^mgraph: no call of .* was made\n", "", ended.stderr, flags=re.MULTILINE)
+    assert (ended.returncode, ended.stdout, shown) == (plain.returncode, plain.stdout, plain.stderr)
+
+
+DASK = """
+import sys
+from dask.distributed import Client, LocalCluster
+
+
+class Part:
+    def __init__(self, number):
+        self.number = number
+
+
+def square(part):
+    return Part(part.number ** 2)
+
+
+def main():
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with Client(cluster) as client:
+            return client.submit(square, Part(3)).result().number
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+
+
+def test_a_script_with_a_cluster_of_processes(installed, tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "script.py"
+    script.write_text(DASK)
+    ended, _ = run(installed, "-m", "mgraph", "run", script)
+    assert ended.returncode == 9, ended.stderr
+
+
 def test_a_script_imports_neither_the_commands_nor_the_engine(installed, tmp_path):
     script = tmp_path / "small.py"
     script.write_text(
@@ -187,6 +248,55 @@ def test_small_calls_are_not_asked_about_and_large_ones_within_another_are(insta
     assert ended.stdout.splitlines() == ["[]", "0.222 []", f"0.001 {asked}", asked], ended.stderr
     assert rows[("networkx.shortest_path_length", "NetworkX: NetworkX searches from both ends")] == 1
     assert ("networkx.calls_within", "NetworkX: mgraph has no such function") in rows
+
+
+def of_shape(n, m, connected):
+    """Return a graph of some nodes, a path or none of them connected, that says that it has `m` edges."""
+    nx = pytest.importorskip("networkx")
+    graph = nx.empty_graph(n)
+    if connected:
+        nx.add_path(graph, range(n))
+    graph.number_of_edges = lambda: m
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "m", "connected", "arguments", "worth"),
+    [
+        ("closeness_centrality", 2_500, 7_500, True, {}, False),
+        ("closeness_centrality", 4_000, 12_000, True, {}, True),
+        ("closeness_centrality", 40_000, 12_000, False, {}, False),
+        ("closeness_centrality", 40_000, 40_000, True, {"u": 3}, False),
+        ("closeness_centrality", 3_500, 10_000, True, {"distance": "weight"}, True),
+        ("diameter", 4_000, 12_000, True, {}, True),
+        ("diameter", 4_000, 12_000, False, {}, False),
+        ("center", 4_000, 3_999, True, {}, False),
+        ("betweenness_centrality", 3_500, 10_000, True, {}, True),
+        ("betweenness_centrality", 3_500, 10_000, True, {"k": 10}, False),
+        ("betweenness_centrality_subset", 3_500, 10_000, True, {"sources": [0, 1], "targets": [2]}, False),
+        ("all_pairs_shortest_path_length", 3_500, 10_000, True, {}, False),
+        ("single_source_dijkstra", 100_000, 300_000, True, {"source": 0}, False),
+        ("floyd_warshall", 300, 900, True, {}, False),
+        ("floyd_warshall", 500, 900, True, {}, True),
+        ("local_efficiency", 4_000, 12_000, True, {}, False),
+    ],
+)
+def test_a_first_call_is_mgraphs_if_it_takes_longer_than_compiling(
+    monkeypatch, name, n, m, connected, arguments, worth
+):
+    gains = pytest.importorskip("mgraph_networkx.gains")
+    monkeypatch.setattr(gains, "is_cold", lambda: True)
+    graph = of_shape(n, m, connected)
+    assert (gains.should_run(name, (graph,), arguments) is True) == worth
+    assert (gains.reason_to_leave(name, graph, (graph,), arguments) == "") == worth
+
+
+@pytest.mark.parametrize(("seconds", "why"), [(4.0, ""), (3.9, "may compile for 4 s, and this one gains 3.9 s")])
+def test_what_a_first_call_has_to_gain(monkeypatch, seconds, why):
+    first_calls = pytest.importorskip("mgraph_networkx.first_calls")
+    monkeypatch.setattr(first_calls, "estimated", lambda *call: (seconds, 4.0))
+    found = first_calls.reason("diameter", None, {})
+    assert found.endswith(why) and bool(found) == bool(why)
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -1,5 +1,6 @@
 """Networks of streets: files of OpenStreetMap, tables beside NetworkX, routes, isochrones, frames and the commands."""
 
+import bz2
 import gzip
 import itertools
 import json
@@ -161,6 +162,11 @@ def test_streets_without_their_geometry_are_straight(tmp_path):
         ({"highway": "road", "oneway": "yes", "bicycle:backward": "yes"}, "bike", {(1, 3), (3, 1)}),
         ({"highway": "road", "motor_vehicle": "forestry;destination"}, "drive", {(1, 3), (3, 1)}),
         ({"highway": "footway", "bicycle": "yes;designated"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "road", "oneway": "reversible"}, "bike", {(1, 3), (3, 1)}),
+        ({"highway": "road", "oneway": "reversible"}, "walk", {(1, 3), (3, 1)}),
+        ({"highway": "motorway", "oneway": "reversible", "motorcar:forward": "yes"}, "drive", {(1, 3)}),
+        ({"highway": "road", "oneway": "alternating"}, "drive", {(1, 3), (3, 1)}),
+        ({"highway": "road", "junction": "roundabout", "oneway": "alternating"}, "bike", {(1, 3), (3, 1)}),
     ],
 )
 def test_tags_say_which_directions_are_open(tmp_path, tags, mode, expected):
@@ -281,6 +287,7 @@ def test_zones_of_one_id_are_refused(tmp_path):
         ("id,lon,lat\na,24.9,inf\n", "line 2: expected two numbers"),
         ("id,lon,latitude\na,24.9,60\n", "no columns lon and lat"),
         ("lon,lat,Lon\n24.9,60,24.8\n", "has two columns 'lon'"),
+        ("id,lon,lat\n", "has no points below its first line"),
     ],
 )
 def test_points_in_a_file_are_checked(tmp_path, text, words):
@@ -336,6 +343,31 @@ def test_deleted_objects_are_left_out(tmp_path):
         assert roads.read_osm(path).ids.tolist() == kept
 
 
+def test_streets_that_change_their_direction(tmp_path):
+    pytest.importorskip("osmium")
+    ways = [([1, 2], {"highway": "road"}), ([2, 3], {"highway": "road", "oneway": "alternating"})]
+    ways.append(([3, 4], {"highway": "road", "oneway": "reversible"}))
+    drive, walk = (read(tmp_path, line(4), ways, mode) for mode in ("drive", "walk"))
+    assert (drive.ids.tolist(), walk.ids.tolist()) == ([1, 2, 3], [1, 2, 3, 4])
+    speeds = (drive.links["metres"] / drive.links["seconds"] * 3.6).round(9).tolist()
+    assert sorted(speeds) == [12.0, 12.0, 30.0, 30.0]
+    assert np.ptp(walk.links["metres"] / walk.links["seconds"]) < 1e-9
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+@pytest.mark.parametrize("suffix", [".osm", ".osm.gz", ".osm.bz2"])
+def test_what_was_deleted_in_josm_is_left_out(tmp_path, quote, suffix):
+    pytest.importorskip("osmium")
+    text = text_of(line(4), [([1, 2], {"highway": "road"}), ([2, 3, 4], {"highway": "road"})])
+    text = text.replace("<osm ", '<osm generator="JOSM" ').replace("><", ">\n<").replace('"', quote)
+    path = tmp_path / f"town{suffix}"
+    for gone, kept in ((f"<way id={quote}1{quote} ", [2, 4]), (f"<node id={quote}4{quote} ", [1, 2, 3])):
+        content = text.replace(gone, f"{gone}action={quote}delete{quote} visible={quote}true{quote} ").encode()
+        assert content != text.encode()
+        path.write_bytes({".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)(content))
+        assert roads.read_osm(path).ids.tolist() == kept
+
+
 def test_a_bollard_stops_cars_alone(tmp_path):
     pytest.importorskip("osmium")
     nodes = line(5)
@@ -355,6 +387,20 @@ def test_an_extract_by_a_box_and_by_a_polygon(files):
     with pytest.raises(mgraph.InputError, match="within the extract"):
         roads.read_osm(files / "town.osm", "walk", extract=(0, 0, 1, 1))
     for wrong in ((5, 0, 1, 1), (385_000, 6_671_000, 386_000, 6_672_000), np.add(ring, [385_000, 6_671_000])):
+        with pytest.raises(mgraph.InputError, match=r"extract must be .* in degrees"):
+            roads.read_osm(files / "town.osm", "walk", extract=wrong)
+
+
+def test_an_extract_of_geopandas(files):
+    geopandas, shapely = (pytest.importorskip(name) for name in ("geopandas", "shapely"))
+    west, south, middle, east, north = 24.899, 59.999, 24.902, 24.9051, 60.0041
+    halves = [shapely.box(west, south, middle + 0.001, north), shapely.box(middle, south, east, north)]
+    boxed = roads.read_osm(files / "town.osm", "walk", extract=(west, south, east, north))
+    series = geopandas.GeoSeries(halves, crs=4326)
+    for given in (series, series.to_frame("geometry"), series.to_crs(3857), geopandas.GeoSeries(halves)):
+        found = roads.read_osm(files / "town.osm", "walk", extract=given)
+        assert found.ids.tolist() == boxed.ids.tolist()
+    for wrong in (series.boundary, series[:0]):
         with pytest.raises(mgraph.InputError, match=r"extract must be .* in degrees"):
             roads.read_osm(files / "town.osm", "walk", extract=wrong)
 
@@ -997,5 +1043,11 @@ def test_the_commands(files, tmp_path):
     done = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "no.csv")])
     assert done.exit_code == 2 and "(row 0) of --destinations is" in done.stderr
     assert not (tmp_path / "no.csv").exists()
+    (tmp_path / "empty.csv").write_text("id,lon,lat\n")
+    for option in ("--origins", "--destinations"):
+        words = ["roads", "table", town, "--origins", points, option, str(tmp_path / "empty.csv")]
+        failed = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "no.csv")])
+        assert failed.exit_code == 1 and "empty.csv has no points below its first line" in failed.output
+        assert not (tmp_path / "no.csv").exists()
     words = ["roads", "table", town, "--origins", points, "--turn-seconds", "1,2", "--out", str(tmp_path / "no.csv")]
     assert "--turn-seconds must be three numbers" in CliRunner().invoke(main, words).stderr

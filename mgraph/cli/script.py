@@ -17,8 +17,8 @@ from .commands import WithExample, main
 def run(script: str, arguments: tuple[str, ...]) -> None:
     """Run a Python script as it stands, and let mgraph run its calls of SciPy's csgraph and of NetworkX.
 
-    Calls that would not gain time stay SciPy's and NetworkX's; the first one must be worth loading kernels. At the end
-    a table on standard error says what ran where, and why. MGRAPH_REPORT=1 in the environment prints it without this
-    command.
+    Calls that would not gain time stay SciPy's and NetworkX's; the first one must be worth compiling kernels. At the
+    end a table on standard error says what ran where, and why. MGRAPH_REPORT=1 in the environment prints it without
+    this command.
     """
     unedited.run(script, list(arguments))

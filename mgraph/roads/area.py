@@ -9,6 +9,13 @@ from ..errors import InputError
 _WANTED = "(west, south, east, north), or a polygon of longitudes and latitudes, in degrees"
 
 
+def _united(given: Any) -> Any:
+    """Return the union of GeoPandas' shapes, in degrees; all else as it is."""
+    if not hasattr(given, "union_all"):
+        return given
+    return (given if given.crs is None else given.to_crs(4326)).union_all()
+
+
 def _in_degrees(corners: np.ndarray) -> bool:
     return bool((np.abs(corners) <= [360, 90]).all())
 
@@ -17,7 +24,7 @@ class Area:
     """A box or a polygon; `None` is everywhere.
 
     A polygon is an array of shape (k, 2), or an object with `__geo_interface__`, such as Shapely's, of one or more
-    polygons with holes.
+    polygons with holes; or GeoPandas' shapes whose union is one.
     """
 
     def __init__(self, given: Any) -> None:
@@ -25,8 +32,8 @@ class Area:
         self._box: np.ndarray | None = None
         if given is None:
             return
-        shape = getattr(given, "__geo_interface__", None)
         try:
+            shape = getattr(_united(given), "__geo_interface__", None)
             if shape is not None:
                 parts = {"Polygon": [shape.get("coordinates")], "MultiPolygon": shape.get("coordinates")}[shape["type"]]
                 self._rings = [np.array(ring, np.float64)[:, :2] for part in parts for ring in part]

@@ -46,6 +46,10 @@ _OPEN = frozenset(("yes", "designated", "permissive", "official", "destination",
 _YES, _REVERSE = frozenset(("yes", "true", "1")), frozenset(("-1", "reverse"))
 _SIDES = "forward", "backward"
 
+#: Of streets that change their direction, those that do so a few times a day are closed to cars, as hours are not
+#: read; where a signal does it every few minutes, the wait is a part of the speed. OSRM's profile of cars has the same.
+_REVERSIBLE, _ALTERNATING, _WAITING = "reversible", "alternating", 0.4
+
 #: Tags by which a restriction of turns held at some hours before ``restriction:conditional``.
 _HOURS = {"day_on", "day_off", "hour_on", "hour_off"}
 _SPEED = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?) ?(mph|km/h|kmh|knots)?")
@@ -99,7 +103,8 @@ def speeds(tags: Mapping[str, str], mode: Mode) -> tuple[float, float]:
     usual = _CARS.get(kind, 15)
     limit = _limit(tags.get("maxspeed"), usual)
     forward, backward = (_limit(tags.get(f"maxspeed:{way}"), limit) for way in _SIDES)
-    return ahead * forward, back * backward
+    share = _WAITING if tags.get("oneway") == _ALTERNATING else 1.0
+    return ahead * forward * share, back * backward * share
 
 
 def capacities(tags: Mapping[str, str]) -> tuple[float, float]:
@@ -168,8 +173,10 @@ def _oneway(tags: Mapping[str, str], mode: Mode) -> tuple[bool, bool]:
     """Return in which directions a street is open by whether it is one-way."""
     for key in mode.oneway:
         value = tags.get(key)
-        if value == "no":
+        if value in ("no", _ALTERNATING):
             return True, True
+        if value == _REVERSIBLE:
+            return (mode.speed is not None,) * 2
         if value in _YES or value in _REVERSE:
             against = mode.oneway[0] == "oneway:bicycle" and _contraflow(tags)
             return (value in _YES or against), (value in _REVERSE or against)

@@ -1,5 +1,8 @@
 """Networks from files of OpenStreetMap, read by pyosmium in passes: ways, their nodes, restrictions."""
 
+import bz2
+import gzip
+import itertools
 import os
 import re
 from array import array
@@ -80,8 +83,9 @@ def read_osm(
         A file ``.osm.pbf``, ``.osm`` or ``.osm.xml``, the latter two also with ``.gz`` or ``.bz2``.
     mode : {"drive", "bike", "walk"}
         Who travels.
-    extract : tuple of four numbers, array_like of shape (k, 2), or polygon, optional
-        Keep what lies within (west, south, east, north), or within a polygon: of Shapely, or points of its outline.
+    extract : tuple of four numbers, array_like of shape (k, 2), polygon, GeoSeries or GeoDataFrame, optional
+        Keep what lies within (west, south, east, north), or within a polygon: of Shapely, points of its outline, or the
+        union of GeoPandas' polygons.
     component : {"weak", "strong"}, optional
         Keep the largest component alone, as `Graph.largest_component` does. It does not heed `turns`.
     turns : bool
@@ -126,7 +130,9 @@ def read_osm(
     -----
     What a mode may use follows the tags ``highway``, ``access`` and those of the mode, ``oneway``, ``junction``,
     ``maxspeed``, ``barrier`` and ``restriction``, by the same rules in all countries. What is no ``highway``, such as a
-    ferry, is left out.
+    ferry, is left out. Cars do not take streets with ``oneway=reversible``, which change their direction a few times a
+    day, and go at 0.4 of the speed with ``oneway=alternating``, where they wait for the other side. What was deleted
+    in a file of JOSM is left out.
 
     Examples
     --------
@@ -200,11 +206,33 @@ def _check_blocks(path: Path) -> None:
 
 def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[Any]:
     """Yield the objects of a kind in a file that pass a filter and are not deleted, or raise FormatError."""
+    names = {osmium.osm.NODE: b"node", osmium.osm.WAY: b"way", osmium.osm.RELATION: b"relation"}
+    gone = _deleted_in_josm(path, names[kind])
     try:
         objects = osmium.FileProcessor(path, kind)
-        yield from (each for each in (objects if only is None else objects.with_filter(only)) if each.visible)
+        found = objects if only is None else objects.with_filter(only)
+        yield from (each for each in found if each.visible and each.id not in gone)
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
+
+
+def _deleted_in_josm(path: str, kind: bytes) -> frozenset[int]:
+    """Return the ids of a kind's objects that were deleted in JOSM, which keeps them in its files; osmium reads them.
+
+    JOSM begins each object on a line of its own.
+    """
+    if path.endswith(".pbf"):
+        return frozenset()
+    others: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+    opened = others.get(Path(path).suffix, open)
+    deleted = re.compile(rb"<%s\s(?=[^>]*\saction=['\"]delete['\"])(?:[^>]*\s)?id=['\"](-?[0-9]{1,18})['\"]" % kind)
+    try:
+        with opened(path, "rb") as file:
+            if b"JOSM" not in b"".join(itertools.islice(file, 3)):
+                return frozenset()
+            return frozenset(int(found[1]) for line in file if (found := deleted.search(line)))
+    except (OSError, EOFError):  # osmium says what is wrong with it
+        return frozenset()
 
 
 def _ways(osmium: Any, path: str, mode: Mode, capacity: bool, progress: Progress | None) -> Ways:

@@ -31,8 +31,8 @@ def read_points(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
     MissingFileError
         If there is no such file.
     FormatError
-        If a column is missing; and for a line without two numbers or an id, with more fields than the first line, or
-        with an id that was there before.
+        If a column is missing, or there is no point; and for a line without two numbers or an id, with more fields than
+        the first line, or with an id that was there before.
 
     Examples
     --------
@@ -55,6 +55,8 @@ def read_points(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
             points.append(_place([line[names[name]] for name in pair], where))
             if "id" in names:
                 ids[_id(line[names["id"]], ids, where)] = None
+    if not points:
+        raise FormatError(f"{path} has no points below its first line")
     return np.array(points, np.float64).reshape(-1, 2), _numbers(list(ids)) if "id" in names else np.arange(len(points))
 
 

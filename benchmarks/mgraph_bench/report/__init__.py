@@ -99,9 +99,9 @@ def _sections(rows: Rows, comparison: Comparison | None) -> Iterator[Section]:
 def _in_detail(rows: Rows, found: list[Suite], own: list[Suite]) -> Iterator[Section]:
     yield from (suites.section(suite, rows) for suite in own)
     yield from rooflines.sections(rows)
-    yield from filter(None, (predictions.section(rows), claims.section(found, rows)))
+    yield from filter(None, (predictions.section(rows),))
     yield from (suites.section(suite, rows) for suite in found if suite not in own)
-    yield from filter(None, (summit.section(), betweenness.section(rows)))
+    yield from filter(None, (claims.section(found, rows), summit.section(), betweenness.section(rows)))
     if rows.skipped:
         skipped = Details(f"{len(rows.skipped)} cases", (overview.reasons(rows.skipped),), brief=True)
         yield Section("skipped", "What was skipped or failed, and why", (skipped,))
