@@ -1,6 +1,8 @@
 """The commands ``mgraph hierarchy``, a graph prepared once, and ``pairs`` and ``flows``, which take it."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import click
 import numpy as np
 
 from .. import device as devices
+from ..algorithms import routes
 from ..dtypes import infinity
 from ..errors import printable
 from ..hierarchy import Hierarchy, Routes
@@ -15,10 +18,11 @@ from ..io import check_output, read_vertices, save
 from ..reading import read
 from .bars import bar
 from .commands import main
-from .options import graph_options, json_option, quiet_option
-from .run import graph_given
+from .options import checkpoint_options, graph_options, json_option, quiet_option, worker_options
+from .run import checkpoints_of, graph_given
 from .summaries import as_json_text, described
 from .vertices import named_vertices
+from .workers import check_workers, client_of
 
 
 @main.command(epilog="Example: mgraph hierarchy roads.gr --out roads.npz")
@@ -75,6 +79,35 @@ _device = click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; pa
 _overwrite = click.option("--overwrite", is_flag=True, help="Replace the output file if there is one.")
 
 
+#: The parameters of options that have a command make a call with a plan: those that reach workers, and further ones.
+_REACHING = ("workers", "scheduler", "scheduler_file")
+_TLS = ("tls_ca_file", "tls_cert", "tls_key")
+_RUN = (*_REACHING, *_TLS, "worker_timeout", "wait_for_workers", "retries", "memory_limit")
+_KEEPING = ("checkpoint", "checkpoint_every", "resume")
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of a call with a plan out of a command's options; return them, or none if all are left out."""
+    found = {name: options.pop(name) for name in (*_RUN, *_KEEPING)}
+    return found if any(value is not None and value is not False for value in found.values()) else {}
+
+
+@contextlib.contextmanager
+def _running(device: str | None, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Start or reach the workers, and hold the checkpoints, that options ask for; return a call's arguments."""
+    reached, tls = [given[name] for name in _REACHING], (given["tls_ca_file"], given["tls_cert"], given["tls_key"])
+    timeout, wait = given["worker_timeout"], given["wait_for_workers"]
+    check_workers(*reached, tls, wait)
+    run = {name: given[name] for name in ("worker_timeout", "retries", "memory_limit", *_KEEPING)}
+    with checkpoints_of(given) as kept, client_of(*reached, tls, device, timeout, wait) as client:
+        yield run | {"client": client, "device": device} | kept
+
+
+def _loaded(prepared: Path, device: str | None, given: dict[str, Any]) -> Hierarchy:
+    """Return a prepared graph: on the host where it is to be sent to workers."""
+    return Hierarchy.load(prepared, device="cpu" if any(given.get(name) for name in _REACHING) else device)
+
+
 def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
     """Return one end of each pair: what a file has, or the vertices that the words name."""
     if (file is None) == (not vertices):
@@ -90,6 +123,7 @@ def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
     "--source", "starts", multiple=True, metavar="V", help="A vertex or id in place of --sources; repeatable."
 )
 @click.option("--target", "ends", multiple=True, metavar="V", help="The other end, as many times as --source.")
+@click.option("--table", is_flag=True, help="Pair each source with each target: arrays have a row for each source.")
 @click.option("--paths", is_flag=True, help="Find the paths, too.")
 @click.option(
     "--along",
@@ -99,6 +133,8 @@ def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
 )
 @click.option("--ids/--no-ids", default=None, help="Whether integers are ids of the graph, not numbers of vertices.")
 @_device
+@worker_options
+@checkpoint_options
 @click.option("--out", type=click.Path(path_type=Path), help="Save the distances (.npy), or all arrays (.npz).")
 @_overwrite
 @quiet_option
@@ -109,6 +145,7 @@ def pairs(
     targets: str | None,
     starts: tuple[str, ...],
     ends: tuple[str, ...],
+    table: bool,
     paths: bool,
     along: tuple[str, ...],
     ids: bool | None,
@@ -117,8 +154,15 @@ def pairs(
     overwrite: bool,
     quiet: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """Find the distance of each pair of vertices, on all cores, by HIERARCHY, a file of 'mgraph hierarchy'."""
+    """Find the distance of each pair of vertices, on all cores or workers, by HIERARCHY, a file of 'mgraph hierarchy'.
+
+    With --table and --along, that is a table of distances and further ones of other weights along the same paths.
+    """
+    given = _given(options)
+    if paths and (given or table):
+        raise click.UsageError("--paths does not go with --table, workers, --memory-limit and --checkpoint")
     if out is not None:
         check_output(out, overwrite)
         if paths and out.suffix == ".npy":
@@ -126,17 +170,26 @@ def pairs(
     if along and (out is None or out.suffix == ".npy"):
         raise click.UsageError("sums along paths are saved: with --along, give --out a .npz file")
     sides = _side("source", sources, starts), _side("target", targets, ends)
-    made = Hierarchy.load(prepared, device=device)
+    made = _loaded(prepared, device, given)
     pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
-    others = [read(file, directed=made.graph.directed) for file in along]
+    others = [read(file, directed=made.graph.directed) for file in along] or None
+    shape = tuple(map(len, pair)) if table else None
+    if table:
+        rows, columns = (np.asarray(each) for each in pair)
+        pair = [np.repeat(rows, len(columns)), np.tile(columns, len(rows))]
     started = time.perf_counter()
-    with bar("pairs", "pairs", quiet) as progress:
-        found = made.pairs(*pair, along=others or None, paths=paths, ids=ids, progress=progress)
+    with bar("pairs", "steps" if given else "pairs", quiet) as progress:
+        if given:
+            with _running(device, given) as run:
+                found = routes.pairs(made, *pair, along=others, ids=ids, progress=progress, **run)
+        else:
+            found = made.pairs(*pair, along=others, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started
-    if not (paths or along):
-        found = Routes(found)
+    found = found if isinstance(found, Routes) else Routes(found)
     arrays = {name: each for name, each in found._asdict().items() if each is not None and name != "along"}
     arrays |= {f"along_{i}": total for i, total in enumerate(found.along or ())}
+    if shape is not None:
+        arrays = {name: each.reshape(shape) for name, each in arrays.items()}
     distances = devices.to_host(found.distances)
     reached = distances != infinity(distances.dtype)
     facts = {
@@ -155,6 +208,8 @@ def pairs(
 @graph_options
 @click.option("--ids/--no-ids", default=None, help="Whether integers of the demand are ids, not numbers of vertices.")
 @_device
+@worker_options
+@checkpoint_options
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Save the load of each edge (.npy), or also the supplies (.npz)."
 )
@@ -182,14 +237,19 @@ def flows(
         raise click.UsageError("give either FILE or --rmat SCALE")
     if out is not None:
         check_output(out, overwrite)
-    made, demand = Hierarchy.load(prepared, device=device), graph_given(files, scale, **options)()
+    given = _given(options)
+    made, demand = _loaded(prepared, device, given), graph_given(files, scale, **options)()
     src, dst, weights = (None if part is None else devices.to_host(part) for part in demand.coo())
     amounts = np.ones(demand.m, np.int64) if weights is None else weights
     if demand.ids is not None:
         src, dst, ids = demand.ids[src], demand.ids[dst], True
     started = time.perf_counter()
-    with bar("flows", "pairs", quiet) as progress:
-        found = made.flows((src, dst, amounts), ids=ids, progress=progress)
+    with bar("flows", "steps" if given else "pairs", quiet) as progress:
+        if given:
+            with _running(device, given) as run:
+                found = routes.flows(made, (src, dst, amounts), ids=ids, progress=progress, **run)
+        else:
+            found = made.flows((src, dst, amounts), ids=ids, progress=progress)
     seconds = time.perf_counter() - started
     found.verify()
     greatest = found.loads.max(initial=0).item()

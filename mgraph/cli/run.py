@@ -163,7 +163,7 @@ def perform(
     added = {each.name: bool(options[each.name]) for each in offered.options if each.array}
     if out is not None:
         _check_output_of(offered, out, overwrite, added)
-    with _checkpoints_of(options) as kept:
+    with checkpoints_of(options) as kept:
         name, started = call.__name__, time.perf_counter()
         given = read_input() if resident is None else None
         seconds = {"read": time.perf_counter() - started}
@@ -280,7 +280,7 @@ def _check_output_of(offered: Command, out: str, overwrite: bool, added: dict[st
 
 
 @contextlib.contextmanager
-def _checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Hold the folder of a command's checkpoints; return the call's argument for them, if the command has one.
 
     The command that begins to write them is noted there, for ``mgraph resume``.

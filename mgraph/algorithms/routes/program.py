@@ -17,7 +17,7 @@ from ...hierarchy.flows import Carried
 from ...hierarchy.lengths import Lengths, on_host
 from ...hierarchy.placed import OnDevice
 from ...hierarchy.prepared import Prepared
-from ...hierarchy.routes import Pairs, divided, routes
+from ...hierarchy.routes import Pairs, distances, divided, routes
 from ...hierarchy.structure import Structure
 from ...kernels.routes import Parts
 from ...planning.plan import Plan
@@ -38,7 +38,7 @@ class Shard(Generic[FoundT]):
     structure: Structure
     on: OnDevice
     lengths: Lengths
-    parts: Parts
+    parts: Parts | None
     asked: Asked
     found: FoundT
     batches: list[tuple[int, int]]
@@ -47,8 +47,9 @@ class Shard(Generic[FoundT]):
     done: list[tuple[int, int]] = field(default_factory=list)
 
     def pairs(self, some: Asked) -> Pairs:
-        """Return some pairs, with entries."""
-        return Pairs(self.on, self.lengths, some.starts, some.ends, table=some.table, entries=True)
+        """Return some pairs, with entries if their paths matter."""
+        entries = self.parts is not None
+        return Pairs(self.on, self.lengths, some.starts, some.ends, table=some.table, entries=entries)
 
 
 class OverPairs(Resumable, Generic[FoundT]):
@@ -67,7 +68,9 @@ class OverPairs(Resumable, Generic[FoundT]):
         self.asked = asked
 
     @abstractmethod
-    def made(self, shard: int, structure: Structure, lengths: Lengths, parts: Parts, device: devices.Device) -> FoundT:
+    def made(
+        self, shard: int, lengths: Lengths, piece: Prepared, parts: Parts | None, device: devices.Device
+    ) -> FoundT:
         """Return what is to be found, before the first batch."""
 
     @abstractmethod
@@ -78,8 +81,9 @@ class OverPairs(Resumable, Generic[FoundT]):
         """Return the shard with the hierarchy on its device, before the first batch."""
         batches = [batches_of([(0, last - first)], self.plan.detail.batch) for first, last in self.plan.ranges]
         on, lengths = piece.on(device)
-        parts = divided(piece.structure, on_host(lengths))
-        found = self.made(shard, piece.structure, lengths, parts, device)
+        of_paths = self.plan.detail.loads or self.asked.along
+        parts = divided(piece.structure, on_host(lengths)) if of_paths else None
+        found = self.made(shard, lengths, piece, parts, device)
         own = self.asked.part(*self.plan.ranges[shard])
         return Shard(piece.structure, on, lengths, parts, own, found, batches[shard], max(map(len, batches)))
 
@@ -113,7 +117,7 @@ class Distances(OverPairs[dict[str, Array]]):
     """The distances of pairs, and the sums of other weights along their paths."""
 
     def made(
-        self, shard: int, structure: Structure, lengths: Lengths, parts: Parts, device: devices.Device
+        self, shard: int, lengths: Lengths, piece: Prepared, parts: Parts | None, device: devices.Device
     ) -> dict[str, Array]:
         """Return the arrays of the shard's pairs, a row for each."""
         first, last = self.plan.ranges[shard]
@@ -131,6 +135,9 @@ class Distances(OverPairs[dict[str, Array]]):
     def take(self, state: Shard[dict[str, Array]], top: int, bottom: int) -> None:
         """Find the distances of a batch of the shard's pairs."""
         pairs, along = state.pairs(state.asked.part(top, bottom)), self._along()
+        if state.parts is None:
+            state.found["distances"][top:bottom, 0] = distances(pairs, None)
+            return
         found = routes(state.structure, pairs, state.parts, tuple(along.values()), None, None)
         for name, array in zip(("distances", *along), (found.distances, *(found.along or ())), strict=True):
             state.found[name][top:bottom, 0] = array
@@ -172,10 +179,13 @@ class Flowing:
 class Loads(OverPairs[Flowing]):
     """The loads of edges if a demand takes shortest paths."""
 
-    def made(self, shard: int, structure: Structure, lengths: Lengths, parts: Parts, device: devices.Device) -> Flowing:
+    def made(
+        self, shard: int, lengths: Lengths, piece: Prepared, parts: Parts | None, device: devices.Device
+    ) -> Flowing:
         """Return entries that carry nothing."""
+        assert parts is not None
         first, last = self.plan.ranges[shard]
-        return Flowing(Carried(structure, lengths, parts, device), device.xp.ones((last - first, 1), np.uint8))
+        return Flowing(Carried(piece.structure, lengths, parts, device), device.xp.ones((last - first, 1), np.uint8))
 
     def take(self, state: Shard[Flowing], top: int, bottom: int) -> None:
         """Add the demand of a batch of the shard's pairs."""
