@@ -1,7 +1,9 @@
 """Pairs and flows by a hierarchy as calls: the same as of its methods and of a loop over paths, on workers, resumed."""
 
 import itertools
+import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from mgraph import CheckpointError, InputError, MemoryLimitError
 from mgraph.algorithms.routes import plan
 from tests.support.checkpoints import Stopped, complete
 from tests.support.clusters import LOST, Kills, clients
+from tests.support.commands import failed, invoke, misused, ok
 
 pytest.importorskip("pymetis")
 
@@ -179,3 +182,47 @@ def test_memory_is_checked_before(roads):
 def test_only_a_hierarchy_will_do(roads):
     with pytest.raises(InputError, match="hierarchy must be a mgraph"):
         mgraph.pairs(roads.graph, [0], [1])
+
+
+@pytest.fixture
+def folder(roads, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    roads.save("roads.npz")
+    sources, targets = ends(roads)
+    np.savetxt("a.txt", sources, "%d")
+    np.savetxt("b.txt", targets, "%d")
+    np.savetxt("demand.txt", np.transpose(demand(roads)), "%d")
+    mgraph.write(roads.graph.with_weights(others(roads)[0]), "miles.npz")
+
+
+def test_commands_run_on_workers(roads, folder):
+    lists = "--sources", "a.txt", "--targets", "b.txt"
+    ok("pairs", "roads.npz", *lists, "--workers", "2", "--out", "found.npy")
+    assert np.array_equal(np.load("found.npy"), roads.pairs(*ends(roads)))
+    ok("flows", "roads.npz", "demand.txt", "--n", str(roads.n), "--workers", "2", "--out", "loads.npy")
+    assert np.array_equal(np.load("loads.npy"), roads.flows(demand(roads)).loads)
+    assert "--paths does not go with" in misused(invoke("pairs", "roads.npz", *lists, "--paths", "--workers", "2"))
+
+
+def test_commands_go_on_from_checkpoints(roads, folder, monkeypatch):
+    monkeypatch.setattr(plan, "BATCH", 5)
+    with pytest.raises(Stopped):
+        on = {"device": "cpu", "checkpoint": "kept", "checkpoint_every": 0, "span": 1}
+        mgraph.pairs(roads, *ends(roads), progress=stopping("kept"), **on)
+    call = "pairs", "roads.npz", "--sources", "a.txt", "--device", "cpu", "--checkpoint", "kept", "--resume"
+    assert "checkpoint" in failed(invoke(*call, "--targets", "a.txt"), 2)
+    ok(*call, "--targets", "b.txt", "--out", "found.npy")
+    assert np.array_equal(np.load("found.npy"), roads.pairs(*ends(roads)))
+
+
+def test_a_table_of_sums_on_the_command_line(roads, folder):
+    Path("some.txt").write_text("3\n70\n8\n")
+    Path("few.txt").write_text("11\n100\n")
+    call = "pairs", "roads.npz", "--sources", "some.txt", "--targets", "few.txt", "--table", "--along", "miles.npz"
+    expected = roads.distances([3, 70, 8], [11, 100], along=others(roads)[:1])
+    for number, where in enumerate(((), ("--memory-limit", "1GiB"))):
+        facts = json.loads(ok(*call, *where, "--out", f"skim{number}.npz", "--json"))
+        assert facts["pairs"] == 6
+        with np.load(f"skim{number}.npz") as saved:
+            assert np.array_equal(saved["distances"], expected.distances)
+            assert np.array_equal(saved["along_0"], expected.along[0])

@@ -95,11 +95,12 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @contextlib.contextmanager
 def _running(device: str | None, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Start or reach the workers, and hold the checkpoints, that options ask for; return a call's arguments."""
-    reached, tls = [given[name] for name in _REACHING], (given["tls_ca_file"], given["tls_cert"], given["tls_key"])
+    tls = given["tls_ca_file"], given["tls_cert"], given["tls_key"]
+    workers, scheduler, file = (given[name] for name in _REACHING)
     timeout, wait = given["worker_timeout"], given["wait_for_workers"]
-    check_workers(*reached, tls, wait)
+    check_workers(workers, scheduler, file, tls, wait)
     run = {name: given[name] for name in ("worker_timeout", "retries", "memory_limit", *_KEEPING)}
-    with checkpoints_of(given) as kept, client_of(*reached, tls, device, timeout, wait) as client:
+    with checkpoints_of(given) as kept, client_of(workers, scheduler, file, tls, device, timeout, wait) as client:
         yield run | {"client": client, "device": device} | kept
 
 
@@ -175,7 +176,7 @@ def pairs(
     others = [read(file, directed=made.graph.directed) for file in along] or None
     shape = tuple(map(len, pair)) if table else None
     if table:
-        rows, columns = (np.asarray(each) for each in pair)
+        rows, columns = (each if isinstance(each, np.ndarray) else np.asarray(each, object) for each in pair)
         pair = [np.repeat(rows, len(columns)), np.tile(columns, len(rows))]
     started = time.perf_counter()
     with bar("pairs", "steps" if given else "pairs", quiet) as progress:
