@@ -252,6 +252,8 @@ BESIDE = {
     "apsp_batch",
     "distance_blocks",
     "distance_histogram",
+    "flows",
+    "pairs",
     "plan",
     "read",
     "resident",

@@ -16,11 +16,11 @@ from ..graph.potentials import edge_lengths, reached_part
 from ..graph.vertex_range import VertexRange
 from ..hierarchy import Hierarchy, sweeps
 from ..hierarchy.hierarchy import elimination_of, prepared
-from ..hierarchy.lengths import on_host
+from ..hierarchy.lengths import Lengths, on_host
 from ..hierarchy.placed import placed
 from ..hierarchy.predecessors import by_entries
 from ..hierarchy.prepared import Prepared
-from ..hierarchy.structure import AN_ENTRY, Fill
+from ..hierarchy.structure import AN_ENTRY, Fill, Structure
 from ..kernels import sssp_many as sssp_many_kernels
 from ..kernels.hierarchy.ops import LABELS
 from ..planning.devices import DeviceSpec, rates_of, speed_of
@@ -68,6 +68,14 @@ _MEASURE = {"cpu": 1, "cuda": 2}
 _KEPT = 1 / 16
 
 
+def fingerprint_of_hierarchy(structure: Structure, lengths: Lengths, first: int, last: int) -> int:
+    """Return that of some vertices in the order of elimination, and of the lengths of their entries."""
+    begin, up, down = structure.entries.begin, lengths.up, lengths.down
+    low, high = int(begin[first]), int(begin[last])
+    order = Piece("order", structure.order[first:last], (first,))
+    return fingerprint_of([order, Piece("up", up[low:high], (low,)), Piece("down", down[low:high], (len(up) + low,))])
+
+
 class Sweeps:
     """Sweeps on a device, a batch of sources at a time.
 
@@ -104,11 +112,7 @@ class Sweeps:
 
     def fingerprint(self, first: int, last: int) -> int:
         """Return that of some vertices in the order of elimination, and of the lengths of their entries."""
-        begin, up, down = self._structure.entries.begin, self._lengths.up, self._lengths.down
-        low, high = int(begin[first]), int(begin[last])
-        order = Piece("order", self._structure.order[first:last], (first,))
-        lengths = Piece("up", up[low:high], (low,)), Piece("down", down[low:high], (len(up) + low,))
-        return fingerprint_of([order, *lengths])
+        return fingerprint_of_hierarchy(self._structure, self._lengths, first, last)
 
     def write(self, sources: np.ndarray, D: Array, P: Array | None = None) -> None:
         """Write the distances from some sources to the targets to the rows of D, and predecessors to those of P.

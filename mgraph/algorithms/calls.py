@@ -15,6 +15,7 @@ from .distances import *
 from .list_rank import *
 from .minimum_spanning_forest import *
 from .path_counts import *
+from .routes import *
 from .sssp import *
 
 #: The names of the calls and the results.

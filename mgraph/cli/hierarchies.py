@@ -1,6 +1,8 @@
 """The commands ``mgraph hierarchy``, a graph prepared once, and ``pairs`` and ``flows``, which take it."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +10,18 @@ import click
 import numpy as np
 
 from .. import device as devices
+from ..algorithms import routes
 from ..dtypes import infinity
 from ..hierarchy import Hierarchy, Routes
 from ..io import check_output, read_vertices, save
 from ..reading import read
 from .bars import bar
 from .commands import main
-from .options import Output, graph_options, output_options
-from .run import graph_given
+from .options import Output, Scheduler, checkpoint_options, graph_options, output_options, worker_options
+from .run import checkpoints_of, graph_given
 from .summaries import described
 from .vertices import named_vertices
+from .workers import check_workers, client_of
 
 
 @main.command(epilog="Example: mgraph hierarchy roads.gr --out roads.npz")
@@ -61,6 +65,33 @@ _prepared = click.argument("prepared", metavar="HIERARCHY", type=click.Path(path
 _device = click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; paths are always found on the CPU.")
 
 
+#: Options, beside those of a scheduler, that have a command make a call with a plan.
+_RUN, _KEEPING = ("workers", "retries", "memory_limit"), ("checkpoint", "checkpoint_every", "resume")
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of a call with a plan out of a command's options; return them, or none if all are left out."""
+    at, found = options.pop("scheduler"), {name: options.pop(name) for name in (*_RUN, *_KEEPING)}
+    asked = at != Scheduler() or any(value is not None and value is not False for value in found.values())
+    return {**found, "scheduler": at} if asked else {}
+
+
+@contextlib.contextmanager
+def _running(device: str | None, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Start or reach the workers, and hold the checkpoints, that options ask for; return a call's arguments."""
+    workers, at = given["workers"], given["scheduler"]
+    check_workers(workers, at)
+    run = {name: given[name] for name in ("retries", "memory_limit", *_KEEPING)}
+    with checkpoints_of(given) as kept, client_of(workers, at, device) as client:
+        yield run | {"client": client, "device": device, "worker_timeout": at.worker_timeout} | kept
+
+
+def _loaded(prepared: Path, device: str | None, given: dict[str, Any]) -> Hierarchy:
+    """Return a prepared graph: on the host where it is to be sent to workers."""
+    sent = given and (given["workers"] is not None or given["scheduler"].named)
+    return Hierarchy.load(prepared, device="cpu" if sent else device)
+
+
 def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
     """Return one end of each pair: what a file has, or the vertices that the words name."""
     if (file is None) == (not vertices):
@@ -76,6 +107,7 @@ def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
     "--source", "starts", multiple=True, metavar="V", help="A vertex or id in place of --sources; repeatable."
 )
 @click.option("--target", "ends", multiple=True, metavar="V", help="The other end, as many times as --source.")
+@click.option("--table", is_flag=True, help="Pair each source with each target: arrays have a row for each source.")
 @click.option("--paths", is_flag=True, help="Find the paths, too.")
 @click.option(
     "--along",
@@ -85,6 +117,8 @@ def _side(name: str, file: str | None, vertices: tuple[str, ...]) -> Any:
 )
 @click.option("--ids/--no-ids", default=None, help="Whether integers are ids of the graph, not numbers of vertices.")
 @_device
+@worker_options
+@checkpoint_options
 @click.option("--out", type=click.Path(path_type=Path), help="Save the distances (.npy), or all arrays (.npz).")
 @output_options
 def pairs(
@@ -93,30 +127,47 @@ def pairs(
     targets: str | None,
     starts: tuple[str, ...],
     ends: tuple[str, ...],
+    table: bool,
     paths: bool,
     along: tuple[str, ...],
     ids: bool | None,
     device: str | None,
     output: Output,
+    **options: Any,
 ) -> None:
-    """Find the distance of each pair of vertices, on all cores, by HIERARCHY, a file of 'mgraph hierarchy'."""
+    """Find the distance of each pair of vertices, on all cores or workers, by HIERARCHY, a file of 'mgraph hierarchy'.
+
+    With --table and --along, that is a table of distances and further ones of other weights along the same paths.
+    """
+    given = _given(options)
+    if paths and (given or table):
+        raise click.UsageError("--paths does not go with --table, workers, --memory-limit and --checkpoint")
     _check_output(output)
     if paths and output.out is not None and output.out.suffix == ".npy":
         raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
     if along and (output.out is None or output.out.suffix == ".npy"):
         raise click.UsageError("sums along paths are saved: with --along, give --out a .npz file")
     sides = _side("source", sources, starts), _side("target", targets, ends)
-    made = Hierarchy.load(prepared, device=device)
+    made = _loaded(prepared, device, given)
     pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
-    others = [read(file, directed=made.graph.directed) for file in along]
+    others = [read(file, directed=made.graph.directed) for file in along] or None
+    shape = tuple(map(len, pair)) if table else None
+    if table:
+        rows, columns = (each if isinstance(each, np.ndarray) else np.asarray(each, object) for each in pair)
+        pair = [np.repeat(rows, len(columns)), np.tile(columns, len(rows))]
     started = time.perf_counter()
-    with bar("pairs", "pairs", output.quiet) as progress:
-        found = made.pairs(*pair, along=others or None, paths=paths, ids=ids, progress=progress)
+    with bar("pairs", "steps" if given else "pairs", output.quiet) as progress:
+        if given:
+            with _running(device, given) as run:
+                found = routes.pairs(made, *pair, along=others, ids=ids, progress=progress, **run)
+        else:
+            found = made.pairs(*pair, along=others, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started
-    if not (paths or along):
-        found = Routes(found)
+    found = found if isinstance(found, Routes) else Routes(found)
     arrays = {name: each for name, each in found._asdict().items() if each is not None and name != "along"}
     arrays |= {f"along_{i}": total for i, total in enumerate(found.along or ())}
+    if shape is not None:
+        arrays = {name: each.reshape(shape) for name, each in arrays.items()}
     distances = devices.to_host(found.distances)
     reached = distances != infinity(distances.dtype)
     facts = {
@@ -135,6 +186,8 @@ def pairs(
 @graph_options
 @click.option("--ids/--no-ids", default=None, help="Whether integers of the demand are ids, not numbers of vertices.")
 @_device
+@worker_options
+@checkpoint_options
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Save the load of each edge (.npy), or also the supplies (.npz)."
 )
@@ -156,14 +209,19 @@ def flows(
     if bool(files) == (scale is not None):
         raise click.UsageError("give either FILE or --rmat SCALE")
     _check_output(output)
-    made, demand = Hierarchy.load(prepared, device=device), graph_given(files, scale, **options)()
+    given = _given(options)
+    made, demand = _loaded(prepared, device, given), graph_given(files, scale, **options)()
     src, dst, weights = (None if part is None else devices.to_host(part) for part in demand.coo())
     amounts = np.ones(demand.m, np.int64) if weights is None else weights
     if demand.ids is not None:
         src, dst, ids = demand.ids[src], demand.ids[dst], True
     started = time.perf_counter()
-    with bar("flows", "pairs", output.quiet) as progress:
-        found = made.flows((src, dst, amounts), ids=ids, progress=progress)
+    with bar("flows", "steps" if given else "pairs", output.quiet) as progress:
+        if given:
+            with _running(device, given) as run:
+                found = routes.flows(made, (src, dst, amounts), ids=ids, progress=progress, **run)
+        else:
+            found = made.flows((src, dst, amounts), ids=ids, progress=progress)
     seconds = time.perf_counter() - started
     found.verify()
     greatest = found.loads.max(initial=0).item()

@@ -272,13 +272,18 @@ checkpoint_options = options(
     click.option("--resume", is_flag=True, help="Go on from the last checkpoint in the folder, if there is one."),
 )
 
-run_options = options(
-    click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
+#: Which workers a call runs on, and in what memory.
+worker_options = options(
     click.option("--workers", type=int, metavar="N", help="Run on N Dask workers of this machine."),
     scheduler_options,
     wait_option,
     retries_option,
     memory_limit_option,
+)
+
+run_options = options(
+    click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one."),
+    worker_options,
     span_option,
     click.option(
         "--out",

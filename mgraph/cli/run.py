@@ -155,7 +155,7 @@ def perform(
     shown: list[Plan] = []
     if out is not None:
         _check_output_of(offered, out, output.overwrite, added)
-    with _checkpoints_of(options) as kept:
+    with checkpoints_of(options) as kept:
         started = time.perf_counter()
         given = read_input() if resident is None else None
         seconds = {"read": time.perf_counter() - started}
@@ -278,7 +278,7 @@ def _check_output_of(offered: Command, out: str, overwrite: bool, added: dict[st
 
 
 @contextlib.contextmanager
-def _checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def checkpoints_of(options: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Hold the folder of a command's checkpoints; return the call's argument for them, if the command has one.
 
     The command that begins to write them is noted there, for ``mgraph resume``.

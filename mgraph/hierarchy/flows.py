@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .. import device as devices
-from ..arrays import Array
 from ..errors import VerificationError
 from ..graph import Graph
 from ..kernels import routes as route_kernels
 from ..kernels.routes import Parts
 from .demand import MOST
-from .routes import Batch, Block, Pairs, Progress, met
+from .lengths import Lengths
+from .routes import Pairs, Progress, met
 from .structure import Structure
 
 #: How much of the total a vertex may gain or lose by rounding, for each edge at it and each pair.
@@ -120,6 +120,72 @@ class Flows:
             )
 
 
+class Carried:
+    """What the entries of a hierarchy carry of a demand, and what vertices supply, as pairs are added.
+
+    Parameters
+    ----------
+    structure : Structure
+        That of the hierarchy.
+    lengths : Lengths
+        The lengths on the device.
+    parts : Parts
+        Those of the entries, on the host.
+    device : Device
+        Where pairs are joined.
+
+    Attributes
+    ----------
+    sums : array of float64
+        All that is added up, one after the other: of both ways of each entry, of vertices by rank, the cost, and what
+        is not served. The sums of two parts of a demand are added to those of the whole.
+    """
+
+    def __init__(self, structure: Structure, lengths: Lengths, parts: Parts, device: devices.Device) -> None:
+        self._structure, self._parts, self._device = structure, parts, device
+        ways, n = 2 * len(lengths.up), len(structure.order)
+        self.sums = device.xp.zeros(ways + n + 2)
+        self._ways, self._by_rank, self._totals = self.sums[:ways], self.sums[ways:-2], self.sums[-2:]
+        self._depth = device.asarray(parts.depth)
+
+    def add(self, pairs: Pairs, amounts: np.ndarray, progress: Progress | None) -> None:
+        """Add pairs, with entries, that demand some amounts; `progress` is told of those that are done."""
+        device, xp, done = self._device, self._device.xp, 0
+        cost = unserved = 0.0
+        for block in pairs.blocks():
+            there, back = (xp.zeros(len(climbs.label)) for climbs in (block.there, block.back))
+            for batch in block.batches():
+                found, turn = met(pairs, block, batch)
+                places = batch.places if isinstance(batch.places, slice) else devices.to_host(batch.places)
+                asked = device.asarray(amounts[places].astype(np.float64))
+                unserved += float(asked[turn < 0].sum())
+                own, other = (
+                    climbs.vertex[climbs.first[rows + 1] - 1]
+                    for climbs, rows in ((block.there, batch.sources), (block.back, batch.targets))
+                )
+                moves = (turn >= 0) & (asked > 0) & (own != other)  # what is there already would only round
+                asked, turn = asked[moves], turn[moves]
+                cost += float((asked * found[moves].astype(np.float64)).sum())
+                xp.add.at(there, block.there.first[batch.sources[moves]] + turn, asked)
+                xp.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
+                xp.add.at(self._by_rank, own[moves], asked)
+                xp.add.at(self._by_rank, other[moves], -asked)
+                done += len(batch.sources)
+                if progress is not None:
+                    progress(done, pairs.count)
+            for down, (climbs, carried) in enumerate(((block.there, there), (block.back, back))):
+                route_kernels.on(device).push(self._depth, climbs, down, carried, self._ways)
+        self._totals[0] += cost
+        self._totals[1] += unserved
+
+    def divided(self, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the loads of the edges, the supply of each vertex, and the cost with what is not served; once."""
+        loads, supply = np.zeros(m), np.zeros(len(self._by_rank))
+        supply[self._structure.order] = devices.to_host(self._by_rank)
+        route_kernels.on(_HOST).spread(self._parts, devices.to_host(self._ways), loads)
+        return loads, supply, devices.to_host(self._totals)
+
+
 def flows(
     graph: Graph,
     structure: Structure,
@@ -150,59 +216,25 @@ def flows(
     MemoryLimitError
         If what the entries carry does not fit the free memory.
     """
-    lengths, device = pairs.lengths, pairs.on.device
-    n, xp, count, host = len(structure.order), device.xp, len(lengths.up), route_kernels.on(_HOST)
+    lengths, device, n, count = pairs.lengths, pairs.on.device, len(structure.order), len(pairs.lengths.up)
     needed = 20 * count + 8 * n + 16 * pairs.elements + pairs.bytes
     devices.check_free_memory(f"loads of {graph.m:,} edges", 8 * graph.m + 16 * count, _HOST)
     with device.active(), devices.allocating(f"flows over {count:,} entries", needed, device):
-        ways, by_rank, depth = xp.zeros(2 * count), xp.zeros(n), device.asarray(parts.depth)
-        cost = unserved = 0.0
-        done = 0
-        for block in pairs.blocks():
-            there, back = (xp.zeros(len(climbs.label)) for climbs in (block.there, block.back))
-            for batch in block.batches():
-                places = batch.places if isinstance(batch.places, slice) else devices.to_host(batch.places)
-                asked = device.asarray(amounts[places].astype(np.float64))
-                costs, lost = _sent(pairs, block, batch, asked, (there, back), by_rank)
-                cost += costs
-                unserved += lost
-                done += len(batch.sources)
-                if progress is not None:
-                    progress(done, pairs.count)
-            for down, (climbs, carried) in enumerate(((block.there, there), (block.back, back))):
-                route_kernels.on(device).push(depth, climbs, down, carried, ways)
-        loads, supply = np.zeros(graph.m), np.zeros(n)
-        supply[structure.order] = devices.to_host(by_rank)
-        host.spread(parts, devices.to_host(ways), loads)
-    dtype = amounts.dtype
+        carried = Carried(structure, lengths, parts, device)
+        carried.add(pairs, amounts, progress)
+        loads, supply, totals = carried.divided(graph.m)
+    return flows_of(graph, lengths, amounts.dtype, loads, supply, totals)
+
+
+def flows_of(
+    graph: Graph, lengths: Lengths, dtype: np.dtype, loads: np.ndarray, supply: np.ndarray, totals: np.ndarray
+) -> Flows:
+    """Return flows, given what `Carried.divided` returns, in the type of a demand's amounts."""
     return Flows(
         loads=loads.astype(dtype, copy=False),
-        cost=cost,
-        unserved=unserved,
+        cost=float(totals[0]),
+        unserved=float(totals[1]),
         supply=supply.astype(dtype, copy=False),
         _graph=graph,
         _lengths=devices.to_host(lengths.edges),
     )
-
-
-def _sent(
-    pairs: Pairs, block: Block, batch: Batch, asked: Array, carried: tuple[Array, Array], by_rank: Array
-) -> tuple[float, float]:
-    """Add what a batch asks for to what climbs carry, where they meet, and to the supply of both ends.
-
-    Return its cost, and how much of it has no path.
-    """
-    xp, (there, back) = pairs.on.device.xp, carried
-    found, turn = met(pairs, block, batch)
-    lost = float(asked[turn < 0].sum())
-    own, other = (
-        climbs.vertex[climbs.first[rows + 1] - 1]
-        for climbs, rows in ((block.there, batch.sources), (block.back, batch.targets))
-    )
-    moves = (turn >= 0) & (asked > 0) & (own != other)  # what is there already would only round
-    asked, turn = asked[moves], turn[moves]
-    xp.add.at(there, block.there.first[batch.sources[moves]] + turn, asked)
-    xp.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
-    xp.add.at(by_rank, own[moves], asked)
-    xp.add.at(by_rank, other[moves], -asked)
-    return float((asked * found[moves].astype(np.float64)).sum()), lost

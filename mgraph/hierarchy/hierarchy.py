@@ -17,8 +17,8 @@ from ..graph.checks import checked_weights
 from ..graph.question import Question
 from ..kernels.routes import Parts
 from . import paths, storage, sweeps
-from .demand import checked_demand
-from .flows import Flows, flows
+from .demand import Demand, checked_demand
+from .flows import Flows, flows, flows_of
 from .lengths import TYPES, Lengths, customized, encoded, on_host
 from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
@@ -477,13 +477,8 @@ class Hierarchy:
         >>> found.offsets.tolist(), found.vertices.tolist()
         ([0, 3, 4, 6], [0, 1, 2, 2, 1, 0])
         """
-        question, rank = Question(self._graph, self.n, ids), self._structure.rank
-        starts, ends = rank[question.vertices("sources", sources)], rank[question.vertices("targets", targets)]
-        if len(starts) != len(ends):
-            raise InputError(
-                argument="targets", value=len(ends), expected=f"{len(starts)} vertices, one for each of sources"
-            )
-        others = () if along is None else self._along(along)
+        starts, ends = ranks_of_pairs(self, sources, targets, ids)
+        others = weights_along(self, along)
         return self._routes(starts, ends, others, paths=checked_flag("paths", paths), progress=progress)
 
     def _along(self, along: Any) -> tuple[np.ndarray, ...]:
@@ -577,10 +572,8 @@ class Hierarchy:
         >>> roads.flows([[10, 1], [5, 1]], [0, 1], [2, 0]).loads.tolist()
         [10, 1, 15, 0]
         """
-        rank = self._structure.rank
-        asked = checked_demand(Question(self._graph, self.n, ids), demand, sources, targets)
-        starts, ends = rank[asked.sources], rank[asked.targets]
-        pairs = Pairs(self._on, self._lengths, starts, ends, table=asked.table, entries=True)
+        asked = ranks_of_demand(self, demand, sources, targets, ids)
+        pairs = Pairs(self._on, self._lengths, asked.sources, asked.targets, table=asked.table, entries=True)
         return flows(self._graph, self._structure, pairs, self._parts, asked.amounts, progress)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -858,6 +851,34 @@ def prepared(hierarchy: Hierarchy, place: devices.Device | None) -> Prepared:
     if place is None:
         return hierarchy._to_send
     return Prepared(hierarchy._structure, hierarchy._lengths, hierarchy._on, kept=hierarchy._sweeps)
+
+
+def ranks_of_pairs(hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ranks of both ends of each pair that a call is given."""
+    question, rank = Question(hierarchy._graph, hierarchy.n, ids), hierarchy._structure.rank
+    starts, ends = rank[question.vertices("sources", sources)], rank[question.vertices("targets", targets)]
+    if len(starts) != len(ends):
+        raise InputError(
+            argument="targets", value=len(ends), expected=f"{len(starts)} vertices, one for each of sources"
+        )
+    return starts, ends
+
+
+def weights_along(hierarchy: Hierarchy, along: Any) -> tuple[np.ndarray, ...]:
+    """Return the other weights that a call is given, each with a weight for each edge."""
+    return () if along is None else hierarchy._along(along)
+
+
+def ranks_of_demand(hierarchy: Hierarchy, demand: Any, sources: Any, targets: Any, ids: bool | None) -> Demand:
+    """Return the demand that a call is given, with ranks in place of vertices."""
+    rank = hierarchy._structure.rank
+    asked = checked_demand(Question(hierarchy._graph, hierarchy.n, ids), demand, sources, targets)
+    return asked._replace(sources=rank[asked.sources], targets=rank[asked.targets])
+
+
+def flows_by(hierarchy: Hierarchy, dtype: np.dtype, loads: np.ndarray, supply: np.ndarray, totals: np.ndarray) -> Flows:
+    """Return flows over a hierarchy's edges, given what `mgraph.hierarchy.flows.Carried.divided` returns."""
+    return flows_of(hierarchy._graph, hierarchy._on_host, dtype, loads, supply, totals)
 
 
 def is_prepared(graph: Graph, dtype: np.dtype) -> bool:

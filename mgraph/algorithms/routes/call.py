@@ -1,0 +1,169 @@
+"""Pairs and flows by a hierarchy: the public calls, which run on one device or on workers."""
+
+from typing import Any, Unpack, cast
+
+import numpy as np
+
+from ... import device as devices
+from ...errors import InputError
+from ...hierarchy import Flows, Hierarchy, Routes
+from ...hierarchy.hierarchy import flows_by, prepared, ranks_of_demand, ranks_of_pairs, weights_along
+from ...runtime.call import call
+from ...runtime.run import ResumableRun
+from ...runtime.select import executor
+from ...runtime.solving import Call
+from .plan import planned
+from .program import Distances, Loads
+from .request import Asked, by_start
+
+
+@call
+def pairs(
+    hierarchy: Hierarchy,
+    sources: Any,
+    targets: Any,
+    *,
+    along: Any = None,
+    ids: bool | None = None,
+    **run: Unpack[ResumableRun],
+) -> Any:
+    """Return the distances of many pairs of vertices by a hierarchy, on one device or on workers.
+
+    What `Hierarchy.pairs` returns, with a plan before anything is allocated, checkpoints, and with `client` pairs that
+    are dealt to the workers by source. The hierarchy is sent to each worker once, and stays there as long as you have
+    it.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The prepared graph.
+    sources, targets : sequence of int or of ids, shape (k,)
+        The two ends of each pair.
+    along : sequence of weights, optional
+        Other weights to add up along the shortest paths, as for `Hierarchy.pairs`.
+    {ids of vertices}
+    {common arguments}
+    {checkpoint arguments}
+
+    Returns
+    -------
+    array, shape (k,), or Routes
+        The distance of each pair; with `along`, the sums as well.
+
+    Raises
+    ------
+    InputError
+        As `Hierarchy.pairs` does.
+    DistanceOverflowError
+        If a distance is out of range for int32, or a sum of other weights for int64.
+    {common errors}
+    {checkpoint errors}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+    >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+    >>> mgraph.pairs(roads, [0, 2, 1], [2, 2, 0]).tolist()
+    [7, 0, 4]
+    """
+    made = _checked(hierarchy)
+    starts, ends = ranks_of_pairs(made, sources, targets, ids)
+    asked, order = by_start(Asked(starts, ends, along=weights_along(made, along)))
+    arrays = _solved(made, asked, made.dtype, run)
+    move = devices.find(made.graph.device).asarray
+    found = []
+    for array in arrays.values():
+        values = np.empty_like(devices.to_host(array))
+        values[order] = devices.to_host(array)
+        found.append(move(values))
+    return found[0] if along is None else Routes(found[0], tuple(found[1:]))
+
+
+@call
+def flows(
+    hierarchy: Hierarchy,
+    demand: Any,
+    sources: Any = None,
+    targets: Any = None,
+    *,
+    ids: bool | None = None,
+    **run: Unpack[ResumableRun],
+) -> Flows:
+    """Return how much of a demand each edge carries if all of it takes shortest paths, on one device or on workers.
+
+    What `Hierarchy.flows` returns, with a plan before anything is allocated, checkpoints, and with `client` sources
+    that are dealt to the workers. The workers' loads are added up in their order: those of integers are exact, and
+    those of floats may round otherwise for another number of workers, or after a checkpoint.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The prepared graph.
+    demand : tuple of three sequences, or array of shape (k, t)
+        Pairs with amounts, or a matrix of them, as for `Hierarchy.flows`.
+    sources, targets : sequence of int or of ids, optional
+        The vertices of the rows and the columns of a matrix; by default all.
+    {ids of vertices}
+    {common arguments}
+    {checkpoint arguments}
+
+    Returns
+    -------
+    Flows
+        The load of each edge, in the order of `Graph.coo`.
+
+    Raises
+    ------
+    InputError
+        As `Hierarchy.flows` does.
+    {common errors}
+    {checkpoint errors}
+
+    Examples
+    --------
+    >>> import mgraph
+    >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], [4, 3], directed=False)
+    >>> roads = mgraph.Hierarchy(graph, order=[0, 2, 1], device="cpu")
+    >>> mgraph.flows(roads, ([0, 1], [2, 2], [10, 5])).loads.tolist()
+    [10, 0, 15, 0]
+    """
+    made = _checked(hierarchy)
+    given = ranks_of_demand(made, demand, sources, targets, ids)
+    asked = Asked(given.sources, given.targets, given.table, amounts=given.amounts)
+    if not given.table:
+        asked, _ = by_start(asked)
+    arrays = {name: devices.to_host(array) for name, array in _solved(made, asked, given.amounts.dtype, run).items()}
+    return flows_by(made, given.amounts.dtype, **arrays | {"totals": arrays["totals"][:2]})
+
+
+def _checked(hierarchy: Any) -> Hierarchy:
+    """Return a hierarchy, or raise InputError."""
+    if not isinstance(hierarchy, Hierarchy):
+        raise InputError(argument="hierarchy", value=hierarchy, expected="a mgraph.Hierarchy, made of the graph once")
+    return hierarchy
+
+
+def _solved(hierarchy: Hierarchy, asked: Asked, dtype: np.dtype, run: ResumableRun) -> dict[str, Any]:
+    """Return what a program finds of pairs, by name."""
+    if run.get("device") is None and run.get("client") is None:
+        run = cast(ResumableRun, {**run, "device": hierarchy.device})
+    how = Call(run, executor(run, hierarchy.device))
+    loads = asked.amounts is not None
+    plan = planned(
+        hierarchy.n,
+        hierarchy.m,
+        how.runner.specs,
+        entries=hierarchy.entries,
+        height=hierarchy.height,
+        starts=len(asked.starts),
+        ends=len(asked.ends),
+        width=asked.width,
+        along=len(asked.along),
+        loads=loads,
+        dtype=dtype,
+        span=how.span,
+        memory_limit=how.memory_limit,
+    )
+    program = (Loads if loads else Distances)(plan, asked)
+    return dict(how.run(program, lambda _: prepared(hierarchy, how.place), plan)[1].arrays)

@@ -1,0 +1,231 @@
+"""Pairs and flows by a hierarchy as calls: the same as of its methods and of a loop over paths, on workers, resumed."""
+
+import itertools
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import mgraph
+from mgraph import CheckpointError, InputError, MemoryLimitError
+from mgraph.algorithms.routes import plan
+from tests.support.checkpoints import Stopped, complete
+from tests.support.clusters import LOST, Kills, clients
+from tests.support.commands import failed, invoke, misused, ok
+
+pytest.importorskip("pymetis")
+
+client = clients(1, 3)
+
+
+def stopping(folder):
+    """A report of progress that stops a call late, once there is a checkpoint."""
+
+    def progress(done, total):
+        time.sleep(0.01)  # in which checkpoints are written
+        if done >= 40 and complete(folder):
+            raise Stopped
+
+    return progress
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(plan, "BATCH", 40)
+
+
+@pytest.fixture(scope="module")
+def roads():
+    graph = mgraph.generate.grid(12, 13, weights=(1, 99), seed=2, device="cpu")
+    src, dst, _ = graph.coo()
+    weights = np.random.default_rng(4).integers(1, 99, len(src))
+    directed = mgraph.Graph.from_edges(src, dst, weights, n=graph.n + 1)  # and a vertex that nobody reaches
+    return mgraph.Hierarchy(directed, device="cpu")
+
+
+def ends(roads, count=300):
+    return np.random.default_rng(5).integers(0, roads.n, (2, count))
+
+
+def demand(roads, dtype=int):
+    return (*ends(roads), np.random.default_rng(6).integers(0, 50, 300).astype(dtype))
+
+
+def looped(roads, demand):
+    """The loads by a loop over paths."""
+    places = {}
+    src, dst, weights = roads.graph.coo()
+    for e in np.argsort(weights, kind="stable")[::-1]:
+        places[src[e], dst[e]] = e
+    loads = np.zeros(roads.m, int)
+    for u, v, amount in zip(*demand, strict=True):
+        path = roads.path(u, v)
+        for edge in itertools.pairwise(path):
+            loads[places[edge]] += amount
+    return loads
+
+
+def check(found, expected):
+    found.verify()
+    assert found.loads.dtype == expected.loads.dtype and np.array_equal(found.loads, expected.loads)
+    assert np.array_equal(found.supply, expected.supply)
+    assert (found.cost, found.unserved) == (expected.cost, expected.unserved)
+
+
+def check_pairs(found, expected):
+    assert np.array_equal(found.distances, expected.distances) and found.distances.dtype == expected.distances.dtype
+    for own, other in zip(found.along, expected.along, strict=True):
+        assert own.dtype == other.dtype and np.array_equal(own, other)
+
+
+def others(roads):
+    weights = np.random.default_rng(7).integers(1, 9, roads.m)
+    return [weights, weights / 2]
+
+
+def test_pairs_are_those_of_the_method(roads):
+    sources, targets = ends(roads)
+    assert np.array_equal(mgraph.pairs(roads, sources, targets), roads.pairs(sources, targets))
+    along = others(roads)
+    check_pairs(mgraph.pairs(roads, sources, targets, along=along), roads.pairs(sources, targets, along=along))
+
+
+def test_flows_are_those_of_a_loop_over_paths(roads):
+    asked = demand(roads)
+    found = mgraph.flows(roads, asked)
+    check(found, roads.flows(asked))
+    assert np.array_equal(found.loads, looped(roads, asked))
+
+
+def test_pairs_on_workers(roads, client):
+    sources, targets = ends(roads)
+    along = others(roads)
+    found = mgraph.pairs(roads, sources, targets, along=along, client=client)
+    check_pairs(found, roads.pairs(sources, targets, along=along))
+
+
+def test_flows_on_workers(roads, client):
+    asked = demand(roads)
+    found = mgraph.flows(roads, asked, client=client)
+    check(found, roads.flows(asked))
+    assert np.array_equal(found.loads, looped(roads, asked))
+    matrix = np.random.default_rng(8).integers(0, 9, (40, roads.n))
+    check(mgraph.flows(roads, matrix, range(40), client=client), roads.flows(matrix, range(40)))
+
+
+def test_float_flows_on_workers_have_the_same_bits_each_time(roads, client):
+    asked = (*ends(roads), np.random.default_rng(9).random(300))
+    first = mgraph.flows(roads, asked, client=client)
+    first.verify()
+    check(mgraph.flows(roads, asked, client=client), first)
+    np.testing.assert_allclose(first.loads, roads.flows(asked).loads, rtol=1e-12)
+
+
+@LOST
+def test_a_lost_worker_changes_nothing(roads, mortals):
+    sources, targets = ends(roads)
+    kills = Kills(mortals)
+    found = mgraph.pairs(roads, sources, targets, client=mortals, progress=kills, span=1)
+    assert kills.killed and np.array_equal(found, roads.pairs(sources, targets))
+
+
+@LOST
+def test_flows_after_a_lost_worker(roads, mortals):
+    kills, asked = Kills(mortals), demand(roads)
+    check(mgraph.flows(roads, asked, client=mortals, progress=kills, span=1), roads.flows(asked))
+    assert kills.killed
+
+
+CALLS = {
+    "pairs": lambda roads, **run: mgraph.pairs(roads, *ends(roads), along=others(roads), **run),
+    "flows": lambda roads, **run: mgraph.flows(roads, demand(roads), **run),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_they_go_on_from_a_checkpoint(roads, client, name, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "BATCH", 5)
+    call, same = CALLS[name], check if name == "flows" else check_pairs
+    with pytest.raises(Stopped):
+        call(roads, checkpoint=tmp_path, checkpoint_every=0, progress=stopping(tmp_path), span=1)
+    steps = []
+    found = call(
+        roads,
+        checkpoint=tmp_path,
+        resume=True,
+        client=client,
+        span=1,
+        progress=lambda done, total: steps.append((done, total)),
+    )
+    same(found, call(roads))
+    assert len(steps) < 50  # of 60 on one worker
+
+
+def test_a_checkpoint_of_other_pairs_is_refused(roads, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "BATCH", 5)
+    with pytest.raises(Stopped):
+        CALLS["pairs"](roads, checkpoint=tmp_path, checkpoint_every=0, progress=stopping(tmp_path), span=1)
+    sources, targets = ends(roads)
+    with pytest.raises(CheckpointError):
+        mgraph.pairs(roads, targets, sources, along=others(roads), checkpoint=tmp_path, resume=True)
+
+
+def test_memory_is_checked_before(roads):
+    with pytest.raises(MemoryLimitError):
+        mgraph.pairs(roads, *ends(roads), memory_limit=1000)
+    with pytest.raises(MemoryLimitError):
+        mgraph.flows(roads, demand(roads), memory_limit=1000)
+
+
+def test_only_a_hierarchy_will_do(roads):
+    with pytest.raises(InputError, match="hierarchy must be a mgraph"):
+        mgraph.pairs(roads.graph, [0], [1])
+
+
+@pytest.fixture
+def folder(roads, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    roads.save("roads.npz")
+    sources, targets = ends(roads)
+    np.savetxt("a.txt", sources, "%d")
+    np.savetxt("b.txt", targets, "%d")
+    np.savetxt("demand.txt", np.transpose(demand(roads)), "%d")
+    indptr, indices = roads.graph.adjacency("csr")
+    miles = sparse.csr_array((others(roads)[0], indices, indptr), shape=(roads.n, roads.n))
+    sparse.save_npz("miles.npz", miles)
+
+
+def test_commands_run_on_workers(roads, folder):
+    lists = "--sources", "a.txt", "--targets", "b.txt"
+    ok("pairs", "roads.npz", *lists, "--workers", "2", "--out", "found.npy")
+    assert np.array_equal(np.load("found.npy"), roads.pairs(*ends(roads)))
+    ok("flows", "roads.npz", "demand.txt", "--n", str(roads.n), "--workers", "2", "--out", "loads.npy")
+    assert np.array_equal(np.load("loads.npy"), roads.flows(demand(roads)).loads)
+    assert "--paths does not go with" in misused(invoke("pairs", "roads.npz", *lists, "--paths", "--workers", "2"))
+
+
+def test_commands_go_on_from_checkpoints(roads, folder, monkeypatch):
+    monkeypatch.setattr(plan, "BATCH", 5)
+    with pytest.raises(Stopped):
+        on = {"device": "cpu", "checkpoint": "kept", "checkpoint_every": 0, "span": 1}
+        mgraph.pairs(roads, *ends(roads), progress=stopping("kept"), **on)
+    call = "pairs", "roads.npz", "--sources", "a.txt", "--device", "cpu", "--checkpoint", "kept", "--resume"
+    assert "a checkpoint of another call" in failed(invoke(*call, "--targets", "a.txt"), 1)
+    ok(*call, "--targets", "b.txt", "--out", "found.npy")
+    assert np.array_equal(np.load("found.npy"), roads.pairs(*ends(roads)))
+
+
+def test_a_table_of_sums_on_the_command_line(roads, folder):
+    Path("some.txt").write_text("3\n70\n8\n")
+    Path("few.txt").write_text("11\n100\n")
+    call = "pairs", "roads.npz", "--sources", "some.txt", "--targets", "few.txt", "--table", "--along", "miles.npz"
+    expected = roads.distances([3, 70, 8], [11, 100], along=others(roads)[:1])
+    for number, where in enumerate(((), ("--memory-limit", "1GiB"))):
+        facts = json.loads(ok(*call, *where, "--out", f"skim{number}.npz", "--json"))
+        assert facts["pairs"] == 6
+        with np.load(f"skim{number}.npz") as saved:
+            assert np.array_equal(saved["distances"], expected.distances)
+            assert np.array_equal(saved["along_0"], expected.along[0])
