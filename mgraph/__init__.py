@@ -5,9 +5,9 @@
     >>> int(result.distances[0, 2])
     8
 
-`mgraph.generate` generates graphs; `mgraph.cluster` connects to Dask. Importing mgraph loads nothing: the first name
-that is used imports the library and NumPy. Neither Numba, nor Dask, nor CuPy, nor SciPy comes with it: each is imported
-by the first call that needs it.
+`mgraph.generate` generates graphs; `mgraph.cluster` connects to Dask. Importing mgraph loads nothing: each name that
+is used imports NumPy and what of the library it needs. Neither Numba, nor Dask, nor CuPy, nor SciPy comes with it: each
+is imported by the first call that needs it.
 """
 
 import importlib
@@ -24,25 +24,18 @@ if TYPE_CHECKING:
     from . import cluster as cluster
     from . import csgraph as csgraph
     from . import roads as roads
-    from .algorithms.calls import *
-    from .cluster import DistributedGraph as DistributedGraph
-    from .cluster import resident as resident
     from .public import *
 else:
-    #: What imports Dask, too.
-    _OF_CLUSTERS = ("DistributedGraph", "resident")
 
     def __getattr__(name: str) -> object:
+        modules = importlib.import_module(".public", __name__).MODULES
+        if name == "__all__":
+            return sorted([*modules, "datasets", "generate"])
+        if name in modules:
+            globals()[name] = value = getattr(importlib.import_module(modules[name], __name__), name)
+            return value
         if importlib.import_module("importlib.util").find_spec(f"{__name__}.{name}"):
             return importlib.import_module(f".{name}", __name__)
-        if name in _OF_CLUSTERS:
-            return getattr(importlib.import_module(".cluster", __name__), name)
-        if "__all__" not in globals() and (name == "__all__" or not name.startswith("__")):
-            public = importlib.import_module(".public", __name__)
-            globals().update({each: getattr(public, each) for each in public.__all__})
-            globals()["__all__"] = sorted([*public.__all__, *_OF_CLUSTERS])
-            if name in globals():
-                return globals()[name]
         words = importlib.import_module(".vocabulary", __name__)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{words.advice(words.CALLS, name)}")
 

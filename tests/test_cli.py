@@ -389,6 +389,19 @@ def test_calls_that_click_refuses(cycle, arguments, says):
     assert says in misused(invoke(*(cycle if argument == "FILE" else argument for argument in arguments)))
 
 
+def test_a_plan_names_options_of_the_command_for_arguments():
+    size = ("plan", "distances", "-n", "20000", "--m", "50000", "--sources", "20000", "--devices", "cpu")
+    assert "'hierarchy' takes" in (said := ok(*size)) and "only used if --method hierarchy is given" in said
+    assert "fits; only used if --method blocked is given" in ok(*size, "--verbose")
+    assert (
+        "only used if method='hierarchy' is given"
+        in mgraph.plan("distances", 20_000, 50_000, "cpu", sources=20_000).explain()
+    )
+    assert "; give --host-memory to check it" in ok(
+        "plan", "apsp", "-n", "40000000", "--m", "240000000", "--memory", "140GiB", "--devices", "8xcuda"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -416,6 +429,11 @@ def test_calls_that_click_refuses(cycle, arguments, says):
         (["plan", "apsp", "-n", "3e9"], "--n must be at most 2,146,435,072, as vertices are numbered in int32"),
         (["plan", "rank", "-n", "5e9"], "--n must be at most 4,294,967,295, as elements are numbered in uint32"),
         (["plan", "apsp", "-n", "9e6", "--gpus", "1", "--host-memory", "1TB"], "(sources=), or writes all rows"),
+        (["plan", "apsp", "-n", "2e5", "--gpus", "1"], "such devices (--gpus or --devices), or"),
+        (
+            ["plan", "distances", "-n", "2e7", "--m", "5e7", "--sources", "20000000"],
+            "--sources at a time, or only some targets",
+        ),
         (["plan", "apsp", "--n", "8", "--block", "7"], "--block must be 32, 64, 96 or 128, got 7"),
         (["plan", "list_rank", "-n", "8", "--gpus", "2", "--network", "25e9"], "is for apsp"),
     ],

@@ -66,7 +66,7 @@ from mgraph.cli import main
 main(["--version"], standalone_mode=False)
 assert main.get_command(click.Context(main), "run").name == "run"
 print(*sorted(name.removeprefix("mgraph.cli.") for name in sys.modules if name.startswith("mgraph.cli.")))
-print(*sorted(sys.modules.keys() & {"numpy", "mgraph.public", "importlib.metadata", "importlib.resources"}))
+print(*sorted(sys.modules.keys() & {"numpy", "mgraph.graph", "importlib.metadata", "importlib.resources"}))
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert said.splitlines()[1:] == ["commands interrupts messages script", ""]

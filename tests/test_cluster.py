@@ -935,6 +935,15 @@ def test_a_killed_gpu_worker_is_named(gpus):
     np.testing.assert_array_equal(apsp(d, client=gpus).distances.to_numpy(), apsp(d, device="cuda").distances)
 
 
+def test_a_script_that_starts_workers_as_it_is_imported_is_told_the_remedy(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("from mgraph.cluster import local_client\nwith local_client(1, 'cpu'):\n    pass\n")
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    says = r"^mgraph\.errors\.WorkerLostError: .*Nanny failed to start.*: a script must call local_client below if"
+    assert ended.returncode == 1
+    assert re.search(says, ended.stderr, re.M), ended.stderr
+
+
 def test_a_local_client_that_was_not_entered():
     with pytest.raises(InputError, match=r"with mgraph.cluster.local_client\(2\) as client:"):
         apsp(matrix(5), client=local_client(2, "cpu"))

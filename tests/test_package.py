@@ -1,6 +1,7 @@
 """The wheel holds the package and its kernels, nothing else, and works where there is no checkout."""
 
 import ast
+import importlib
 import json
 import os
 import re
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 
 import mgraph
+from mgraph.algorithms import calls
+from mgraph.public import MODULES
 from tests.support.parameters import exhaustive
 
 ROOT = Path(__file__).parents[1]
@@ -208,11 +211,34 @@ def test_importing_mgraph_loads_no_large_package():
     program = """
 import sys, mgraph
 assert "numpy" not in sys.modules
-mgraph.Graph
+for name in mgraph.__all__:
+    if name not in ("DistributedGraph", "resident"):  # which import Dask
+        getattr(mgraph, name)
 large = {"cupy", "dask", "distributed", "importlib.metadata", "networkx", "numba", "numpy.random", "pandas", "psutil"}
 print(*sorted(name for name in sys.modules if name in large or name.partition(".")[0] == "scipy"))
 """
     assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithms"),
+    # bfs shares a program with sssp
+    [("sssp", "sssp"), ("bfs", "bfs sssp"), ("apsp", "apsp"), ("Graph", ""), ("Hierarchy", ""), ("read", "")],
+)
+def test_a_name_imports_only_the_algorithms_it_needs(name, algorithms):
+    packages = sorted({module.rpartition(".")[2] for module in MODULES.values() if ".algorithms." in module})
+    program = f"""
+import sys, mgraph
+mgraph.{name}
+print(*(each for each in {packages} if f"mgraph.algorithms.{{each}}" in sys.modules))
+"""
+    assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == algorithms
+
+
+def test_what_users_call_of_an_algorithm_is_public():
+    assert sorted(name for name, module in MODULES.items() if module.startswith(".algorithms.")) == calls.NAMES
+    for name, module in MODULES.items():
+        assert name in getattr(importlib.import_module(module, "mgraph"), "__all__", [name])
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_a_script_imports_neither_the_commands_nor_the_engine(installed, tmp_pat
     script.write_text(
         "import sys\nbefore = set(sys.modules)\nimport networkx as nx\nfrom scipy.sparse.csgraph import dijkstra\n"
         "print(nx.has_path(nx.path_graph(4), 0, 3), dijkstra([[0, 2], [0, 0]]).tolist())\n"
-        "print(*sys.modules.keys() & {'click', 'numba', 'mgraph.public', 'mgraph.device', 'mgraph_networkx.backend'})\n"
+        "print(*sys.modules.keys() & {'click', 'numba', 'mgraph.graph', 'mgraph.device', 'mgraph_networkx.backend'})\n"
         "print(*before & {'numpy', 'networkx', 'scipy', 'mgraph.csgraph', 'mgraph_networkx'})\n"
     )
     ended, rows = run(installed, "-m", "mgraph", "run", script)

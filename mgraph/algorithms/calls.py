@@ -1,7 +1,8 @@
 """The algorithms, a line each: the public calls and their results.
 
 To add an algorithm, write a package for it, whose ``__all__`` has what users call and whose `entry` declares what the
-planner, the command line, the benchmarks and the tests are made from, and name the package here.
+planner, the command line, the benchmarks and the tests are made from. Name the package here, and what users call in
+`mgraph.public`.
 """
 
 from .apsp import *

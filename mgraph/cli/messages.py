@@ -2,12 +2,16 @@
 
 import contextlib
 import logging
+import re
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from ..errors import Argument, ArgumentValue, MgraphError, StructuredError, printable
+
+if TYPE_CHECKING:
+    from ..planning.plan import Plan
 
 
 class Failure(click.ClickException):
@@ -97,12 +101,24 @@ def _versions_in_words(text: str) -> str:
     return f"the versions of packages differ ({found})"
 
 
-#: Arguments that are not given by options of their names.
+#: Options that stand for arguments of other names, by their first one: of these, what the command has.
 _STAND_FOR = {
-    "client": "--workers",
-    "security": "--tls-ca-file, --tls-cert and --tls-key",
-    "columns": "--source-column, --target-column and --weight-column",
+    "client": ("--workers", "--gpus or --devices"),
+    "security": ("--tls-ca-file, --tls-cert and --tls-key",),
+    "columns": ("--source-column, --target-column and --weight-column",),
 }
+
+#: An argument as the text of a plan has it: with a word, with True, or without a value.
+_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:'([^']+)'|(True)\b|(?=[ ;,)]|$))")
+
+
+def explained(plan: "Plan", verbose: bool = False) -> str:
+    """Return a plan in words, with the options of the command for the arguments that it names."""
+
+    def option(found: re.Match[str]) -> str:
+        return _spelled(ArgumentValue(found[1], found[2] or bool(found[3]) or ...))
+
+    return _ARGUMENT.sub(option, plan.explain(verbose))
 
 
 def _sentence(error: StructuredError) -> str:
@@ -115,8 +131,10 @@ def _spelled(part: Argument | ArgumentValue) -> str:
     context = click.get_current_context(silent=True)
     parameters = [] if context is None else context.command.params  # another thread warns
     options = {option.name: option for option in parameters if isinstance(option, click.Option)}
-    if part.name in _STAND_FOR and _STAND_FOR[part.name].split(",")[0] in {n for o in options.values() for n in o.opts}:
-        return _STAND_FOR[part.name]
+    there = {name for option in options.values() for name in option.opts}
+    for words in _STAND_FOR.get(part.name, ()):
+        if re.split("[, ]", words)[0] in there:
+            return words
     if part.name == "reduce" and isinstance(part, ArgumentValue) and part.value in options:
         part = ArgumentValue(part.value, True)  # each measure is a flag
     if part.name not in options:

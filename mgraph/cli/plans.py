@@ -15,6 +15,7 @@ from ..io import read_list
 from ..planner import takers
 from ..planning.rates import MEASURED
 from .commands import main
+from .messages import explained
 from .options import (
     INPUT_FILE,
     READING,
@@ -163,7 +164,7 @@ def plan(
     else:
         raise click.UsageError("give FILE, --n or --largest")
     if not as_json:
-        click.echo(made.explain(verbose))
+        click.echo(explained(made, verbose))
         return
     result = {"result_bytes": made.result_bytes, "result_place": made.result_place}
     facts = dataclasses.asdict(made)

@@ -29,7 +29,7 @@ from ..runtime.program import plans_shown
 from ..runtime.progress import shown_on
 from .commands import WORDS
 from .interrupts import closed, stoppable
-from .messages import logged_warnings
+from .messages import explained, logged_warnings
 from .options import READING, Output, Scheduler
 from .summaries import as_json_text, described
 from .vertices import named_vertices
@@ -239,7 +239,7 @@ def _graph_for(out: str, given: Any) -> Any:
 def _show(plan: Plan, shown: list[Plan]) -> None:
     """Print the first plan of a call, before it runs; further ones are those of its parts."""
     if not shown and not closed(sys.stderr):
-        lazy.tqdm().write(plan.explain(), file=sys.stderr)
+        lazy.tqdm().write(explained(plan), file=sys.stderr)
     shown.append(plan)
 
 

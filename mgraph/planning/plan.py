@@ -256,7 +256,7 @@ class Plan(Generic[DetailT]):
             what += f", {self.m:,} directed edges"
         size = self.result_bytes
         unknown = "hosts" in self.result_place and any(spec.host is None for spec in self.devices)
-        checked = "; give host_memory to check it" if unknown else ""
+        checked = "; give host_memory= to check it" if unknown else ""
         result = [] if size is None else [f"result: {size_in_words(size)}, {self.result_place}{checked}"]
         if verbose:
             lines = [what, self.detail.result(self), *result, *self.detail.lines(self), *self._parts()]

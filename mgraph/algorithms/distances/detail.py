@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...arguments import size_in_words
-from ...errors import ArgumentValue, Words
+from ...errors import Argument, ArgumentValue, Words
 from ...planning.cut import Ranges
 from ...planning.plan import Detail, Plan, duration_in_words
 
@@ -114,4 +114,4 @@ class DistancesDetail(Detail):
     def advice(self, plan: Plan, short: bool) -> Iterator[Words]:
         """Yield the advice to take fewer rows at a time."""
         if self.columns:
-            yield "take fewer of the ", ArgumentValue("sources"), " at a time, or only some ", ArgumentValue("targets")
+            yield "take fewer of the ", ArgumentValue("sources"), " at a time, or only some ", Argument("targets")

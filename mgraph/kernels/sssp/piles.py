@@ -103,8 +103,11 @@ def _thin(edges, piles, limit, target, rounds, infinity, floor, thick):
     indptr, indices, weights = edges
     distances, near, far, stamps, waits, frame, control = piles
     n = len(distances)
-    number, size, waiting, side = control[ROUND], control[NEAR], control[FAR], control[SIDE]
+    # Of one type from the start, or Numba would compile what is called for the types before, too.
+    number, size = np.int64(control[ROUND]), np.int64(control[NEAR])
+    waiting, side = np.int64(control[FAR]), np.int64(control[SIDE])
     bound, origin, window = frame[0], frame[1], frame[2]
+    scalar = frame.dtype.type
     done = 0
     while done < rounds and (size > 0 or waiting > 0):
         most = min(limit, distances[target]) if target >= 0 else limit
@@ -114,7 +117,7 @@ def _thin(edges, piles, limit, target, rounds, infinity, floor, thick):
             if waiting > thick:
                 break
             side = 1 - side
-            after = min(origin + window, infinity)
+            after = scalar(min(origin + window, infinity))
             kept = far[side * n :]
             size, waiting, least = _refill_thin(
                 distances, later, waiting, kept, pile, waits, bound, after, most, infinity
@@ -122,7 +125,7 @@ def _thin(edges, piles, limit, target, rounds, infinity, floor, thick):
             bound = after
             origin = bound if size else least
             if size == 0:  # nothing was near: take larger steps
-                window = min(window + window, infinity)
+                window = scalar(min(window + window, infinity))
             continue
         if size > thick or (thick < _NEVER and _work(indptr, pile, size) > thick):
             break

@@ -22,7 +22,7 @@ from distributed.comm.addressing import get_address_host_port
 from ... import device as devices
 from ... import limits
 from ...arguments import checked_integer, checked_seconds
-from ...errors import ArgumentValue, DeviceError, InputError, SchedulerError
+from ...errors import ArgumentValue, DeviceError, InputError, MgraphError, SchedulerError, WorkerLostError
 from .connection import ConnectionOptions, checked_options, set_options
 
 #: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
@@ -264,6 +264,8 @@ def local_client(
         If `workers` is not an integer of 1 or more, or an option of calls is not valid.
     DeviceError
         If there are fewer GPUs than workers, or no ``dask-cuda``.
+    WorkerLostError
+        If the processes do not start, as in a script that does not call this below ``if __name__ == "__main__":``.
 
     See Also
     --------
@@ -282,17 +284,16 @@ def local_client(
 
 @contextlib.contextmanager
 def _started(workers: int, device: str | None, options: ConnectionOptions) -> Iterator[Client]:
-    if devices.find(device).kind == "cuda":
-        cluster = _cuda_cluster(workers)
-    else:
-        # The planner keeps to each worker's share of the memory there is, and Dask stops none that uses it.
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=max(1, limits.cores() // workers),
-            memory_limit=0,
-            dashboard_address=":0",  # any free port: without an address it would be the default one
-            silence_logs=logging.CRITICAL,
-        )
+    start = _cuda_cluster if devices.find(device).kind == "cuda" else _cpu_cluster
+    try:
+        cluster = start(workers)
+    except MgraphError:
+        raise
+    except RuntimeError as error:
+        raise WorkerLostError(
+            f"the workers' processes did not start ({str(error).rstrip('.')}): a script must call local_client below "
+            'if __name__ == "__main__":, as each of them imports it; what else may have ended them is printed above'
+        ) from error
     try:
         with cluster, Client(cluster, direct_to_workers=True) as client:
             set_options(client, options)
@@ -305,6 +306,17 @@ def _started(workers: int, device: str | None, options: ConnectionOptions) -> It
                 if pid is not None:
                     os.kill(pid, signal.SIGKILL)
         raise
+
+
+def _cpu_cluster(workers: int) -> LocalCluster:
+    # The planner keeps to each worker's share of the memory there is, and Dask stops none that uses it.
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=max(1, limits.cores() // workers),
+        memory_limit=0,
+        dashboard_address=":0",  # any free port: without an address it would be the default one
+        silence_logs=logging.CRITICAL,
+    )
 
 
 def _cuda_cluster(workers: int) -> LocalCluster:
