@@ -65,17 +65,24 @@ def stopped(client):
         yield stop
     finally:
         ended.set()
+        woken = time.time()
         for address in addresses:
             os.kill(pids[address], signal.SIGCONT)
         for address in addresses:
-            # It is notified that its session has ended.
+            # It is notified that its session has ended. Until it is heard of, a call would leave it out.
             wait_until(lambda address=address: state(client)[address] == (0, 0))
+            wait_until(lambda address=address: last_heard(client, address) > woken)
         check_apsp(client, 70, np.float32, False)
 
 
 def state(client):
     """Return the sessions and the tasks of each worker."""
     return client.run(lambda dask_worker: (len(dask_worker.plugins["mgraph"].sessions), len(dask_worker.state.tasks)))
+
+
+def last_heard(client, address):
+    """Return when the scheduler heard from a worker."""
+    return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.workers[address].last_seen)
 
 
 def left_on_scheduler(client):
