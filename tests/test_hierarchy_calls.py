@@ -229,3 +229,12 @@ def test_a_table_of_sums_on_the_command_line(roads, folder):
         with np.load(f"skim{number}.npz") as saved:
             assert np.array_equal(saved["distances"], expected.distances)
             assert np.array_equal(saved["along_0"], expected.along[0])
+
+
+def test_other_weights_of_a_graph_with_ids(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("ids.txt").write_text("100 200 5\n200 300 6\n300 100 2\n")
+    ok("hierarchy", "ids.txt", "--relabel", "--out", "roads.npz")
+    ok("pairs", "roads.npz", "--source", "100", "--target", "300", "--ids", "--along", "ids.txt", "--out", "found.npz")
+    with np.load("found.npz") as found:
+        assert found["distances"].tolist() == found["along_0"].tolist() == [11]

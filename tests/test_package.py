@@ -235,6 +235,35 @@ print(*(each for each in {packages} if f"mgraph.algorithms.{{each}}" in sys.modu
     assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == algorithms
 
 
+def test_names_are_listed_before_any_is_used():
+    program = "import mgraph; names = dir(mgraph); print('bfs' in names, hasattr(mgraph, 'a.b'), names == dir(mgraph))"
+    assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == "True False True"
+
+
+def test_two_threads_may_use_their_first_names_at_once():
+    """Their modules import each other."""
+    program = """
+import sys, threading
+import mgraph
+
+sys.setswitchinterval(1e-6)
+both, found = threading.Barrier(2), []
+
+def use(name):
+    both.wait()
+    found.append(getattr(mgraph, name).__name__)
+
+threads = [threading.Thread(target=use, args=(name,)) for name in ("bfs", "transitive_closure")]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(*sorted(found))
+"""
+    said = run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert said == "bfs transitive_closure"
+
+
 def test_what_users_call_of_an_algorithm_is_public():
     assert sorted(name for name, module in MODULES.items() if module.startswith(".algorithms.")) == calls.NAMES
     for name, module in MODULES.items():

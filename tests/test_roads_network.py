@@ -391,6 +391,17 @@ def test_an_extract_by_a_box_and_by_a_polygon(files):
             roads.read_osm(files / "town.osm", "walk", extract=wrong)
 
 
+def test_an_extract_that_geopandas_does_not_unite(files):
+    class Shapes:
+        crs = None
+
+        def union_all(self):
+            raise RuntimeError("TopologyException: side location conflict")
+
+    with pytest.raises(mgraph.InputError, match=r"extract must be .*its shapes: TopologyException"):
+        roads.read_osm(files / "town.osm", extract=Shapes())
+
+
 def test_an_extract_of_geopandas(files):
     geopandas, shapely = (pytest.importorskip(name) for name in ("geopandas", "shapely"))
     west, south, middle, east, north = 24.899, 59.999, 24.902, 24.9051, 60.0041

@@ -150,7 +150,8 @@ def pairs(
     sides = _side("source", sources, starts), _side("target", targets, ends)
     made = _loaded(prepared, device, given)
     pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
-    others = [read(file, directed=made.graph.directed) for file in along] or None
+    relabel = made.graph.ids is not None
+    others = [read(file, directed=made.graph.directed, relabel=relabel) for file in along] or None
     shape = tuple(map(len, pair)) if table else None
     if table:
         rows, columns = (each if isinstance(each, np.ndarray) else np.asarray(each, object) for each in pair)

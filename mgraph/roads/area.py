@@ -13,7 +13,10 @@ def _united(given: Any) -> Any:
     """Return the union of GeoPandas' shapes, in degrees; all else as it is."""
     if not hasattr(given, "union_all"):
         return given
-    return (given if given.crs is None else given.to_crs(4326)).union_all()
+    try:
+        return (given if given.crs is None else given.to_crs(4326)).union_all()
+    except Exception as error:  # of GEOS or PROJ, or of a frame without shapes
+        raise InputError(argument="extract", value=given, expected=f"{_WANTED}; its shapes: {error}") from error
 
 
 def _in_degrees(corners: np.ndarray) -> bool:
@@ -32,8 +35,9 @@ class Area:
         self._box: np.ndarray | None = None
         if given is None:
             return
+        united = _united(given)
         try:
-            shape = getattr(_united(given), "__geo_interface__", None)
+            shape = getattr(united, "__geo_interface__", None)
             if shape is not None:
                 parts = {"Polygon": [shape.get("coordinates")], "MultiPolygon": shape.get("coordinates")}[shape["type"]]
                 self._rings = [np.array(ring, np.float64)[:, :2] for part in parts for ring in part]
