@@ -2,6 +2,7 @@
 
 import importlib
 import random
+import time
 
 import networkx as nx
 import numpy as np
@@ -183,13 +184,14 @@ def test_searches_where_a_hierarchy_does_not_fit(swept):
 
 def test_a_checkpoint_of_sweeps(swept, monkeypatch, tmp_path):
     """Sums over the sources that are done do not tell how they were found."""
-    monkeypatch.setitem(plans.SWEPT, "cpu", 100)
+    monkeypatch.setitem(plans.SWEPT, "cpu", 20)
     graph = grid(20, 20, weights=(1, 9))
 
     class Stopped(Exception):
         pass
 
     def stop(*_):
+        time.sleep(0.05)  # in which checkpoints are written
         if list(tmp_path.rglob("*.json")):
             raise Stopped
 
