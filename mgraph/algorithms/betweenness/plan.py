@@ -33,7 +33,7 @@ AN_EDGE_READ, A_VERTEX_READ, A_SORTED_VERTEX = 0.4, 3.4, 10.0
 #: more adding up edges takes.
 READS, SHARED_READS, SHARED_SUMS = 3, 1.0, 0.3
 
-#: Seconds in which a GPU's blocks pass a level of their searches, measured on New York (benchmarks/NOTES.md). By
+#: Seconds in which a GPU's blocks pass a level of their searches, from what New York takes (benchmarks/NOTES.md). By
 #: weights they pass it twice as often, to count down the vertices before each one.
 A_PASSED_LEVEL = 20e-6
 
@@ -52,8 +52,8 @@ A_KEPT_ENTRY, A_LENGTH, A_KEPT_EDGE = 16, 4, 16
 #: of device, so that the sums have the same bits for any number of cores.
 SWEPT = {"cpu": 1 << 14, "cuda": 1 << 17}
 
-#: Bytes that a GPU moves to pass an entry of a hierarchy for a source, and seconds of a level of the tree: measured
-#: (benchmarks/NOTES.md). How many sources it passes at a time.
+#: Bytes that a GPU moves to pass an entry of a hierarchy for a source, from what New York takes (benchmarks/NOTES.md);
+#: seconds of a level of the tree, assumed; and how many sources it passes at a time.
 A_MOVED_ENTRY, A_LEVEL, TOGETHER = 70, 20e-6, 2048
 
 #: A hierarchy is swept, its preparation counted, where this takes less by this factor and by this number of a core's
