@@ -52,7 +52,9 @@ def filled(count: int, value: float, dtype: Any, xp: Any = np) -> Array:
 def vertices_on(device: Any, vertices: Sequence[int]) -> Array:
     """Return vertices on a device; a single one is written there, without waiting for a copy from the host."""
     if len(vertices) == 1:
-        return filled(1, vertices[0], np.int32, device.xp)
+        vector = device.xp.empty(1, np.int32)
+        vector.fill(vertices[0])
+        return vector
     return device.asarray(np.array(vertices, np.int32))
 
 

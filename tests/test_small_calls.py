@@ -152,19 +152,19 @@ def test_a_second_small_call_opens_no_file(name, as_for_users):
 #: The most functions of Python that a call of five vertices may enter, which takes about a microsecond for each; 300 of
 #: any other call.
 CALLS = {
-    "apsp": 144,
-    "bfs": 124,
-    "bfs_many": 98,
-    "components": 90,
-    "distances": 252,
-    "minimum_spanning_forest": 224,
-    "sssp": 123,
-    "closure": 149,
-    "list_rank": 83,
-    "path_counts": 438,
-    "apsp_batch": 262,
-    "betweenness": 278,
-    "core_number": 130,
+    "apsp": 131,
+    "bfs": 102,
+    "bfs_many": 80,
+    "components": 72,
+    "distances": 236,
+    "minimum_spanning_forest": 206,
+    "sssp": 90,
+    "closure": 135,
+    "list_rank": 67,
+    "path_counts": 412,
+    "apsp_batch": 248,
+    "betweenness": 264,
+    "core_number": 112,
 }
 
 

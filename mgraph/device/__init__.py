@@ -10,7 +10,7 @@ from .copying import COPIERS, copies_to_device, copies_to_host, fill, staged_par
 from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl, without_tiny
 from .diagnosis import gpu_problem
 from .host import HostDevice
-from .lookup import find, imported, of
+from .lookup import HOST, find, imported, of
 from .memory import allocating, check_free_memory, host_reading
 from .peers import HANDLE_BYTES, MOST_PEERS, Meeting, PeerMemory, shared_bytes
 from .profile import Recorder
@@ -20,6 +20,7 @@ from .transfer import all_on, to_host, zeroed
 __all__ = [
     "COPIERS",
     "HANDLE_BYTES",
+    "HOST",
     "KERNELS",
     "MOST_PEERS",
     "OLDEST",

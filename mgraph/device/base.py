@@ -53,7 +53,7 @@ class Device(Protocol):
         """Return a mark of the moment at which the work so far is done."""
         ...
 
-    def seconds_between(self, start: Mark, end: Mark) -> float:
+    def seconds_between(self, start: Mark, end: Mark, /) -> float:
         """Wait for the second of two marks of a stream, and return the seconds between them."""
         ...
 

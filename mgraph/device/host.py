@@ -3,9 +3,10 @@
 import contextlib
 import functools
 import platform
+import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,10 @@ import numpy as np
 from .. import limits
 from ..arguments import checked_integer
 from ..arrays import places_of
-from .base import Array, Immediate, Mark, Peak
+from .base import Array, Immediate, Peak
 from .clock import clock
 from .profile import Recorder
 from .transfer import to_host
-
-#: The host is always current.
-_ALWAYS = contextlib.nullcontext()
 
 
 class HostDevice:
@@ -49,9 +47,8 @@ class HostDevice:
     #: Returns the time; work is done when a call returns.
     mark = staticmethod(time.perf_counter)
 
-    def seconds_between(self, start: Mark, end: Mark) -> float:
-        """Return the seconds between two marks."""
-        return float(end - start)
+    #: Returns the seconds between two marks: the later one less the earlier.
+    seconds_between = staticmethod(float.__rsub__)
 
     @contextlib.contextmanager
     def peak_memory(self) -> Iterator["Peak"]:
@@ -68,14 +65,9 @@ class HostDevice:
         """Return `array` as a NumPy array; without a copy if it is one already."""
         return to_host(array)
 
-    def synchronize(self) -> None:
-        """Do nothing: on the host, work is done when a call returns."""
-
-    def settle(self) -> None:
-        """Do nothing: on the host, work is done when a call returns."""
-
-    def trim(self) -> None:
-        """Do nothing: freed memory serves all sizes."""
+    #: Do nothing: on the host, work is done when a call returns, and freed memory serves all sizes.
+    synchronize: Callable[[], None] = staticmethod(type(None))
+    settle = trim = synchronize
 
     def pinned(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an uninitialised array."""
@@ -101,9 +93,8 @@ class HostDevice:
         """Return a stream; on the host, work is done when a call returns."""
         return Immediate()
 
-    def active(self) -> contextlib.AbstractContextManager[Any]:
-        """Return a context without effect: the host is always current."""
-        return _ALWAYS
+    #: Returns a context without effect, as the host is always current: a new lock, which is entered without Python.
+    active = staticmethod(threading.Lock)
 
     @contextlib.contextmanager
     def limited(self, blocks: int) -> Iterator[None]:

@@ -9,6 +9,7 @@ from .base import Array, Device
 from .cuda import OLDEST, CudaDevice, cuda_device, cupy, gpu_count, is_cupy
 from .host import HostDevice
 
+#: The CPU, which `find` returns for "cpu".
 HOST = HostDevice()
 
 #: The kinds of device of DLPack: the host's memory, and memory that a CUDA GPU reads.

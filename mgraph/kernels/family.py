@@ -79,14 +79,17 @@ def _guarded(package: str) -> "_Guarded":
 
 
 class _Guarded:
-    """A module of Numba kernels; in this process, one kernel runs at a time."""
+    """A module of Numba kernels; in this process, one kernel runs at a time.
+
+    The module's `UNLOCKED` names operations that run no kernel.
+    """
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._module, name)
-        if not callable(attribute):
+        if not callable(attribute) or name in getattr(self._module, "UNLOCKED", ()):
             setattr(self, name, attribute)
             return attribute
 

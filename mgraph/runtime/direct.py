@@ -63,7 +63,8 @@ class Direct:
                 if shard is not None and shard.writer is not None:
                     shard.writer.stop()
                     shard.writer.wait()
-            spans.end()
+            if checkpoints is not None:
+                spans.end()
             timings, between = {"compile": collected[1] - begun[1]}, self.device.seconds_between
             for name, start, end in (
                 ("load", begun, loaded),

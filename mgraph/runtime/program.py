@@ -39,7 +39,8 @@ class Program(Protocol):
 
     A program is sent to every worker, so it holds the plan and little else. A shard's part of the input is sent
     separately, as its piece, or lies there. A program for graphs on workers has a tuple `facts` with the names of the
-    results that go to the caller; other vectors stay on the workers.
+    results that go to the caller; other vectors stay on the workers. One with a function `ended` of a shard's state,
+    whether no superstep is left, is not asked for a last step that runs none.
     """
 
     def load(self, shard: int, piece: Any, device: devices.Device) -> Any:
@@ -117,8 +118,10 @@ def advance(
     finished : bool
         Whether the program has ended.
     """
-    k = first
+    k, ended = first, getattr(program, "ended", None)
     while k < first + span:
+        if ended is not None and ended(state):
+            return k, True
         if begin is not None:
             begin(k)
         ran = program.step(state, k, first + span - k, comm)
@@ -185,18 +188,13 @@ class Pace:
         The plan that is run.
     first : int
         The superstep that it begins with.
+    began : float, optional
+        When it began, by `time.monotonic`; by default now.
     """
 
-    def __init__(self, plan: Plan, first: int = 0) -> None:
+    def __init__(self, plan: Plan, first: int = 0, began: float | None = None) -> None:
         self._plan, self._first = plan, first
-        self._began = self._said = time.monotonic()
-
-    def ran(self, first: int, reached: int, finished: bool) -> Standing | None:
-        """Log at DEBUG that a span of supersteps has been run; return as `reached` does, None after the last one."""
-        if _log.isEnabledFor(logging.DEBUG):
-            name, last = self._plan.algorithm, ", the last one" if finished else ""
-            _log.debug("%s: a span from superstep %d to %d%s", name, first, reached, last)
-        return None if finished else self.reached(reached)
+        self._began = self._said = time.monotonic() if began is None else began
 
     def reached(self, k: int) -> Standing | None:
         """Return how far the run is at superstep `k`, and log it; None if that was done less than `PAUSE` ago."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..arguments import checked_choice
 from ..graph import Graph, PlacedGraph, as_any_graph, as_graph, size_and_device
 from ..planning.plan import Plan
 from ..planning.shape import shape_beside
@@ -23,6 +24,9 @@ from .select import (
     runner_of,
     specs_holding,
 )
+
+#: The options that a runner is chosen by.
+LOOKED_UP = frozenset(("device", "client"))
 
 
 class Call:
@@ -55,12 +59,14 @@ class Call:
         self.progress: Progress | None = None
         self.memory_limit: int | None = None
         self.span: int | None = None
-        if run or runner.place is None:  # a small call that says nothing is checked no longer than it runs
+        if run.keys() - LOOKED_UP or runner.place is None:  # a small call is checked no longer than it runs
             self.checkpoints, self.progress = checkpoints_of(run), run.get("progress")
             self.memory_limit, self.span = checked_memory_limit(run, runner), checked_span(run)
 
     def method(self, algorithm: str, asked: str, methods: Sequence[str]) -> str:
         """Return the method that is asked for; of a call that goes on from a checkpoint, and asks for none, its own."""
+        if not isinstance(asked, str) or asked != "auto":
+            checked_choice("method", asked, ("auto", *methods))
         return asked if self.checkpoints is None else self.checkpoints.method(algorithm, asked, methods)
 
     def run(
@@ -120,14 +126,15 @@ class GraphCall(Call):
             The planner's own options.
         """
         graph, runner = self.graph, self.runner
+        m = graph.m
         return planner(
             graph.n,
-            graph.m,
+            m,
             specs_holding(runner, graph, *kept, orders=orders),
             memory_limit=self.memory_limit,
             span=self.span,
-            indptr=cut_of(runner, graph),
-            shape=shape_beside(graph, runner.specs),
+            indptr=cut_of(runner, graph) if self.place is None else None,
+            shape=shape_beside(graph, m, runner.specs),
             **asked,
         )
 
@@ -146,7 +153,7 @@ class GraphCall(Call):
             Whether to go on from the checkpoints of a program that this call has run before.
         """
         graph, place = self.graph, self.place
-        pieces = parts(self.runner, graph, plan, weighted=weighted) if place is None else lambda _: graph
+        pieces = parts(self.runner, graph, plan, weighted=weighted) if place is None else (graph,).__getitem__
         plan, outcome = self.run(program, pieces, plan, resume=resume)
         on_host = place is not None and place.kind == graph.device == "cpu"
         arrays = outcome.arrays if on_host else at_home(graph, outcome.arrays)

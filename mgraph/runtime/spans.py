@@ -4,6 +4,8 @@ A run is a sequence of spans of supersteps. Between two of them progress is repo
 completed (`mgraph.runtime.checkpoints`). An executor says how it reaches its shards.
 """
 
+import logging
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
@@ -12,6 +14,8 @@ from ..planning.plan import Plan
 from .checkpoints import CheckpointRun, Checkpoints, Order, Report, Written, checked_resumable
 from .program import Pace, Program, Progress, Standing
 from .progress import bar_of
+
+_log = logging.getLogger(__name__)
 
 
 class Shards(Protocol):
@@ -77,15 +81,21 @@ class Spans:
             with bar_of(self._plan.algorithm) as shown:
                 self.run(shown)
             return
-        keeping, pace, finished = self._keeping, Pace(self._plan, self._reached), False
+        keeping, pace, finished = self._keeping, None, False
+        begun, began = self._reached, time.monotonic()
         try:
             while not finished:
                 first = self._reached
                 order = None if keeping is None else keeping.order(first)
                 self._reached, finished, reports = self._shards.span(first, order)
-                standing = pace.ran(first, self._reached, finished)
-                if standing is not None:
-                    self._on_event(standing)
+                if _log.isEnabledFor(logging.DEBUG):
+                    name, last = self._plan.algorithm, ", the last one" if finished else ""
+                    _log.debug("%s: a span from superstep %d to %d%s", name, first, self._reached, last)
+                if not finished:
+                    pace = pace or Pace(self._plan, begun, began)
+                    standing = pace.reached(self._reached)
+                    if standing is not None:
+                        self._on_event(standing)
                 if keeping is not None:
                     made = keeping.take(reports)
                     if made is not None:

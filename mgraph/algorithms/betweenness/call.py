@@ -213,7 +213,7 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
         gathered=placed,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         computed=computed.name,
-        shape=shape_beside(graph, runner.specs) if weighted else measured_shape(graph),
+        shape=shape_beside(graph, graph.m, runner.specs) if weighted else measured_shape(graph),
     )
     made: Callable[[bool], Any]
     if isinstance(graph, PlacedGraph):

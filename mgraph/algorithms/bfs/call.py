@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack
 
 from ... import device as devices
 from ... import plotting
-from ...arguments import checked_choice, checked_depth, checked_predecessors
+from ...arguments import checked_depth, checked_predecessors
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...errors import ArgumentValue
@@ -116,7 +116,6 @@ def bfs(
     start = question.starts(source, sources, ": for one vertex give ", ArgumentValue("source"))
     end = -1 if target is None else question.vertex("target", target)
     predecessors, limit = checked_predecessors(predecessors), checked_depth(limit, graph.n)
-    checked_choice("method", method, ("auto", *searches.METHODS))
     asked = GraphCall(graph, run)
     method, place = asked.method("bfs", method, searches.METHODS), asked.place
     quads = None

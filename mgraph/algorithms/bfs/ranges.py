@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ class Searched(Protocol):
     """Fields that the state of a shard has for every method."""
 
     device: devices.Device
+    finished: bool
 
     @property
     def first(self) -> int:
@@ -61,6 +63,7 @@ class FromSources(Resumable):
     """
 
     facts: ClassVar[tuple[str, ...]] = ()
+    ended = attrgetter("finished")
 
     #: Levels on one device between two checks of the host for the target.
     BATCH = 16

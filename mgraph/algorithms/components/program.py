@@ -1,6 +1,7 @@
 """Weak components: the program over vertex ranges; ``kernels/components.cu`` describes the algorithms."""
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
@@ -62,6 +63,7 @@ class Components:
     """
 
     facts: ClassVar[tuple[str, ...]] = ("count", "iterations")
+    ended = attrgetter("finished")
 
     def __init__(self, plan: Plan, directed: bool) -> None:
         self.plan = plan

@@ -6,6 +6,7 @@ in each round what the vertices have lost.
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,6 +115,7 @@ class Peeling:
     """Peeling over ranges of vertices."""
 
     facts: ClassVar[tuple[str, ...]] = ("rounds", "flaws")
+    ended = attrgetter("finished")
 
     def __init__(self, plan: Plan, directed: bool) -> None:
         self.plan, self.directed = plan, directed

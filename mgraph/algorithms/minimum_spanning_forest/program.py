@@ -9,6 +9,7 @@ roots by itself, with the same outcome.
 
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -75,6 +76,7 @@ class SpanningForest:
     """
 
     facts: ClassVar[tuple[str, ...]] = ()
+    ended = attrgetter("finished")
 
     def __init__(self, plan: Plan, directed: bool, extremes: tuple[float, float, bool]) -> None:
         self.plan = plan

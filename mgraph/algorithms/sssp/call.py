@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from ... import device as devices
-from ...arguments import checked_choice, checked_flag, checked_limit
+from ...arguments import checked_flag, checked_limit
 from ...arrays import Array
 from ...docstrings import with_common_parts
 from ...dtypes import distance_dtype, infinity, name_of
@@ -120,7 +120,6 @@ def sssp(
     end = -1 if target is None else question.vertex("target", target)
     computed = distance_dtype(graph.weights_dtype, dtype, TYPES)
     most = checked_limit(limit, computed)
-    checked_choice("method", method, ("auto", *METHODS))
     asked = GraphCall(graph, run)
     method = asked.method("sssp", method, METHODS)
     least = 0 if graph.nonnegative else graph.extremes()[0]
@@ -344,7 +343,7 @@ def _checked_for_cycles(call: GraphCall, plan: Plan, request: Request) -> dict[s
 
 def _width(graph: Graph | PlacedGraph, plan: Plan, dtype: np.dtype) -> float:
     """Return the width of the window by which the devices of a plan search."""
-    width: float = graph.kept("window", devices.find("cpu"), partial(_window, graph), weights=True)
+    width: float = graph.kept("window", devices.HOST, partial(_window, graph), weights=True)
     alone = len(plan.devices) == 1 and plan.devices[0].kind == "cpu"
     return alone_width(plan.n, plan.m, width, dtype) if alone else width
 

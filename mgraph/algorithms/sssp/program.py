@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,11 +86,6 @@ class OneSourceShard:
     search: Relaxation
     before: int = 0
 
-    @property
-    def rounds(self) -> int:
-        """The rounds that have been run."""
-        return self.before + self.search.rounds
-
 
 class FromOneSource(Resumable):
     """Shortest paths from one source, or from the nearest of several, over ranges of vertices.
@@ -106,6 +102,7 @@ class FromOneSource(Resumable):
     """
 
     facts: ClassVar[tuple[str, ...]] = ("rounds", "doubt")
+    ended = attrgetter("search.finished")
 
     def __init__(self, plan: Plan, request: Request, patience: int | None = None) -> None:
         self.plan = plan
@@ -113,18 +110,23 @@ class FromOneSource(Resumable):
         self.patience = patience
         #: The most rounds to run: no path of least weight has more edges than there are vertices.
         self.most = min(patience or plan.n + 1, plan.n + 1) if request.negative else None
+        alone = plan.detail.alone
+        self.masked = plan.method == "mask" or (len(plan.ranges) > 1 and not alone)
+        #: What makes the searches of a shard.
+        self.search: Callable[..., Relaxation] = (
+            partial(Apart, alone=alone) if alone else partial(Relaxation, masked=self.masked)
+        )
 
     def load(self, shard: int, piece: Part, device: devices.Device) -> OneSourceShard:
         """Return the shard with only the sources reached."""
         xp, dtype, request = device.xp, np.dtype(self.plan.dtype), self.request
-        alone = self.plan.detail.alone
-        masked = self.plan.method == "mask" or (len(self.plan.ranges) > 1 and not alone)
         indptr, indices = piece.layout("csr", device)
-        sssp_kernels.on(device).compile_ahead(indptr, dtype, masked, self.plan.detail.meets)
+        kernels = sssp_kernels.on(device)
+        kernels.compile_ahead(indptr, dtype, self.masked, self.plan.detail.meets)
         edges = Compressed(indptr, indices, self.lengths(piece, device))
         distances = filled(self.plan.n, kernel_infinity(dtype), dtype, xp)
-        search = self._relaxation(masked)(
-            *(device, edges, distances, vertices_on(device, request.sources), self.plan.ranges, shard),
+        search = self.search(
+            *(device, kernels, edges, distances, vertices_on(device, request.sources), self.plan.ranges, shard),
             window=request.window,
             # With negative weights a path may return from beyond the limit, so the limit prunes nothing.
             limit=float("inf") if request.negative else request.limit,
@@ -141,7 +143,7 @@ class FromOneSource(Resumable):
     def step(self, state: OneSourceShard, first: int, limit: int, comm: Communicator) -> int:
         """Run up to `limit` rounds, all in one launch if there is no other shard."""
         if self.most is not None:
-            limit = min(limit, self.most - state.rounds)
+            limit = min(limit, self.most - state.before - state.search.rounds)
         return state.search.advance(limit, comm) if limit > 0 else 0
 
     def collect(self, state: OneSourceShard, comm: Communicator) -> dict[str, Array]:
@@ -154,10 +156,10 @@ class FromOneSource(Resumable):
             not search.finished
             or (dtype.kind == "i" and int(distances.min()) < distance_range(dtype, nonnegative=False)[0])
         )
-        results = {"rounds": np.array([state.rounds]), "doubt": np.array([doubt])}
+        results = {"rounds": np.array([state.before + search.rounds]), "doubt": np.array([doubt])}
         if doubt:
             return results | {"distances": distances[first:last]}
-        if not request.negative:
+        if not request.negative and (request.target >= 0 or request.limit < math.inf):
             _cut(distances, request, kernel_infinity(dtype))
         if self.plan.predecessors or request.nearest:
             parents = self._predecessors(state, comm)
@@ -219,11 +221,6 @@ class FromOneSource(Resumable):
         state.before = saved.manifest.step
         return saved.manifest.step
 
-    def _relaxation(self, masked: bool) -> Callable[..., Relaxation]:
-        """Return what makes the searches of a shard."""
-        alone = self.plan.detail.alone
-        return partial(Apart, alone=alone) if alone else partial(Relaxation, masked=masked)
-
     def _predecessors(self, state: OneSourceShard, comm: Communicator) -> Array:
         """Return the predecessors of the shard's vertices.
 
@@ -251,7 +248,7 @@ class FromOneSource(Resumable):
             comm.allgather(hops, ranges)
             tight = search.tight(first, parent)
             seeds = xp.flatnonzero(hops == 0).astype(np.int32)
-            second = self._relaxation(search.masked)(device, tight, hops, seeds, ranges, state.number)
+            second = self.search(device, kernels, tight, hops, seeds, ranges, state.number)
             while second.advance(len(hops) + 1, comm):
                 pass
             kernels.parents(tight, first, hops, parent, second.pieces, second.control)

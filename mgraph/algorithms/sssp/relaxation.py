@@ -19,7 +19,6 @@ from ...arrays import Array, bits_of, members_of
 from ...dtypes import kernel_infinity
 from ...graph import Compressed
 from ...kernels import bfs as bfs_kernels
-from ...kernels import sssp as sssp_kernels
 from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
 from ...runtime.communicator import Communicator, PeerMissingError
 from .lists import list_length
@@ -35,6 +34,8 @@ class Relaxation:
     ----------
     device : Device
         Where it runs.
+    kernels : Operations
+        The operations of the family `sssp` there.
     edges : Compressed
         The edges by source, only those into the shard's vertices, with encoded weights.
     distances : array, shape (n,)
@@ -59,6 +60,7 @@ class Relaxation:
     def __init__(
         self,
         device: devices.Device,
+        kernels: Any,
         edges: Compressed,
         distances: Array,
         seeds: Array,
@@ -71,7 +73,7 @@ class Relaxation:
         target: int = -1,
     ) -> None:
         xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
-        self.kernels = sssp_kernels.on(device)
+        self.kernels = kernels
         self.edges = edges
         self.distances = distances
         self.ranges = ranges
@@ -205,6 +207,7 @@ class Apart(Relaxation):
     def __init__(
         self,
         device: devices.Device,
+        kernels: Any,
         edges: Compressed,
         distances: Array,
         seeds: Array,
@@ -214,7 +217,7 @@ class Apart(Relaxation):
         alone: int,
         **bounds: Any,
     ) -> None:
-        super().__init__(device, edges, distances, seeds, ranges, shard, masked=False, **bounds)
+        super().__init__(device, kernels, edges, distances, seeds, ranges, shard, masked=False, **bounds)
         xp, n, dtype = device.xp, len(distances), np.dtype(distances.dtype)
         self.shard, self.alone = shard, alone
         #: Exchanges between two looks of the host for the end.

@@ -19,6 +19,9 @@ from ...device.numba.prefetching import prefetch
 from ...device.numba.sharing import on_all_cores, parts
 from ...device.numba.small import GRAPH, is_small, unless
 
+#: Operations that run no kernel.
+UNLOCKED = frozenset({"hub_capacity", "shared_words", "compile_ahead"})
+
 #: Place of the frontier's level in the control words.
 LEVEL, LOST = 2, 3
 CONTROL_WORDS = 4

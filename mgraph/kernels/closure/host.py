@@ -16,6 +16,9 @@ from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...device.numba.small import is_few, unless
 
+#: Operations that run no kernel.
+UNLOCKED = frozenset({"compile_ahead"})
+
 #: Numbers of pivots that can be eliminated at a time, and the default.
 BLOCKS = (256, 512)
 DEFAULT_BLOCK = 256

@@ -13,6 +13,9 @@ from ...device.numba.least import relax_line, sum_of
 from ...device.numba.small import VERTICES, is_few, unless
 from ...dtypes import NO_PREDECESSOR, infinity, kernel_infinity
 
+#: Operations that run no kernel.
+UNLOCKED = frozenset({"compile_ahead"})
+
 #: Numbers of pivots that can be eliminated at a time, and the default.
 BLOCKS = (32, 64, 96, 128)
 DEFAULT_BLOCK = 64

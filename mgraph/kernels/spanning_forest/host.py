@@ -11,6 +11,9 @@ from ...device.numba.atomics import compare_and_swap, fetch_and_add
 from ...device.numba.caching import njit
 from ...device.numba.small import VERTICES, is_small, unless
 
+#: Operations that run no kernel.
+UNLOCKED = frozenset({"hub_capacity"})
+
 _NONE = np.int64(np.iinfo(np.int64).max)
 _NO_END = np.int32(np.iinfo(np.int32).max)
 _LOW = np.int64(0xFFFFFFFF)

@@ -10,10 +10,13 @@ import numpy as np
 from ...device.numba import numba, prange
 from ...device.numba.atomics import fetch_and_add, fetch_and_min
 from ...device.numba.caching import njit
-from ...device.numba.small import VERTICES, is_small, unless
+from ...device.numba.small import GRAPH, VERTICES, is_small, unless
 from ...dtypes import NO_PREDECESSOR
 from .piles import FAR as FAR  # an operation's constant
 from .piles import NEAR, PIECE, ROUND, extremes, search
+
+#: Operations that run no kernel.
+UNLOCKED = frozenset({"piece_capacity", "start", "shared_words", "compile_ahead"})
 
 CONTROL_WORDS = 4
 #: Beyond the words: shards meet between launches.
@@ -75,7 +78,7 @@ def _join(first, last, distances, known, mask, pile, size, least):
 
 def _cores(indptr):
     """Return how many cores share a graph with these row starts."""
-    return 1 if is_small(indptr) else int(numba.get_num_threads())
+    return 1 if len(indptr) + indptr[-1] <= GRAPH else int(numba.get_num_threads())
 
 
 def shared_words(n, itemsize):

@@ -13,6 +13,8 @@ and one that is stamped already waits for that round. The distances are the leas
 not depend on the number of cores; the rounds may.
 """
 
+import functools
+
 import numpy as np
 
 from ...device.numba import prange
@@ -43,6 +45,7 @@ _TAKEN, _COMING, _LATER, _PIECES = range(0, 64, 16)
 _ONE = np.uint32(1)
 
 
+@functools.cache
 def extremes(dtype):
     """Return infinity, and the least value of a sum."""
     infinity = kernel_infinity(dtype)
