@@ -38,11 +38,9 @@ class EdgeSource(Protocol):
 
     def chunk(self, number: int, device: devices.Device) -> Edges:
         """Return the edges of a chunk on a device: ids from 0, of int32, and weights; both checked, none infinite."""
-        ...
 
     def sizes(self) -> Mapping[str, int]:
         """Return the bytes that the source holds, by name."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,16 @@ class Weights(Protocol):
     @property
     def n(self) -> int:
         """The most vertices of a graph."""
-        ...
 
     @property
     def nonnegative(self) -> bool:
         """Whether no weight is negative."""
-        ...
 
     def extremes(self) -> tuple[float, float, bool]:
         """Return the least and the greatest weight, and whether all are whole numbers."""
-        ...
 
     def largest_sums(self, count: int) -> tuple[float, float]:
         """Return bounds of the magnitudes below and above zero that a sum of up to `count` weights may have."""
-        ...
 
 
 def sums_are_exact(graph: Weights, dtype: np.dtype) -> bool:

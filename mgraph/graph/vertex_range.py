@@ -24,7 +24,6 @@ class Weigh(Protocol):
 
     def __call__(self, src: Array, dst: Array) -> Array:
         """Return the weights of some edges."""
-        ...
 
 
 class Part(Protocol):
@@ -36,19 +35,15 @@ class Part(Protocol):
         In ``"csc"`` a row for each of the shard's vertices holds sources. In ``"csr"`` a row for each vertex of the
         graph holds those targets that are the shard's.
         """
-        ...
 
     def compressed(self, order: str, device: devices.Device | None = None) -> Compressed:
         """Return the edges as of `layout` with their weights, by default where the part lives."""
-        ...
 
     def incident(self, device: devices.Device | None = None) -> tuple[Array, Array]:
         """Return ``(indptr, indices)`` on a device: a row for each of the shard's vertices, in either direction."""
-        ...
 
     def kept(self, name: str, device: devices.Device, make: Callable[[], Any], *, weights: bool = False) -> Any:
         """Return what `make` derives from the part on a device, kept under a name for the next call."""
-        ...
 
 
 class VertexRange(ArrayCache):

@@ -28,7 +28,6 @@ class MatrixFile(Protocol):
 
     def opened(self) -> Any:
         """Return the array, whose slices are read when they are taken; raise any error if it cannot be opened."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -42,15 +42,12 @@ class Phases(Protocol):
 
     def factor(self, D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
         """Factor the diagonal block of some pivots."""
-        ...
 
     def solve_rows(self, D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
         """Solve the pivots' rows."""
-        ...
 
     def solve_columns(self, D: Array, column: int, b: int, panels: Panels) -> None:
         """Solve the pivots' columns."""
-        ...
 
 
 Kernels = TypeVar("Kernels", bound=Phases)

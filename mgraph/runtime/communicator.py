@@ -39,7 +39,6 @@ class Communicator(Protocol):
 
     def horizon(self, limit: int) -> int:
         """Return how many of `limit` supersteps a shard may run before it must exchange data with the others."""
-        ...
 
     def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
         """Return where the shards' kernels exchange data within a launch; None where shards meet only between launches.
@@ -51,36 +50,30 @@ class Communicator(Protocol):
         ranges : tuple of (int, int)
             The vertices of each shard.
         """
-        ...
 
     def broadcast(self, array: Array, root: int, among: Sequence[int]) -> None:
         """Copy `array` from shard `root` to the shards `among`, which include it.
 
         The arrays are contiguous and of equal shape; only the shards `among` make the call.
         """
-        ...
 
     def allgather(self, whole: Array, parts: tuple[tuple[int, int], ...]) -> None:
         """Complete `whole`, of which shard ``r`` holds ``whole[slice(*parts[r])]``, on every shard."""
-        ...
 
     def allreduce(self, array: Array, op: str) -> None:
         """Replace `array` by its elementwise ``"sum"``, ``"min"`` or ``"max"`` over all shards."""
-        ...
 
     def reduce_scatter(self, whole: Array, parts: tuple[tuple[int, int], ...], op: str) -> None:
         """Reduce ``whole[slice(*parts[r])]`` as `allreduce` does, on shard ``r`` only.
 
         The parts are in order and do not overlap. The rest of `whole` stays as it was.
         """
-        ...
 
     def shift(self, array: Array, into: Array, by: int) -> None:
         """Send `array` to the shard `by` places on, and receive `into` from the one as many before; in a ring.
 
         The arrays are contiguous, of equal shape and type on every shard; `by` is no multiple of the number of shards.
         """
-        ...
 
     def exchange(self, arrays: Sequence[Array], counts: np.ndarray) -> list[Array]:
         """Send every shard its part of some arrays; return the parts that were sent here, in the order of the shards.
@@ -88,11 +81,9 @@ class Communicator(Protocol):
         The arrays are of one length and grouped by receiver: ``counts[r]`` elements of each are for shard ``r``. All
         shards give as many arrays, of the same types.
         """
-        ...
 
     def abort(self) -> None:
         """End every pending and future call with an error; may be called from any thread."""
-        ...
 
 
 class Solo:

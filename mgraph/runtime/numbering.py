@@ -37,7 +37,6 @@ class RawSource(EdgeSource, Protocol):
 
     def raw(self, number: int) -> Edges:
         """Return the edges of a chunk on the CPU, with ids as they are, of int64 or int32."""
-        ...
 
 
 @dataclass

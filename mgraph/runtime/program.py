@@ -45,14 +45,12 @@ class Program(Protocol):
 
     def load(self, shard: int, piece: Any, device: devices.Device) -> Any:
         """Return the state of a shard on `device`, made from its piece of the input."""
-        ...
 
     def step(self, state: Any, first: int, limit: int, comm: Communicator) -> int:
         """Run supersteps from number `first` on, at least one and at most `limit` of them.
 
         Returns how many were run, the same number on every shard; 0 if none was left.
         """
-        ...
 
     def collect(self, state: Any, comm: Communicator) -> dict[str, Array]:
         """Return the shard's results by name.
@@ -60,7 +58,6 @@ class Program(Protocol):
         Matrices stay on the device. Vectors are sent to the caller, and joined in the order of the shards; those of a
         graph that lies on workers stay there, but for the program's `facts`.
         """
-        ...
 
 
 @dataclass
@@ -98,7 +95,6 @@ class Executor(Protocol):
         Of an input that lies on workers it is None where a shard's part is its piece, else a
         `mgraph.runtime.gathering.Gather`, the same for all shards.
         """
-        ...
 
 
 def advance(

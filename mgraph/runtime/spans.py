@@ -23,11 +23,9 @@ class Shards(Protocol):
 
     def fingerprint(self) -> int:
         """Return the fingerprint of the whole input: the sum of the shards' own."""
-        ...
 
     def fill(self, place: str, number: int) -> Sequence[int | str]:
         """Fill all shards from a checkpoint; return for each the next superstep, or in words what was wrong."""
-        ...
 
     def span(self, first: int, order: Order | None) -> tuple[int, bool, Sequence[Report | None]]:
         """Run a span of supersteps from number `first` on, and begin to write a checkpoint if that is ordered.
@@ -35,7 +33,6 @@ class Shards(Protocol):
         Returns the number of the next superstep, whether the program has ended, and what each shard has written since
         it was last asked, once that is done.
         """
-        ...
 
 
 class Spans:

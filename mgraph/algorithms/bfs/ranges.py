@@ -28,32 +28,26 @@ class Searched(Protocol):
     @property
     def first(self) -> int:
         """The first of the shard's vertices."""
-        ...
 
     @property
     def last(self) -> int:
         """The end of the shard's vertices."""
-        ...
 
     @property
     def distances(self) -> Array:
         """The distances of all vertices."""
-        ...
 
     @property
     def parents(self) -> Array | None:
         """The predecessors of the shard's vertices, if the plan has the search write them."""
-        ...
 
     @property
     def by_target(self) -> Adjacency | None:
         """The edges into the shard's vertices, if they are needed."""
-        ...
 
     @property
     def by_source(self) -> Adjacency | None:
         """The same edges by source, if they are needed."""
-        ...
 
 
 class FromSources(Resumable):

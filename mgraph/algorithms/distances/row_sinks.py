@@ -31,15 +31,12 @@ class RowSink(Protocol):
 
         They are those of the distances and of the predecessors, or None, of shape (bottom - top, n).
         """
-        ...
 
     def keep(self, top: int, bottom: int, sources: Array) -> None:
         """Take what is wanted of the rows that were written last, whose sources are int32 on the device."""
-        ...
 
     def results(self) -> dict[str, Array]:
         """Return the results by name, once all rows have been kept."""
-        ...
 
 
 def keeper(

@@ -22,20 +22,17 @@ class Operations(Protocol):
 
     def fill(self, results: Array, value: float) -> None:
         """Set all elements, of shape (count, side, side), to a value."""
-        ...
 
     def mark(self, src: Array, dst: Array, batch: Array, starts: Array, bits: Array, bad: Array) -> None:
         """Set the bits of edges in `bits`, uint32 of shape (count, side, words).
 
         Bit j % 32 of ``bits[g, i, j // 32]`` is the edge from i to j.
         """
-        ...
 
     def lay(
         self, src: Array, dst: Array, batch: Array, starts: Array, weights: Array, distances: Array, bad: Array
     ) -> None:
         """Lower the distances of edges to their weights, of the same type: float32, float64 or int32."""
-        ...
 
     def hops(
         self,
@@ -52,7 +49,6 @@ class Operations(Protocol):
         Distances are int8 or int16, and the type's largest value before. If one is that large or larger,
         ``beyond[0]``, int32, becomes 1. A predecessor is the least vertex on a shortest path.
         """
-        ...
 
     def solve(
         self,
@@ -68,4 +64,3 @@ class Operations(Protocol):
         ``cycles[g]``, int32, becomes the first pivot of graph g that lies on a negative cycle; the graph's distances
         are then of no use. Predecessors are those that the unblocked algorithm records.
         """
-        ...

@@ -23,11 +23,9 @@ class Operations(Protocol):
         The edges of the k-th vertex are ``offsets[k]`` to ``offsets[k + 1]``, of shape (some + 1,); `ends` and
         `lengths` are the targets and weights of all edges.
         """
-        ...
 
     def lower_by_matrix(self, distances: Array, first: int, part: Array, least: Array, nearer: Array) -> None:
         """Lower them along the edges in some vertices' rows, `part`, of a matrix of lengths: shape (some, n)."""
-        ...
 
     def reach_by_edges(
         self, distances: Array, offsets: Array, ends: Array, lengths: Array, margins: Array, reached: Array
@@ -37,4 +35,3 @@ class Operations(Protocol):
         An edge (u, v) is tight if the distance of u and the edge's weight add to the distance of v, give or take its
         margin. `offsets`, of shape (n + 1,), `ends` and `lengths` are the whole graph's edges by source.
         """
-        ...

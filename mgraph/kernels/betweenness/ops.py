@@ -55,11 +55,9 @@ class Operations(Protocol):
 
     def rows(self, xp: Any, k: int, n: int, dtype: Any, wide: bool) -> Rows:
         """Return rows for k sources; `wide` for scaled numbers of paths. Nothing is written to them."""
-        ...
 
     def row_bytes(self, n: int, itemsize: int, wide: bool) -> int:
         """Return the bytes of a row of `rows`."""
-        ...
 
     def levels(
         self,
@@ -76,7 +74,6 @@ class Operations(Protocol):
         `targets` is bool of shape (n,). `trouble` is int32 of shape (2,): ``trouble[TOO_MANY]`` becomes 1 if rows are
         not scaled and a number of paths exceeds `LARGE`.
         """
-        ...
 
     def tight(
         self,
@@ -92,18 +89,15 @@ class Operations(Protocol):
         An edge is on a shortest path if its length, added to the distance of its source, is that of its target, and is
         more. ``trouble[LOST]`` becomes 1 if no edge explains a distance.
         """
-        ...
 
     def add(self, sources: Array, targets: Array, endpoints: bool, rows: Rows, sums: Array) -> None:
         """Add the dependencies on each vertex to `sums`, float64 of shape (n,), in the order of the sources.
 
         With `endpoints`, the ends of a path count as passed.
         """
-        ...
 
     def add_edges(self, by_source: Adjacency, lengths: Array | None, rows: Rows, sums: Array) -> None:
         """Add the dependencies on each edge to `sums`, float64 of shape (m,), in the order of the sources.
 
         Lengths are None for distances in edges.
         """
-        ...

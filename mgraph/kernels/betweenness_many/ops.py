@@ -114,4 +114,3 @@ class Operations(Protocol):
         number of paths is beyond 2**1000; the sums are of no use then. False, and nothing added, if there are more
         levels than `DEEP` or more events than there is room for.
         """
-        ...

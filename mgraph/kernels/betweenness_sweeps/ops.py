@@ -66,11 +66,9 @@ class Operations(Protocol):
         self, structure: tuple[Tree, Entries, Lower, Placed, Placed], edges: Array, up: Array, down: Array
     ) -> Numbers:
         """Return a hierarchy, given with its lengths, with the numbers of paths of its entries."""
-        ...
 
     def placed(self, numbers: Numbers) -> Any:
         """Return what `sweep` reads of a hierarchy, on the device."""
-        ...
 
     def sweep(
         self,
@@ -87,16 +85,12 @@ class Operations(Protocol):
         ends count as passed. `targets` is of bool, shape (n,). Of edges that are not `directed`, the sums of both
         directions are in one of them. None if a number of paths exceeds `mgraph.kernels.betweenness.ops.LARGE`.
         """
-        ...
 
     def hand_down(self, numbers: Numbers, found: Sums, edges: bool, sums: np.ndarray) -> None:
         """Add dependencies on each vertex, or on each of the `edges`, to `sums`, from what sweeps found."""
-        ...
 
     def prepared_bytes(self, n: int, entries: int, directed: bool) -> int:
         """Return the bytes that `numbers` or `placed` allocates on the device."""
-        ...
 
     def swept_bytes(self, n: int, entries: int, height: int, sources: int, cores: int, directed: bool) -> int:
         """Return the bytes that `sweep` allocates on the device, on so many cores."""
-        ...

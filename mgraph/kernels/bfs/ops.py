@@ -87,30 +87,24 @@ class Operations(Protocol):
 
     def hub_capacity(self, edges: int) -> int:
         """Return the int32 words that `parents` needs for the hubs of a graph with `edges` edges; 0 if unused."""
-        ...
 
     def quads_needed(self, indptr: Array) -> int:
         """Return how many quads (rows of four words) a graph needs; 0 if this device does not use them for it."""
-        ...
 
     def quads(self, xp: Any, indptr: Array, indices: Array) -> Array:
         """Return the neighbours of a graph as quads: int32, shape (``quads_needed(indptr)``, 4)."""
-        ...
 
     def compile_ahead(self, indptr: Array, tree: bool, several: bool) -> None:
         """Begin to compile `levels` for the type of `indptr`, and return at once.
 
         `tree`: with parents; `several`: for shards that meet within the launch.
         """
-        ...
 
     def shared_words(self, n: int, shards: int) -> int:
         """Return the words of 32 bits of the memory that each of several shards shares with the others."""
-        ...
 
     def fill(self, numbers: Array, value: int) -> None:
         """Set all elements of an int32 array to a value; a CPU's cores share the pages of new memory."""
-        ...
 
     def seed(self, sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
         """Give the sources distance 0, and set their bits in the bitmaps.
@@ -128,14 +122,12 @@ class Operations(Protocol):
         frontier : bitmap of all n vertices
             Gets a bit for each source.
         """
-        ...
 
     def heads(self, in_indptr: Array, in_indices: Array, out_indptr: Array, head: Array) -> None:
         """Write each row's in-neighbour with the most edges to `head`, int32 of shape (rows,); -1 without one.
 
         On a GPU, only the first in-neighbours of a hub are compared.
         """
-        ...
 
     def levels(
         self,
@@ -169,7 +161,6 @@ class Operations(Protocol):
         meeting : Meeting, optional
             Where GPUs exchange frontiers within the launch. Then the whole frontier is left in the bitmap.
         """
-        ...
 
     def parents(
         self, edges: Adjacency, first: int, last: int, distances: Array, root: int, parent: Array, hubs: HubBuffers
@@ -191,4 +182,3 @@ class Operations(Protocol):
         hubs : HubBuffers
             Buffers.
         """
-        ...

@@ -63,34 +63,27 @@ class Operations(Protocol):
 
     def count(self, frontier: Array, control: Array) -> None:
         """Count the vertices of the frontier into ``control[FOUND]``."""
-        ...
 
     def list_frontier(self, frontier: Array, queue: Array, control: Array) -> None:
         """Write the vertices of the frontier to the queue, and their number to ``control[FOUND]``."""
-        ...
 
     def mark(self, queue: Array, frontier: Array) -> None:
         """Set the bits of the queue's vertices."""
-        ...
 
     def rows(self, in_indptr: Array, first: int, last: int, targets: Array) -> None:
         """Write the target of each edge into the vertices `first` to `last` to `targets`, int32 of shape (edges,).
 
         `in_indptr`, of shape (last - first + 1,), is that of the edges by target.
         """
-        ...
 
     def edge(self, sources: Array, targets: Array, frontier: Array, level: int, distances: Array) -> None:
         """Give unvisited targets of edges from the frontier the distance `level`; `sources`, `targets`: int32."""
-        ...
 
     def vertex(self, edges: Adjacency, frontier: Array, level: int, distances: Array) -> None:
         """Give unvisited neighbours of the frontier the distance `level`, one thread per vertex."""
-        ...
 
     def settle(self, first: int, last: int, level: int, distances: Array, frontier: Array, control: Array) -> None:
         """Set the bits of `frontier` to the vertices `first` to `last` at distance `level`, and count them to FOUND."""
-        ...
 
     def expand(
         self,
@@ -106,14 +99,12 @@ class Operations(Protocol):
 
         `visited` and `updating` are uint8 of shape (last - first,), 1 where true.
         """
-        ...
 
     def update(self, first: int, last: int, visited: Array, updating: Array, frontier: Array, control: Array) -> None:
         """Move the vertices marked in `updating` to `frontier` and `visited`, and add their number to FOUND.
 
         `visited` and `updating` are as for `expand`.
         """
-        ...
 
     def enqueue(
         self,
@@ -129,17 +120,14 @@ class Operations(Protocol):
 
         Each block gathers up to `held` of them, 0 or `HELD`, and appends these together; the others one by one.
         """
-        ...
 
     def gather(self, edges: Adjacency, queue: Array, targets: Array, control: Array) -> None:
         """Copy the targets of the edges from the queue's vertices to `targets`, int32; add their number to EDGES."""
-        ...
 
     def filter_edges(
         self, targets: Array, visited: Visited, level: int, distances: Array, following: Array, control: Array
     ) -> None:
         """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
-        ...
 
     def thin(
         self,
@@ -155,13 +143,11 @@ class Operations(Protocol):
 
         The first level gets distance `level`.
         """
-        ...
 
     def sequential(
         self, edges: Adjacency, distances: Array, frontier: Queued, level: int, limit: int, control: Array
     ) -> None:
         """Run up to `limit` levels from a queued frontier on one core; the first gets distance `level`."""
-        ...
 
     def in_queue_order(
         self,
@@ -180,4 +166,3 @@ class Operations(Protocol):
         ``levels[v]``, -1 before, is the number of steps to v, and ``predecessors[v]`` the vertex that found it; that of
         a source, and of a vertex that is not reached, remains.
         """
-        ...

@@ -66,21 +66,18 @@ class Operations(Protocol):
 
         `distances` is int32 of shape (searches, last - first), -1 where unreached.
         """
-        ...
 
     def pull(self, edges: Adjacency, words: SearchWords, hubs: HubBuffers) -> None:
         """Write to `following` which searches have an in-neighbour of each vertex in their frontiers.
 
         `edges` are by target: a row for each of the shard's vertices, with its in-neighbours.
         """
-        ...
 
     def push(self, edges: Adjacency, first: int, words: SearchWords, hubs: HubBuffers) -> None:
         """Add to `following`, zero before, the searches that reach each vertex from their frontiers.
 
         `edges` are by source: a row for each of the n vertices, with its targets in the shard's range.
         """
-        ...
 
     def settle(
         self, first: int, last: int, words: SearchWords, level: int, row: int, distances: Array, active: Array
@@ -90,7 +87,6 @@ class Operations(Protocol):
         The new vertices get distance `level`; `row` and `distances` are as for `plant`. The number of vertices that are
         new to any search is added to ``active[0]``, int64. `following` is zero afterwards.
         """
-        ...
 
     def tally(self, words: SearchWords, targets: Array, counts: Array, active: Array) -> None:
         """Settle the vertices of a whole graph as `settle` does, and count targets instead of writing distances.
@@ -98,7 +94,6 @@ class Operations(Protocol):
         The number of targets that are new to search i is added to ``counts[i]``, uint32 of shape (64 * words,).
         `targets` is bool of shape (n,).
         """
-        ...
 
     def one_by_one(self, edges: Adjacency, sources: Array, limit: int, distances: Array) -> None:
         """Search from each of `sources`, int32, by a queue: one core for each search.
@@ -106,7 +101,6 @@ class Operations(Protocol):
         `edges` are by source, of the whole graph; `distances` is int32 of shape (searches, n), -1 before. Vertices
         farther than `limit` keep the -1.
         """
-        ...
 
     def count_levels(
         self,
@@ -124,4 +118,3 @@ class Operations(Protocol):
         number i is of levels more than ``limits[i]`` and at most ``limits[i + 1]``. Vertices farther than `limit` do
         not count.
         """
-        ...

@@ -10,7 +10,6 @@ class Operations(Protocol):
 
     def values(self, xp: Any, dtype: Any) -> Array:
         """Return values from 0 to 99, of type `dtype`, as many as `relaxations` should be given: shape (count,)."""
-        ...
 
     def relaxations(self, values: Array, first: Any, second: Any, limit: Any, rounds: int, nonnegative: bool) -> None:
         """Apply `rounds` rounds of two sums and minima to each value.
@@ -19,15 +18,12 @@ class Operations(Protocol):
         ``value = min(value + first, value + second, limit)``, which is faster for float32. `values` is float32,
         float64, int32 or int16, with an even number of elements; `first`, `second` and `limit` have its type.
         """
-        ...
 
     def reads(self, table: Array, count: int, total: Array) -> None:
         """Add `count` elements of a table, at places given by a hash, to ``total[0]``, modulo 2^32.
 
         `table` and `total` are uint32; the length of the table is a power of two.
         """
-        ...
 
     def copy(self, target: Array, source: Array) -> None:
         """Copy a contiguous array to another of the same size."""
-        ...

@@ -35,30 +35,25 @@ class Operations(Protocol):
         least: Array,
     ) -> None:
         """Check the rules "source", "limit" and "tree" at the vertices `first` to `last`."""
-        ...
 
     def check_nearer(
         self, distances: Array, predecessors: Array, starts: Array, first: int, last: int, least: Array
     ) -> None:
         """Check that predecessors are nearer than the vertices `first` to `last`; the rule "tree" holds."""
-        ...
 
     def climb(self, predecessors: Array, starts: Array, above: Array) -> None:
         """Write each vertex's predecessor to `above`, int32 of shape (n,); itself for sources and unreached vertices.
 
         The rule "tree" holds.
         """
-        ...
 
     def double(self, above: Array, active: Array) -> None:
         """Write to `above` what is above the vertex above; set ``active[0]``, int32, to 1 if anything changes."""
-        ...
 
     def check_roots(
         self, predecessors: Array, above: Array, starts: Array, first: int, last: int, least: Array
     ) -> None:
         """Check the rule "cycle" at some vertices: what is `above` them after as many doublings is a source."""
-        ...
 
     def check_sources(
         self,
@@ -76,7 +71,6 @@ class Operations(Protocol):
         None of these sources has a greater one than itself. Mark in `own`, uint8 of shape (n,), those that have
         themselves.
         """
-        ...
 
     def check_edges(
         self,
@@ -102,7 +96,6 @@ class Operations(Protocol):
         nearer vertex, and in `tight`, which nothing else needs, those with any. Floats may differ by `ulps` units in
         the last place of a sum, 0 or 1, and by the relative error `rounding`.
         """
-        ...
 
     def check_nearest(
         self,
@@ -122,7 +115,6 @@ class Operations(Protocol):
 
         Mark in `proven` vertices with a tight edge from a nearer vertex of the same nearest source. Sums are exact.
         """
-        ...
 
     def check_marks(
         self,
@@ -135,7 +127,6 @@ class Operations(Protocol):
         least: Array,
     ) -> None:
         """Check that the reached vertices from `first` to `last`, but for sources, have marks in `proven`."""
-        ...
 
     def list_ties(
         self,
@@ -160,11 +151,9 @@ class Operations(Protocol):
         If `nearest` is given, only those between vertices of the same nearest source. Add their number to ``count[0]``,
         int64.
         """
-        ...
 
     def spread(self, src: Array, dst: Array, marks: Array) -> int:
         """Mark in `marks`, int32 of shape (n,), what edges lead to from marked vertices; return how many are new."""
-        ...
 
     def check_ranks(self, succ: Array, first: int, ranks: Array, least: Array) -> None:
         """Check that the last element of a list has rank 0, and any other one more than its successor.
@@ -172,54 +161,44 @@ class Operations(Protocol):
         `succ` are the successors of the elements from `first` on, `ranks` those of all, int32 or int64 each, which may
         hold anything. ``least[0]``, int64, is lowered to the least element that breaks it.
         """
-        ...
 
     def check_labels(self, labels: Array, first: int, last: int, least: Array, roots: Array) -> None:
         """Check the rule "label" at the vertices `first` to `last`; add to ``roots[0]``, int32, those with their own.
 
         `labels` are int32 of shape (n,) and may hold anything.
         """
-        ...
 
     def join_first(self, indptr: Array, indices: Array, first: int, parent: Array) -> None:
         """Unite the trees of each row's vertex and its first two neighbours in the forest `parent`, int32 (n,).
 
         No vertex's parent is greater than itself, and the least vertex of a tree is its root.
         """
-        ...
 
     def flatten(self, parent: Array) -> None:
         """Set every vertex's parent to its root."""
-        ...
 
     def join(self, other: Array, parent: Array) -> None:
         """Unite the trees of each vertex and the vertex that `other`, of the same kind, has for it."""
-        ...
 
     def mark_joined(self, labels: Array, parent: Array, codes: Array) -> None:
         """Write each vertex's label l to `codes`, int32 of shape (n,): ~l where their trees differ.
 
         The forest is flat, and the rule "label" holds.
         """
-        ...
 
     def check_across(
         self, indptr: Array, indices: Array, first: int, codes: Array, parent: Array, least: Array
     ) -> None:
         """Check the rule "edge", and unite the trees of the ends of edges unless the labels of both have a tree."""
-        ...
 
     def check_joined(self, labels: Array, parent: Array, first: int, last: int, least: Array) -> None:
         """Check the rule "connected" at the vertices `first` to `last` of a flat forest."""
-        ...
 
     def reach_within(self, indptr: Array, indices: Array, labels: Array, found: Array) -> None:
         """Mark in `found`, uint8 of shape (n,), what each label's vertex reaches by edges within the label."""
-        ...
 
     def peel(self, indptr: Array, indices: Array, labels: Array, found: Array) -> None:
         """Mark in `found` the labels that no cycle of labels reaches, each at its own vertex."""
-        ...
 
     def join_in_order(self, src: Array, dst: Array, above: Array, joined: Array) -> int:
         """Unite trees of vertices by edges, one after the other; return the first that closes a cycle, or -1.
@@ -227,7 +206,6 @@ class Operations(Protocol):
         `above`, int32 of shape (n,), has each vertex itself at first, and afterwards the one above it. ``joined[v]``,
         int32, becomes the edge that put v below another.
         """
-        ...
 
     def check_lightest(
         self,
@@ -247,4 +225,3 @@ class Operations(Protocol):
         The forest's edges, `src`, `dst` and `forest_weights`, are in the order in which `join_in_order` took them; mark
         in `proven`, uint8, those that are the graph's. Weights are of any type of numbers.
         """
-        ...

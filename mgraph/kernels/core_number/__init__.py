@@ -19,19 +19,15 @@ class Operations(Protocol):
 
     def find_flaws(self, indptr: Array, indices: Array, first: int, flaws: Array) -> None:
         """Lower ``flaws[0]`` to the least vertex with a self-loop, ``flaws[1]`` to that with parallel edges; int32."""
-        ...
 
     def settle(self, lost: Array, taken: Array, degrees: Array, least: Array) -> None:
         """Subtract `lost` from the degrees and clear it; lower ``least[0]`` to the least degree of a vertex left."""
-        ...
 
     def take(self, degrees: Array, taken: Array, cores: Array, level: int, round: int) -> None:
         """Take the vertices left with a degree of at most `level`, which is their core number."""
-        ...
 
     def lower(self, indptr: Array, indices: Array, first: int, taken: Array, round: int, lost: Array) -> None:
         """Count in `lost`, for each vertex left, the edges of these rows to it from vertices taken in this round."""
-        ...
 
 
 _FAMILY: Family[Operations] = Family(__name__)

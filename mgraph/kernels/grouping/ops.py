@@ -58,7 +58,6 @@ class Operations(Protocol):
 
     def threads(self) -> int:
         """Return the number of threads that the operations run on."""
-        ...
 
     def extremes(self, numbers: Array, floats: bool, least: Array, greatest: Array) -> None:
         """Write the least and the greatest number of each part.
@@ -71,7 +70,6 @@ class Operations(Protocol):
             Receive the results, of floats the bits with all but the first reversed if that is set: so they order as
             floats do, NaN below -inf or above inf. An empty part has the type's greatest and least integer.
         """
-        ...
 
     def ascending(self, indptr: Array, indices: Array, n: int, strictly: bool, faults: Array) -> None:
         """Set each part's fault unless the columns of its rows ascend and are in [0, n).
@@ -79,7 +77,6 @@ class Operations(Protocol):
         `indptr` and `indices` are of int32 or int64, and cut into parts of about as many edges. With `strictly`, no
         column may repeat in a row. `faults` is of truth values, shape (parts,).
         """
-        ...
 
     def imbalance(self, indptr: Array, indices: Array, values: Array, keys: Array, sums: Array) -> None:
         """Add hashes of the edges above the diagonal, and subtract those of the edges below it.
@@ -96,7 +93,6 @@ class Operations(Protocol):
         sums : array of uint64 zeros, shape (parts, 2)
             Receives the sums of two hashes for each part of the edges.
         """
-        ...
 
     def count(self, rows: Array, columns: Array, both: bool, shift: int, counts: Array) -> None:
         """Count the edges of each chunk by ranges of ``2**shift`` rows.
@@ -108,18 +104,15 @@ class Operations(Protocol):
         counts : array of int64 zeros, shape (chunks, ranges)
             Receives the numbers.
         """
-        ...
 
     def place(self, rows: Array, columns: Array, values: Array, both: bool, ranges: Ranges, to: Placed) -> None:
         """Move each edge to the next place of its bucket; edges of a bucket keep their order.
 
         `rows` and `columns` are as in `count`, and `values` as in `Placed`.
         """
-        ...
 
     def place_reversed(self, indptr: Array, indices: Array, values: Array, ranges: Ranges, to: Placed) -> None:
         """Move each edge of a graph in CSR, in which columns are rows now, to the next place of its bucket."""
-        ...
 
     def order(
         self,
@@ -152,4 +145,3 @@ class Operations(Protocol):
         turn : array of one int64 zero
             Counts the buckets that are taken.
         """
-        ...

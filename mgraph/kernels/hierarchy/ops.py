@@ -102,31 +102,24 @@ class Operations(Protocol):
 
     def parents(self, indptr: Array, indices: Array, parent: Array) -> None:
         """Write the elimination tree's parent of each vertex of a symmetric graph; -1 for a root."""
-        ...
 
     def postorder(self, parent: Array, order: Array) -> None:
         """Write the vertices in postorder; the children of a vertex in their order."""
-        ...
 
     def extents(self, parent: Array, depth: Array, size: Array) -> None:
         """Write each vertex's depth, and the number of vertices in its subtree; ranks are a postorder."""
-        ...
 
     def counts(self, indptr: Array, indices: Array, parent: Array, count: Array) -> None:
         """Write how many upper neighbours each vertex will have with the fill; ranks are a postorder."""
-        ...
 
     def fill(self, indptr: Array, indices: Array, parent: Array, begin: Array, upper: Array) -> None:
         """Write the upper neighbours of each vertex, ascending: its own, and those of its children."""
-        ...
 
     def slots(self, src: Array, dst: Array, begin: Array, upper: Array, slot: Array) -> None:
         """Write the number of the entry of each edge, whose ends are ranks; -1 for a self-loop."""
-        ...
 
     def stages(self, tree: Tree, entries: Entries) -> tuple[np.ndarray, ...]:
         """Return how `customize` divides the vertices, in arrays; `tree` and `entries` lie on the host."""
-        ...
 
     def customize(
         self,
@@ -143,7 +136,6 @@ class Operations(Protocol):
 
         `lengths` are those of the graph's edges. If `down` is `up`, both directions of each edge have the same length.
         """
-        ...
 
     def between(
         self,
@@ -162,13 +154,11 @@ class Operations(Protocol):
         Return the depth of the ancestor where a shortest path turns, or -1 if there is no path. `there` and `back` have
         an element for each depth. Without negative edges, labels may be missing that no shortest path needs.
         """
-        ...
 
     def length(
         self, source: int, target: int, tree: Tree, entries: Entries, up: Array, down: Array, nonnegative: bool
     ) -> float:
         """Return the length of the shortest path, as of `between`; `kernel_infinity` if there is none."""
-        ...
 
     def lengths_of(
         self,
@@ -182,7 +172,6 @@ class Operations(Protocol):
         D: Array,
     ) -> None:
         """D[i] = the `length` of the shortest path from sources[i] to targets[i]."""
-        ...
 
     def unpacked(
         self,
@@ -204,7 +193,6 @@ class Operations(Protocol):
 
         Over a cycle of length zero it may pass a vertex twice.
         """
-        ...
 
     def last_vertices(
         self,
@@ -222,7 +210,6 @@ class Operations(Protocol):
 
         Paths are over edges of the graph; both results are int32 of shape (entries,).
         """
-        ...
 
     def sweep_predecessors(
         self,
@@ -243,7 +230,6 @@ class Operations(Protocol):
         It is ``names[v]`` for vertex v; -9999 for the source, and where D is infinite. `last_up` and `last_down` are
         those of `last_vertices`; P is int32.
         """
-        ...
 
     def closed(self, D: Array, P: Array, column: Array, cycles: Array) -> None:
         """Set ``cycles[r, j]`` for a target j of each cycle that the predecessors in row r close.
@@ -251,7 +237,6 @@ class Operations(Protocol):
         ``column[v]`` is the column of target v, int32, and -1 for other vertices. `cycles`, of bool, is false before.
         A row in which each predecessor that is a target is nearer than its target has no cycle.
         """
-        ...
 
     def schedule(self, tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarray | None) -> Schedule:
         """Return how `sweep` or `measure` goes through the chosen vertices.
@@ -259,13 +244,11 @@ class Operations(Protocol):
         `tree` and `entries` lie on the host; `chosen` is of bool, shape (n,), with all ancestors of what is chosen. For
         `sweep` and `sweep_predecessors`, `targets` has a chosen vertex for each column; for `measure` it is None.
         """
-        ...
 
     def workspace_bytes(
         self, tree: Tree, entries: Entries, schedule: Schedule, sources: int, itemsize: int, measured: bool
     ) -> int:
         """Return the bytes that `sweep` or `measure` needs; to sweep ahead, a GPU takes more if they are free."""
-        ...
 
     def sweep(
         self,
@@ -283,7 +266,6 @@ class Operations(Protocol):
         It is the `infinity` of results if there is none within `limit`, which is less than `kernel_infinity`. D is of
         the lengths' type; or these are float64, and it is float32: then distances are rounded once they are compared.
         """
-        ...
 
     def measure(
         self,
@@ -303,4 +285,3 @@ class Operations(Protocol):
         Nothing is written for a pair. `limit` and `radii`, of the distances' type and on the host, are less than
         `kernel_infinity`. No radius exceeds the limit, beyond which distances are not computed.
         """
-        ...

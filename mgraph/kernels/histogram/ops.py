@@ -16,4 +16,3 @@ class Operations(Protocol):
         Bin number i is of distances more than ``limits[i]`` and at most ``limits[i + 1]``. The limits are float64,
         finite, ascending, and numbers of the distances' type; on the host.
         """
-        ...

@@ -31,11 +31,9 @@ class Operations(Protocol):
 
         `way` is a buffer of the type and shape of `succ`.
         """
-        ...
 
     def marks(self, xp: Any, n: int) -> Array:
         """Return an array in which `mark` can mark each of `n` elements, with none marked."""
-        ...
 
     def walk(
         self,
@@ -52,11 +50,9 @@ class Operations(Protocol):
 
         A stratum is 2^`shift` elements.
         """
-        ...
 
     def link(self, succ: Array, chain: Array) -> None:
         """Write the chain of all elements: each one's successor at distance 1."""
-        ...
 
     def jump(self, chain: Array, first: int, last: int, step: int, rounds: int, open_words: Array) -> None:
         """Add to each of the words `first` to `last` of a chain the word it points to, in `rounds` rounds.
@@ -64,39 +60,30 @@ class Operations(Protocol):
         The first of them has number `step`. `open_words` is uint32: ``open_words[1 + k]`` becomes nonzero if a word
         does not point to an end after round k. On a GPU, ``open_words[0]`` is the barrier of the blocks.
         """
-        ...
 
     def aggregate(self, owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
         """Write the ranks of the elements that a walk has passed, and -1 for the others."""
-        ...
 
     def sift(self, succ: Array, ranks: Array, first: int, unranked: Array, control: Array) -> None:
         """Count the elements from `first` on that have no rank; list them in `unranked`, in any order, if they fit.
 
         `ranks` has only the ranks of these elements.
         """
-        ...
 
     def number(self, elements: Array, ranks: Array) -> None:
         """Write -2 - k for the rank of each ``elements[k]``."""
-        ...
 
     def follow(self, succ: Array, elements: Array, ranks: Array, beyond: Array) -> None:
         """Write the rank of each element's successor, or its code by `number`, to `beyond`; -1 for a last one."""
-        ...
 
     def relink(self, beyond: Array, chain: Array) -> None:
         """Write the chain of elements for which `follow` wrote `beyond`."""
-        ...
 
     def enter(self, chain: Array, elements: Array, ranks: Array) -> None:
         """Write the distances of a chain as the ranks of its `elements`."""
-        ...
 
     def mark(self, succ: Array, ranks: Array, marked: Array) -> None:
         """Mark the successors of elements without a rank, in an array of `marks`."""
-        ...
 
     def complete(self, succ: Array, shift: int, marked: Array, ranks: Array, control: Array) -> None:
         """From each unmarked element without a rank, rank the elements up to the first known rank."""
-        ...

@@ -61,50 +61,42 @@ class Operations(Protocol):
 
     def padded(self, items: int) -> int:
         """Return the length of a panel's rows for `items` columns (or rows) of D, padding included."""
-        ...
 
     def panels(self, xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
         """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time.
 
         Each has a row for each pivot: M for the factored diagonal block, R for the pivots' rows, C for their columns.
         """
-        ...
 
     def compile_ahead(self, dtype: np.dtype, paths: bool, labelled: bool, nonnegative: bool) -> None:
         """Begin to compile the three phases, and return at once.
 
         `labelled` says whether there is P, and `paths` whether the panels have labels.
         """
-        ...
 
     def clip_diagonal(self, D: Array, row: int, column: int, length: int) -> None:
         """D = min(D, 0) on a diagonal of `length` elements that begins at ``D[row, column]``."""
-        ...
 
     def label_edges(self, D: Array, first: int, left: int, P: Array) -> None:
         """P = the source of each edge, -9999 where there is none and on the diagonal.
 
         Row 0 of D is vertex `first`, and column 0 is vertex `left`.
         """
-        ...
 
     def factor(self, D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
         """Factor the diagonal block of `b` pivots, whose corner is ``D[row, column]``, into M.
 
         `pivot` is the number of the first pivot.
         """
-        ...
 
     def solve_rows(self, D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
         """Write the rows of `b` pivots to R, each as it is when the pivot is eliminated, and predecessors to `labels`.
 
         They begin at row `row` of D; `pivot` is the number of the first pivot.
         """
-        ...
 
     def solve_columns(self, D: Array, column: int, b: int, panels: Panels) -> None:
         """Write the columns of `b` pivots, from `column` of D on, to C, each as it is when the pivot is eliminated."""
-        ...
 
     def update(
         self,
@@ -122,7 +114,6 @@ class Operations(Protocol):
         without `labels` that pivot itself. The rows ``skip[0]`` to ``skip[1]`` and the columns ``skip[2]`` to
         ``skip[3]`` are up to date and may be skipped. `nonnegative` says that no element of D is negative.
         """
-        ...
 
     def through(
         self,
@@ -140,15 +131,12 @@ class Operations(Protocol):
         These are the `count` pivots from number `pivot` on. R has their rows, which may be rows of D itself; `labels`,
         of R's shape or None, has their predecessors. P is as for `update`.
         """
-        ...
 
     def at_once(self, n: int, processors: int) -> bool:
         """Return whether `eliminate` takes n vertices, on a device with as many multiprocessors."""
-        ...
 
     def board(self, xp: Any, dtype: Any, n: int, labelled: bool) -> tuple[Array, Array | None]:
         """Return what `eliminate` needs beside the matrix of n vertices, uninitialised."""
-        ...
 
     def eliminate(
         self,
@@ -170,11 +158,9 @@ class Operations(Protocol):
         first pivot on a negative cycle; the results are then of no use. found[2] is set if a weight is out of bounds,
         found[3] if a distance is.
         """
-        ...
 
     def scatter(self, D: Array, indptr: Array, indices: Array, weights: Array) -> None:
         """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay.
 
         `indptr` is int32 or int64 of shape (rows + 1,), `indices` int32, `weights` of D's type.
         """
-        ...

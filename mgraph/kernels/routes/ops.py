@@ -62,11 +62,9 @@ class Operations(Protocol):
 
     def climb(self, vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
         """Write the climbs from one vertex or more, which ascend; `climbs` has `first`, and room for the rest."""
-        ...
 
     def workspace_bytes(self, vertices: int, tree: Tree, itemsize: int, entrysize: int) -> int:
         """Return the bytes that `climb` allocates for labels and, unless that is 0, entries of these sizes."""
-        ...
 
     def meet(self, sources: Array, targets: Array, there: Climbs, back: Climbs, D: Array, turn: Array) -> None:
         """D[i] = the length of the shortest path from climb number sources[i] of `there` to targets[i] of `back`.
@@ -74,15 +72,12 @@ class Operations(Protocol):
         There is one pair or more, and the numbers are int32. The length is `kernel_infinity` if there is no path.
         ``turn[i]`` is the depth at which the path turns, or -1; if `turn` has no elements, it is not written.
         """
-        ...
 
     def meet_table(self, rows: Array, columns: Array, there: Climbs, back: Climbs, D: Array, turn: Array) -> None:
         """D[i, j] and turn[i, j] = what `meet` writes of the pair of rows[i] and columns[j]; there are some of each."""
-        ...
 
     def between(self, source: int, target: int, there: Climbs, back: Climbs) -> float:
         """Return the length that `meet` writes of one pair."""
-        ...
 
     def divide(
         self,
@@ -97,11 +92,9 @@ class Operations(Protocol):
         parts: Parts,
     ) -> None:
         """Write what the paths of entries consist of; `lengths` are those of the graph's edges."""
-        ...
 
     def add_up(self, parts: Parts, values: Array, sums: Array) -> None:
         """Write the sum of an edge's ``values`` along each way; 0 where there is no path."""
-        ...
 
     def carry(self, depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:
         """Write the sums of ways along each path of the climbs, by depth as labels; 0 for no path.
@@ -109,7 +102,6 @@ class Operations(Protocol):
         `depth` is that of `Parts`; `down` is 1 if the climbs are of lengths downwards, else 0. There is one climb or
         more.
         """
-        ...
 
     def join(
         self,
@@ -124,7 +116,6 @@ class Operations(Protocol):
 
         `firsts` are those of the climbs from sources and from targets, `carried` what `carry` wrote of them.
         """
-        ...
 
     def write_paths(
         self,
@@ -145,7 +136,6 @@ class Operations(Protocol):
         ``order`` has the vertex of each rank, ``ends`` the target of each edge of the graph. A cycle, which has length
         zero, is left out.
         """
-        ...
 
     def push(self, depth: Array, climbs: Climbs, down: int, amounts: Array, load: Array) -> None:
         """Add amounts, by depth as labels, to the `load` of the ways along the paths to their ancestors.
@@ -153,8 +143,6 @@ class Operations(Protocol):
         `amounts` are written to. `depth` and `down` are those of `carry`; there is one climb or more. A GPU adds in
         any order: whole numbers are exact.
         """
-        ...
 
     def spread(self, parts: Parts, ways: Array, load: Array) -> None:
         """Add what the ways carry to the load of each edge; `ways` is written to."""
-        ...

@@ -66,7 +66,6 @@ class Operations(Protocol):
 
     def hub_capacity(self, edges: int) -> int:
         """Return the int32 words that `choose` needs for the hubs of a list of `edges` edges; 0 if unused."""
-        ...
 
     def choose(
         self, edges: Incident, first: int, alone: bool, components: Components, choice: Array, hubs: HubBuffers
@@ -75,11 +74,9 @@ class Operations(Protocol):
 
         `alone` says that every vertex is a component by itself.
         """
-        ...
 
     def settle(self, edges: Incident, first: int, components: Components, choice: Array) -> None:
         """Lower ``components.ends`` to the greater ends of the chosen edges that attain their component's `best`."""
-        ...
 
     def hook(self, first: int, last: int, components: Components, forest: ForestEdges, counts: Array) -> None:
         """Put each root below the component at the other end of its edge.
@@ -87,8 +84,6 @@ class Operations(Protocol):
         Edges whose lesser end is one of the vertices from `first` to `last` are added to the forest. `counts`, int32 of
         shape (2,), counts the roots hooked and the edges added.
         """
-        ...
 
     def relabel(self, components: Components) -> None:
         """Write every vertex's new root to ``components.comp``, and reset `best` and `ends`."""
-        ...

@@ -131,25 +131,21 @@ class Operations(Protocol):
 
     def piece_capacity(self, edges: int) -> int:
         """Return the most pieces into which the hubs of a graph with `edges` edges are cut; 0 if unused."""
-        ...
 
     def shared_words(self, n: int, itemsize: int) -> int:
         """Return the words of 32 bits of the memory that each of several shards shares with the others for `piles`.
 
         `itemsize` is that of distances.
         """
-        ...
 
     def compile_ahead(self, indptr: Array, dtype: np.dtype, masked: bool, several: bool) -> None:
         """Begin to compile `masks` if `masked`, else `piles`, and return at once.
 
         `several`: for shards that meet within the launch.
         """
-        ...
 
     def start(self, seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:
         """Put the seeds, int32, on the near pile at distance zero, and set the bound to `window`."""
-        ...
 
     def piles(
         self,
@@ -165,7 +161,6 @@ class Operations(Protocol):
         With a `meeting`, GPUs exchange what is near after each round, within the launch. Then fewer rounds than asked
         for have run only if all piles of all of them are empty.
         """
-        ...
 
     def join(
         self, first: int, last: int, known: Array, mask: Array, arrays: Piles, control: Array, window: float
@@ -175,7 +170,6 @@ class Operations(Protocol):
         Other vertices whose distance is less than in `known` come on the near pile, and the bound falls to the least
         of them and a window. `mask` gets the own vertices whose distance is. Then `known` has all distances.
         """
-        ...
 
     def masks(
         self,
@@ -192,7 +186,6 @@ class Operations(Protocol):
 
         If `listed`, take over the other shards' lists before.
         """
-        ...
 
     def parents(
         self, edges: EdgeArrays, first: int, distances: Array, parent: Array, pieces: Array, control: Array
@@ -201,7 +194,6 @@ class Operations(Protocol):
 
         `parent` is int32 of shape (last - first,), `OPEN` before; it stays so where there is no such vertex.
         """
-        ...
 
     def tight(
         self,
@@ -217,14 +209,12 @@ class Operations(Protocol):
 
         `hops` is int32 of shape (edges,).
         """
-        ...
 
     def settle_roots(self, first: int, source: int, distances: Array, parent: Array, open_anywhere: Array) -> None:
         """Write -9999 for unreached vertices and the source; set ``open_anywhere[0]`` if another vertex is `OPEN`.
 
         `open_anywhere` is int32 of shape (1,).
         """
-        ...
 
     def in_heap_order(
         self,
@@ -244,4 +234,3 @@ class Operations(Protocol):
         and ``free[c]``, int64, is where class c begins in `order`. With one class for all, the order is that of a
         queue along tight edges, also with negative weights.
         """
-        ...

@@ -25,23 +25,18 @@ class Operations(Protocol):
 
     def layout(self, by_source: Adjacency, by_target: WeightedAdjacency) -> Any:
         """Return the edges as `distances` takes them; the host numbers vertices anew."""
-        ...
 
     def layout_bytes(self, n: int, m: int, itemsize: int, directed: bool) -> int:
         """Return the bytes of `layout`, beyond those of the edges that it is made of."""
-        ...
 
     def batch_size(self, n: int, itemsize: int) -> int:
         """Return how many sources to search from at a time, if a distance has `itemsize` bytes."""
-        ...
 
     def workspace(self, xp: Any, n: int, sources: int, dtype: np.dtype) -> Any:
         """Return the buffers that `distances` needs for up to `sources` sources, a NamedTuple of arrays."""
-        ...
 
     def workspace_bytes(self, n: int, sources: int, itemsize: int) -> int:
         """Return the bytes of `workspace`."""
-        ...
 
     def distances(
         self,
@@ -57,18 +52,15 @@ class Operations(Protocol):
         Otherwise it is infinite. Distances within `window` of each other are settled together; this affects the work,
         never the result. `edges` is the result of `layout`, and `work` that of `workspace`.
         """
-        ...
 
     def one_by_one(self, D: Array, sources: Array, edges: WeightedAdjacency, window: float, end: float) -> None:
         """Write what `distances` writes; each source is searched from by itself.
 
         `edges` are those by source. Of `window`, as there, the best width is another.
         """
-        ...
 
     def unshift(self, D: Array, sources: Array, h: Array) -> None:
         """D[r, v] += h[v] - h[sources[r]] where v is reached; `h` is float64 of shape (n,)."""
-        ...
 
     def predecessors(self, D: Array, sources: Array, by_target: WeightedAdjacency, P: Array) -> None:
         """P[r, v] = the vertex before v on a shortest path from sources[r], -9999 if there is none.
@@ -77,7 +69,6 @@ class Operations(Protocol):
         has such vertices at its own distance, by edges of weight zero, one is taken that has a predecessor already.
         Each D[r, v] that is finite must be exactly the minimum of the sums D[r, u] + weight.
         """
-        ...
 
     def relax_all(
         self,
@@ -97,4 +88,3 @@ class Operations(Protocol):
         of shape (n,), marks the vertices whose edges are relaxed first. `parents` and `edges`, int64 of shape (n,) and
         -1 before, receive the source and the number of the edge that last lowered each vertex.
         """
-        ...

@@ -25,7 +25,6 @@ class Operations(Protocol):
 
     def pivot(self, indptr: Array, indices: Array, chosen: Array) -> None:
         """Write a vertex that is likely to be in the giant component; there are edges."""
-        ...
 
     def find_giant(
         self,
@@ -41,7 +40,6 @@ class Operations(Protocol):
 
         All with -1 if `chosen` is, or if there are long paths. `forward` marks what the vertex reaches.
         """
-        ...
 
     def colour(
         self,
@@ -58,11 +56,9 @@ class Operations(Protocol):
 
         No component has vertices with a mark in `forward` and others without.
         """
-        ...
 
     def trim(self, indptr: Array, indices: Array, labels: Array) -> None:
         """Label vertices without a label, whose edges all lead to labelled ones, with themselves."""
-        ...
 
     def complete(
         self,
@@ -79,4 +75,3 @@ class Operations(Protocol):
         Their `numbers` descend from 2^32 - 2 in the order in which a search completes the components.
         `numbers` is uint32, `stack` int32, `cursors` of the type of `indptr`, `lowered` uint8, all of shape (n,).
         """
-        ...

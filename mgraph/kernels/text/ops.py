@@ -65,7 +65,6 @@ class Operations(Protocol):
 
     def threads(self) -> int:
         """Return the number of threads that the operations run on."""
-        ...
 
     def parse(self, text: Array, cuts: Array, places: Array, grammar: Grammar, to: Columns, lines: Array) -> None:
         """Read the lines of each part of a text.
@@ -80,4 +79,3 @@ class Operations(Protocol):
             Receives for each part its number of edges, whether a weight has a point or an exponent, and how many lines
             end in it. The first is -1 if a line is not plain; it may be right or wrong.
         """
-        ...

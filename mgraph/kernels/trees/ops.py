@@ -26,4 +26,3 @@ class Operations(Protocol):
         parents : array of int32, shape (n - count,)
             Receives the parents.
         """
-        ...

@@ -24,7 +24,6 @@ class Operations(Protocol):
         fault : array of uint64, shape (1,)
             Receives 1 plus the place of the last weight out of this range, in row-major order.
         """
-        ...
 
     def survey(self, matrix: Array, diagonal: int, infinity: float, found: Array, sure: bool) -> None:
         """Set what of `found`, of int32 and shape (4,), a part of a matrix contains.
@@ -33,7 +32,6 @@ class Operations(Protocol):
         row 0 has at column `diagonal`. After an infinity, and if `sure`, zeros may be overlooked; if `sure`, also
         infinities.
         """
-        ...
 
     def decode(
         self,
@@ -58,4 +56,3 @@ class Operations(Protocol):
         fault : array of int32, shape (1,)
             Set to 1 if one of these is out of bounds.
         """
-        ...
