@@ -50,13 +50,11 @@ def fill(results: Array, value: float) -> None:
 
 
 def mark(src: Array, dst: Array, batch: Array, starts: Array, bits: Array, bad: Array) -> None:
-    """Set the bits of edges in `bits`."""
     _, side, words = bits.shape
     _by_edge("mark", src, dst, batch, starts, side, bits, np.int32(words), bad)
 
 
 def lay(src: Array, dst: Array, batch: Array, starts: Array, weights: Array, distances: Array, bad: Array) -> None:
-    """Lower the distances of edges to their weights."""
     kernel = f"lay<{_LENGTHS[np.dtype(distances.dtype)]}>"
     _by_edge(kernel, src, dst, batch, starts, distances.shape[1], weights, distances, bad)
 
@@ -78,7 +76,6 @@ def hops(
     predecessors: Array | None,
     beyond: Array,
 ) -> None:
-    """Write the hop counts between vertices that are connected, and predecessors, if there are any."""
     wide, dtype = longest // 32, np.dtype(distances.dtype)
     kernel = cuda_function(SOURCE, f"hops<{wide}, {_HOPS[dtype]}, {_flag(predecessors)}>")
     _, side, words = bits.shape
@@ -95,7 +92,6 @@ def solve(
     predecessors: Array | None,
     cycles: Array,
 ) -> None:
-    """Replace the lengths of edges by distances, by the algorithm of Floyd and Warshall."""
     kind, flag, side = _LENGTHS[np.dtype(distances.dtype)], _flag(predecessors), distances.shape[1]
     results = distances, _pointer(predecessors), cycles
     sizes = _IN_REGISTERS.get((longest, predecessors is not None))

@@ -49,7 +49,6 @@ def fill(results, value):
 
 
 def mark(src, dst, batch, starts, bits, bad):
-    """Set the bits of edges in `bits`."""
     _mark(src, dst, batch, starts, bits.shape[1], bits.shape[2], bits.reshape(bits.size), bad)
 
 
@@ -76,7 +75,6 @@ def _mark(src, dst, batch, starts, side, words, bits, bad):
 
 @njit(nogil=True, cache=True)
 def lay(src, dst, batch, starts, weights, distances, bad):
-    """Lower the distances of edges to their weights."""
     for e in range(len(src)):
         u, v = src[e], dst[e]
         if _is_placed(u, v, batch):
@@ -89,7 +87,6 @@ def lay(src, dst, batch, starts, weights, distances, bad):
 
 
 def hops(bits, order, lengths, longest, distances, predecessors, beyond):
-    """Write the hop counts between vertices that are connected, and predecessors, if there are any."""
     infinity, sizes = np.iinfo(distances.dtype).max, lengths[order]
 
     def search(kernel, own):
@@ -200,7 +197,6 @@ def _search(bits, n, distances, predecessors, infinity):
 
 
 def solve(order, lengths, longest, distances, predecessors, cycles):
-    """Replace the lengths of edges by distances, by the algorithm of Floyd and Warshall."""
     none, largest = kernel_infinity(distances.dtype), int(lengths[order].max(initial=0))
     # A type of its own without graphs that need it, so that the blocked algorithm is compiled only for those that do.
     pivots = None if largest < BLOCKED or predecessors is not None else _PIVOTS

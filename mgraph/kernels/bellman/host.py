@@ -12,7 +12,6 @@ from ...device.numba.caching import njit
 
 @njit(parallel=True, nogil=True, cache=True)
 def lower_by_edges(distances, first, offsets, ends, lengths, least, nearer):
-    """Lower `least` and `nearer` along the edges from some consecutive vertices."""
     for i in prange(len(distances)):
         for k in range(len(offsets) - 1):
             own = distances[i, first + k]
@@ -40,7 +39,6 @@ def lower_by_matrix(distances, first, part, least, nearer):
 
 @njit(parallel=True, nogil=True, cache=True)
 def reach_by_edges(distances, offsets, ends, lengths, margins, reached):
-    """Mark in `reached` what tight edges lead to from the vertices that are marked."""
     for i in prange(len(distances)):
         waiting = np.empty(reached.shape[1], np.int64)
         count = 0

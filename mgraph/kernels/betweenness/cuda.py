@@ -32,7 +32,6 @@ SOURCES = 264
 
 
 def rows(xp: Any, k: int, n: int, dtype: Any, wide: bool) -> Rows:
-    """Return rows for k sources; `wide` for scaled numbers of paths."""
     return Rows(
         distances=xp.empty((k, n), dtype),
         order=xp.empty((k, n), np.int32),
@@ -45,7 +44,6 @@ def rows(xp: Any, k: int, n: int, dtype: Any, wide: bool) -> Rows:
 
 
 def row_bytes(n: int, itemsize: int, wide: bool) -> int:
-    """Return the bytes of a row of `rows`."""
     return n * (itemsize + 36 + 4 * wide) + 8
 
 
@@ -58,7 +56,6 @@ def levels(
     rows: Rows,
     trouble: Array,
 ) -> None:
-    """Search from each of `sources`, up to `limit` edges away, and fill all rows."""
     n = rows.counts.shape[1]
     arguments = *by_source, *by_target, np.int32(n), sources, targets, np.int32(limit), *rows, trouble
     _launch(f"levels<{_offset(by_source)}, {_wide(rows)}>", len(sources), arguments)
@@ -72,21 +69,18 @@ def tight(
     rows: Rows,
     trouble: Array,
 ) -> None:
-    """Fill the rows but for the distances, which they have."""
     n = rows.counts.shape[1]
     arguments = *by_source, *by_target, np.int32(n), sources, targets, *rows, trouble
     _launch(f"tight<{_offset(by_source)}, {_length(rows)}, {_wide(rows)}>", len(sources), arguments)
 
 
 def add(sources: Array, targets: Array, endpoints: bool, rows: Rows, sums: Array) -> None:
-    """Add the dependencies on each vertex to `sums`, in the order of the sources."""
     sizes = np.int32(len(sums)), np.int32(len(sources))
     arguments = *sizes, sources, targets, np.bool_(endpoints), rows.counts, rows.dependencies, sums
     _launch("add", _blocks(len(sums)), arguments)
 
 
 def add_edges(by_source: Adjacency, lengths: Array | None, rows: Rows, sums: Array) -> None:
-    """Add the dependencies on each edge to `sums`, in the order of the sources."""
     k, n = rows.counts.shape
     kernel, types = ("add_steps", "") if lengths is None else ("add_lengths", f", {_length(rows)}")
     values = () if lengths is None else (lengths,)

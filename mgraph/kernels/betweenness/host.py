@@ -28,7 +28,6 @@ _CHUNK = 1024  # vertices of which a core adds up the dependencies at a time
 
 
 def rows(xp, k, n, dtype, wide):
-    """Return rows for k sources; `wide` for scaled numbers of paths."""
     return Rows(
         distances=np.empty((k, n), dtype),
         order=np.empty((k, n), np.int32),
@@ -41,13 +40,11 @@ def rows(xp, k, n, dtype, wide):
 
 
 def row_bytes(n, itemsize, wide):
-    """Return the bytes of a row of `rows`."""
     return n * (itemsize + 32 + 4 * _LISTED + 4 * wide) + 4
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def levels(by_source, by_target, sources, targets, limit, rows, trouble):
-    """Search from each of `sources`, up to `limit` edges away, and fill all rows."""
     indptr = by_source[0]
     indices = by_source[1]
     in_indptr = by_target[0]
@@ -175,7 +172,6 @@ def _depend_by_level(edges, source, targets, levels, reached, row):
 
 
 def tight(by_source, by_target, sources, targets, rows, trouble):
-    """Fill the rows but for the distances, which they have."""
     dtype = rows.distances.dtype
     _tight(by_source, by_target, sources, targets, infinity(dtype), dtype.kind == "i", rows, trouble)
 
@@ -409,7 +405,6 @@ def _depend(edges, source, targets, far, reached, row):
 
 @njit(parallel=True, nogil=True, cache=True)
 def add(sources, targets, endpoints, rows, sums):
-    """Add the dependencies on each vertex to `sums`, in the order of the sources."""
     counts = rows.counts
     dependencies = rows.dependencies
     n = len(sums)
@@ -425,7 +420,6 @@ def add(sources, targets, endpoints, rows, sums):
 
 
 def add_edges(by_source, lengths, rows, sums):
-    """Add the dependencies on each edge to `sums`, in the order of the sources."""
     step = int(lengths is not None)
     lengths = np.ones(1, np.int32) if lengths is None else lengths
     _add_edges(by_source, lengths, step, infinity(rows.distances.dtype), rows, sums)

@@ -71,7 +71,6 @@ class _Climbs(NamedTuple):
 
 
 def numbers(structure, edges, up, down):
-    """Return a hierarchy with the numbers of paths of its entries."""
     tree, entries, lower, upward, downward = structure
     paths_up = np.empty(len(up))
     paths_down = paths_up if down is up else np.empty(len(up))
@@ -84,12 +83,10 @@ def numbers(structure, edges, up, down):
 
 
 def prepared_bytes(n, entries, directed):
-    """Return the bytes that `numbers` allocates."""
     return (12 + 8 * directed) * entries + 4 * n
 
 
 def swept_bytes(n, entries, height, sources, cores, directed):
-    """Return the bytes that `add_swept` allocates."""
     shares = min(SHARES, -(-sources // _LANES))
     return shares * 8 * (n + (1 + directed) * entries) + min(shares, cores) * _LANES * (40 * height + 20 * _BLOCK)
 
@@ -138,7 +135,6 @@ def _place(entries, first, height, places):
 
 
 def placed(numbers):
-    """Return what sweeps read of a hierarchy: all of it."""
     return numbers
 
 

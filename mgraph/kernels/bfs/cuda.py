@@ -47,7 +47,6 @@ _MOST_VERTICES = 1 << 29
 
 
 def hub_capacity(edges: int) -> int:
-    """Return the int32 words that `parents` needs for the hubs of a graph with `edges` edges."""
     return 2 * (edges // _HUB + 1)
 
 
@@ -76,12 +75,10 @@ def shared_words(n: int, shards: int) -> int:
 
 
 def fill(numbers: Array, value: int) -> None:
-    """Set all elements to a value."""
     numbers.fill(value)
 
 
 def seed(sources: Array, first: int, last: int, distances: Array, visited: Array, frontier: Array) -> None:
-    """Give the sources distance 0, and set their bits in the bitmaps."""
     arguments = (sources, *map(np.int32, (len(sources), first, last)), distances, visited, frontier)
     cuda_function(SOURCE, "seed")((-(-len(sources) // 256),), (256,), arguments)
 
@@ -125,7 +122,6 @@ def levels(
     listed: bool,
     meeting: Meeting | None = None,
 ) -> None:
-    """Run up to `limit` levels of the search for the shard's vertices, in one launch."""
     *lists_of_edges, heads, quads = edges
     first, last, distances, parents, *state = arrays
     kernel = cuda_function(SOURCE, _levels(edges.out_indptr, parents.size > 0, meeting is not None), cooperative=True)

@@ -83,7 +83,6 @@ def fill(numbers, value):
 
 
 def seed(sources, first, last, distances, visited, frontier):
-    """Give the sources distance 0, and set their bits in the bitmaps."""
     for start in range(0, len(sources), _SEEDS):  # in parts, as NumPy copies them
         some = sources[start : start + _SEEDS]
         own = some[(some >= first) & (some < last)]
@@ -94,7 +93,6 @@ def seed(sources, first, last, distances, visited, frontier):
 
 @unless(is_small)
 def heads(in_indptr, in_indices, out_indptr, head):
-    """Write each row's in-neighbour with the most edges; -1 without one."""
     for own in prange(len(head)):
         best, most = -1, -1
         for e in range(in_indptr[own], in_indptr[own + 1]):
@@ -106,7 +104,6 @@ def heads(in_indptr, in_indices, out_indptr, head):
 
 
 def levels(edges, arrays, limit, method, shard, listed, meeting=None):
-    """Run up to `limit` levels of the search for the shard's vertices."""
     out_indptr, out_indices, in_indptr, in_indices, heads, _ = edges
     first, last, distances, parents, visited, frontier, found, queue, _, lists, control = arrays
     by_target = in_indptr, in_indices, heads, first, last, distances, parents, visited, frontier, found

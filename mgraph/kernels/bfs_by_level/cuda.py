@@ -40,22 +40,18 @@ _RESIDENT = 8
 
 
 def count(frontier: Array, control: Array) -> None:
-    """Count the vertices of the frontier."""
     _launch("count", len(frontier), _int(len(frontier)), frontier, control)
 
 
 def list_frontier(frontier: Array, queue: Array, control: Array) -> None:
-    """Write the vertices of the frontier to the queue."""
     _launch("list", len(frontier), _int(len(frontier)), frontier, queue, control)
 
 
 def mark(queue: Array, frontier: Array) -> None:
-    """Set the bits of the queue's vertices."""
     _launch("mark", len(queue), _int(len(queue)), queue, frontier)
 
 
 def rows(in_indptr: Array, first: int, last: int, targets: Array) -> None:
-    """Write the target of each edge into the vertices `first` to `last`."""
     arguments = in_indptr, _int(first), _int(last), np.int64(len(targets)), targets
     _launch(f"rows<{_offset(in_indptr)}>", len(targets), *arguments)
 
@@ -67,13 +63,11 @@ def edge(sources: Array, targets: Array, frontier: Array, level: int, distances:
 
 
 def vertex(edges: Adjacency, frontier: Array, level: int, distances: Array) -> None:
-    """Give unvisited neighbours of the frontier the distance `level`, one thread per vertex."""
     n = len(distances)
     _launch(_instance("vertex", edges), n, *edges, _int(n), frontier, _int(level), distances)
 
 
 def settle(first: int, last: int, level: int, distances: Array, frontier: Array, control: Array) -> None:
-    """Set the bits of `frontier` to the vertices `first` to `last` at distance `level`, and count them."""
     _launch("settle", last - first, _int(first), _int(last), _int(level), distances, frontier, control)
 
 
@@ -86,7 +80,6 @@ def expand(
     updating: Array,
     distances: Array,
 ) -> None:
-    """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
     n = len(distances)
     arguments = *edges, _int(n), _int(first), frontier, visited, _int(level), updating, distances
     _launch(_instance("expand", edges), n, *arguments)
@@ -100,14 +93,12 @@ def update(first: int, last: int, visited: Array, updating: Array, frontier: Arr
 def enqueue(
     edges: Adjacency, queue: Array, level: int, distances: Array, following: Array, held: int, control: Array
 ) -> None:
-    """Give unvisited neighbours of the queue's vertices the distance `level`, and append them to `following`."""
     size = len(queue)
     arguments = *edges, _int(size), queue, _int(level), distances, following, control
     _launch(f"enqueue<{_offset(edges[0])}, {held}>", size, *arguments)
 
 
 def gather(edges: Adjacency, queue: Array, targets: Array, control: Array) -> None:
-    """Copy the targets of the edges from the queue's vertices to `targets`."""
     size = len(queue)
     _launch(_instance("gather", edges), size, *edges, _int(size), queue, targets, control)
 
@@ -115,7 +106,6 @@ def gather(edges: Adjacency, queue: Array, targets: Array, control: Array) -> No
 def filter_edges(
     targets: Array, visited: Visited, level: int, distances: Array, following: Array, control: Array
 ) -> None:
-    """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
     blocks = _RESIDENT * cuda_attribute("MultiProcessorCount")
     arguments = targets, _int(visited.first), _int(level), visited.bits, distances, following, control
     cuda_function(SOURCE, "filter")((blocks,), (_THREADS,), arguments)

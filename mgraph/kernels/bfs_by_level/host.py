@@ -46,14 +46,12 @@ def _bits(word):
 
 @njit(nogil=True, cache=True)
 def count(frontier, control):
-    """Count the vertices of the frontier."""
     for w in range(len(frontier)):
         control[FOUND] += _bits(frontier[w])
 
 
 @njit(nogil=True, cache=True)
 def list_frontier(frontier, queue, control):
-    """Write the vertices of the frontier to the queue."""
     end = 0
     for w in range(len(frontier)):
         if frontier[w]:
@@ -66,21 +64,18 @@ def list_frontier(frontier, queue, control):
 
 @njit(nogil=True, cache=True)
 def mark(queue, frontier):
-    """Set the bits of the queue's vertices."""
     for v in queue:
         frontier[v >> 5] |= _ONE << np.uint32(v & 31)
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def rows(in_indptr, first, last, targets):
-    """Write the target of each edge into the vertices `first` to `last`."""
     for own in prange(last - first):
         targets[in_indptr[own] : in_indptr[own + 1]] = first + own
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def edge(sources, targets, frontier, level, distances):
-    """Give unvisited targets of edges from the frontier the distance `level`."""
     for e in prange(len(sources)):
         if distances[targets[e]] < 0 and _in(frontier, sources[e]):
             distances[targets[e]] = level
@@ -88,7 +83,6 @@ def edge(sources, targets, frontier, level, distances):
 
 @njit(parallel=True, nogil=True, cache=True)
 def vertex(edges, frontier, level, distances):
-    """Give unvisited neighbours of the frontier the distance `level`."""
     out_indptr = edges[0]
     out_indices = edges[1]
     for u in prange(len(distances)):
@@ -100,7 +94,6 @@ def vertex(edges, frontier, level, distances):
 
 @njit(parallel=True, nogil=True, cache=True)
 def settle(first, last, level, distances, frontier, control):
-    """Set the bits of `frontier` to the vertices `first` to `last` at distance `level`, and count them."""
     words = (last - first + 31) >> 5
     for part in prange((words + _WORDS - 1) // _WORDS):
         found = 0
@@ -116,7 +109,6 @@ def settle(first, last, level, distances, frontier, control):
 
 @njit(parallel=True, nogil=True, cache=True)
 def expand(edges, first, frontier, visited, level, updating, distances):
-    """Give unvisited neighbours of the frontier the distance `level`, and mark them."""
     out_indptr = edges[0]
     out_indices = edges[1]
     for u in prange(len(distances)):
@@ -148,7 +140,6 @@ def update(first, last, visited, updating, frontier, control):
 
 @njit(parallel=True, nogil=True, cache=True)
 def enqueue(edges, queue, level, distances, following, held, control):
-    """Give unvisited neighbours of the queue's vertices the distance `level`, and append them to `following`."""
     out_indptr = edges[0]
     out_indices = edges[1]
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
@@ -172,7 +163,6 @@ def enqueue(edges, queue, level, distances, following, held, control):
 
 @njit(parallel=True, nogil=True, cache=True)
 def gather(edges, queue, targets, control):
-    """Copy the targets of the edges from the queue's vertices to `targets`."""
     out_indptr = edges[0]
     out_indices = edges[1]
     for part in prange((len(queue) + _CHUNK - 1) // _CHUNK):
@@ -189,7 +179,6 @@ def gather(edges, queue, targets, control):
 
 @njit(parallel=True, nogil=True, cache=True)
 def filter_edges(targets, visited, level, distances, following, control):
-    """Give the unvisited among the gathered targets the distance `level`, and write them to `following`."""
     first = visited.first
     visited_bits = visited.bits
     total = control[EDGES]
@@ -241,7 +230,6 @@ def thin(edges, visited, distances, frontier, level, limit, control):
 
 @njit(nogil=True, cache=True)
 def in_queue_order(edges, others, sources, limit, order, predecessors, levels):
-    """Write the vertices that `sources` reach in up to `limit` steps to `order`, as a queue finds them."""
     indptr, indices = edges
     more_indptr, more_indices = others
     head, tail = 0, 0

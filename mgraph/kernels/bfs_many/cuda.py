@@ -31,14 +31,12 @@ _TAKING = 8
 
 
 def plant(sources: Array, first: int, last: int, words: SearchWords, row: int, distances: Array) -> None:
-    """Start a search from each of `sources`; `distances` has the first one's in row `row`."""
     frontier, seen, _ = words
     arguments = _int(len(sources)), sources, _int(first), _int(last), frontier, seen, _int(row), distances
     _launch(f"plant<{frontier.shape[1]}>", len(sources), arguments)
 
 
 def pull(edges: Adjacency, words: SearchWords, hubs: HubBuffers) -> None:
-    """Write to `following` which searches have an in-neighbour of each vertex in their frontiers."""
     hubs[1].fill(0)
     n = len(words.seen)
     _launch(_instance("pull", edges, words), n, (*edges, _int(n), *words, *hubs))
@@ -46,7 +44,6 @@ def pull(edges: Adjacency, words: SearchWords, hubs: HubBuffers) -> None:
 
 
 def push(edges: Adjacency, first: int, words: SearchWords, hubs: HubBuffers) -> None:
-    """Add to `following`, zero before, the searches that reach each vertex from their frontiers."""
     hubs[1].fill(0)
     n = len(words.frontier) if len(words.seen) else 0
     _launch(_instance("push", edges, words), n, (*edges, _int(n), _int(first), *words, *hubs))
@@ -54,7 +51,6 @@ def push(edges: Adjacency, first: int, words: SearchWords, hubs: HubBuffers) -> 
 
 
 def settle(first: int, last: int, words: SearchWords, level: int, row: int, distances: Array, active: Array) -> None:
-    """Make the new vertices the frontiers, at distance `level`, and add their number to `active`."""
     frontier, seen, following = words
     arguments = (
         *(_int(first), _int(last), _int(level), following, seen, frontier),

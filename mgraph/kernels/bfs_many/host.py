@@ -22,7 +22,6 @@ _MANY = np.uint64(4)  # write search by search if searches reach more of a chunk
 
 @njit(nogil=True, cache=True)
 def plant(sources, first, last, words, row, distances):
-    """Start a search from each of `sources`; `distances` has the first one's in row `row`."""
     frontier, seen, _ = words
     for i in range(len(sources)):
         v, bit = sources[i], _ONE << np.uint64(i & 63)
@@ -34,7 +33,6 @@ def plant(sources, first, last, words, row, distances):
 
 @njit(parallel=True, nogil=True, cache=True)
 def pull(edges, words, hubs):
-    """Write to `following` which searches have an in-neighbour of each vertex in their frontiers."""
     in_indptr = edges[0]
     in_indices = edges[1]
     frontier = words.frontier
@@ -54,7 +52,6 @@ def pull(edges, words, hubs):
 
 @njit(parallel=True, nogil=True, cache=True)
 def push(edges, first, words, hubs):
-    """Add to `following`, zero before, the searches that reach each vertex from their frontiers."""
     out_indptr = edges[0]
     out_indices = edges[1]
     frontier = words.frontier
@@ -74,7 +71,6 @@ def push(edges, first, words, hubs):
 
 @njit(parallel=True, nogil=True, cache=True)
 def settle(first, last, words, level, row, distances, active):
-    """Make `following` the frontiers, without seen vertices, at distance `level`; add their number to `active`."""
     frontier = words.frontier
     seen = words.seen
     following = words.following
@@ -152,7 +148,6 @@ def _settle(begin, end, level, following, seen, frontier, distances):
 
 @njit(parallel=True, nogil=True, cache=True)
 def one_by_one(edges, sources, limit, distances):
-    """Search from each of `sources` by a queue: one core for each search."""
     indptr = edges[0]
     indices = edges[1]
     for i in prange(len(sources)):
@@ -177,7 +172,6 @@ def one_by_one(edges, sources, limit, distances):
 
 @njit(parallel=True, nogil=True, cache=True)
 def count_levels(edges, sources, limit, targets, radii, limits, counts):
-    """Search from each of `sources`, and count the targets by level: one core for 64 searches."""
     indptr = edges[0]
     indices = edges[1]
     reached = counts.reached

@@ -27,7 +27,6 @@ def values(xp: Any, dtype: Any) -> Array:
 
 
 def relaxations(values: Array, first: Any, second: Any, limit: Any, rounds: int, nonnegative: bool) -> None:
-    """Apply `rounds` rounds of two sums and minima to each value."""
     if not len(values):
         return
     word = 2 if values.dtype == np.int16 else 1
@@ -44,7 +43,6 @@ def relaxations(values: Array, first: Any, second: Any, limit: Any, rounds: int,
 
 
 def reads(table: Array, count: int, total: Array) -> None:
-    """Add `count` elements of a table, at places given by a hash, to total[0], modulo 2^32."""
     blocks = min(_READERS * cuda_attribute("MultiProcessorCount"), -(-count // _THREADS))
     if blocks:
         arguments = table, np.uint32(len(table) - 1), np.int64(count), total
@@ -52,5 +50,4 @@ def reads(table: Array, count: int, total: Array) -> None:
 
 
 def copy(target: Array, source: Array) -> None:
-    """Copy a contiguous array to another of the same size."""
     target.data.copy_from_device_async(source.data, source.nbytes)

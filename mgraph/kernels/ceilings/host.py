@@ -56,7 +56,6 @@ def _relax_by_both(values, first, second, limit):
 
 @njit(parallel=True, nogil=True, cache=True)
 def relaxations(values, first, second, limit, rounds, nonnegative):
-    """Apply `rounds` rounds of two sums and minima to each value."""
     near = _NEAR // values.itemsize
     for part in prange((len(values) + near - 1) // near):
         own = values[part * near : (part + 1) * near]
@@ -78,7 +77,6 @@ def _hash(number):
 
 @njit(parallel=True, nogil=True, cache=True)
 def reads(table, count, total):
-    """Add `count` elements of a table, at places given by a hash, to total[0], modulo 2^32."""
     mask = np.uint32(len(table) - 1)
     for part in prange((count + _READS - 1) // _READS):
         own = np.uint32(0)
@@ -89,7 +87,6 @@ def reads(table, count, total):
 
 @njit(parallel=True, nogil=True, cache=True)
 def copy(target, source):
-    """Copy a contiguous array to another of the same size."""
     for part in prange((len(source) + _COPIED - 1) // _COPIED):
         for i in range(part * _COPIED, min(len(source), (part + 1) * _COPIED)):
             target[i] = source[i]

@@ -64,7 +64,6 @@ def check_vertices(
     most: float,
     least: Array,
 ) -> None:
-    """Check the rules "source", "limit" and "tree" at the vertices `first` to `last`."""
     asked = distances.dtype.type(unreached), _sum(distances, most), least
     vectors = distances, _pointer(predecessors), starts, np.int32(len(distances))
     _launch(_of(distances, "check_vertices"), last - first, *vectors, np.int32(first), np.int32(last), *asked)
@@ -73,29 +72,24 @@ def check_vertices(
 def check_sources(
     distances: Array, nearest: Array, starts: Array, first: int, last: int, unreached: float, own: Array, least: Array
 ) -> None:
-    """Check that a source is the `nearest` of each reached vertex, and none of another; mark those of themselves."""
     vectors = distances, nearest, starts, np.int32(len(distances)), np.int32(first), np.int32(last)
     _launch(_of(distances, "check_sources"), last - first, *vectors, distances.dtype.type(unreached), own, least)
 
 
 def check_nearer(distances: Array, predecessors: Array, starts: Array, first: int, last: int, least: Array) -> None:
-    """Check that predecessors are nearer than the vertices `first` to `last`; the rule "tree" holds."""
     own = np.int32(first), np.int32(last)
     _launch(_of(distances, "check_nearer"), last - first, distances, predecessors, starts, *own, least)
 
 
 def climb(predecessors: Array, starts: Array, above: Array) -> None:
-    """Write each vertex's predecessor to `above`, int32 of shape (n,); itself for sources and unreached vertices."""
     _launch("climb", len(above), np.int32(len(above)), predecessors, starts, above)
 
 
 def double(above: Array, active: Array) -> None:
-    """Write to `above` what is above the vertex above; set ``active[0]``, int32, to 1 if anything changes."""
     _launch("double_steps", len(above), np.int32(len(above)), above, active)
 
 
 def check_roots(predecessors: Array, above: Array, starts: Array, first: int, last: int, least: Array) -> None:
-    """Check the rule "cycle" at some vertices: what is `above` them after as many doublings is a source."""
     _launch("check_roots", last - first, predecessors, above, starts, np.int32(first), np.int32(last), least)
 
 
@@ -116,7 +110,6 @@ def check_edges(
     tight: Array,
     least: Array,
 ) -> None:
-    """Check the rules "reached" and "edge", and mark the vertices that an edge proves."""
     name, edges = _over_edges("check_edges", distances, indptr, indices, weights, first, by_source)
     asked = distances.dtype.type(unreached), _sum(distances, most), np.bool_(nonnegative)
     inexact = np.int32(ulps), _sum(distances, rounding)
@@ -137,7 +130,6 @@ def check_nearest(
     proven: Array,
     least: Array,
 ) -> None:
-    """Check the rule "nearest", and mark the vertices that an edge proves."""
     name, edges = _over_edges("check_nearest", distances, indptr, indices, weights, first, by_source)
     asked = distances.dtype.type(unreached), np.bool_(nonnegative), proven, least
     _launch_over_edges(name, len(indices), *edges, distances, nearest, *asked)
@@ -146,7 +138,6 @@ def check_nearest(
 def check_marks(
     distances: Array, starts: Array, first: int, last: int, unreached: float, proven: Array, least: Array
 ) -> None:
-    """Check that the reached vertices from `first` to `last`, but for sources, have marks in `proven`."""
     own = np.int32(first), np.int32(last), distances.dtype.type(unreached)
     _launch(_of(distances, "check_marks"), last - first, distances, starts, *own, proven, least)
 
@@ -168,7 +159,6 @@ def list_ties(
     src: Array,
     dst: Array,
 ) -> None:
-    """Write the tight edges to vertices without a mark in `proven`, in any order, as many as there is room for."""
     name, edges = _over_edges("list_ties", distances, indptr, indices, weights, first, by_source)
     vectors = distances, _pointer(nearest), distances.dtype.type(unreached)
     asked = np.bool_(nonnegative), np.int32(ulps), _sum(distances, rounding)
@@ -176,45 +166,37 @@ def list_ties(
 
 
 def check_ranks(succ: Array, first: int, ranks: Array, least: Array) -> None:
-    """Check that the last element of a list has rank 0, and any other one more than its successor."""
     arguments = succ, np.int64(len(succ)), np.int64(first), ranks, np.int64(len(ranks)), least
     _launch(f"check_ranks<{_name(succ)}, {_name(ranks)}>", len(succ), *arguments)
 
 
 def check_labels(labels: Array, first: int, last: int, least: Array, roots: Array) -> None:
-    """Check the rule "label" at the vertices `first` to `last`; add to ``roots[0]``, int32, those with their own."""
     _launch("check_labels", last - first, labels, np.int32(first), np.int32(last), least, roots)
 
 
 def join_first(indptr: Array, indices: Array, first: int, parent: Array) -> None:
-    """Unite the trees of each row's vertex and its first two neighbours in the forest `parent`, int32 (n,)."""
     rows = len(indptr) - 1
     _launch(f"join_first<{_name(indptr)}>", rows, indptr, indices, np.int32(rows), np.int32(first), parent)
 
 
 def flatten(parent: Array) -> None:
-    """Set every vertex's parent to its root."""
     _launch("flatten", len(parent), np.int32(len(parent)), parent)
 
 
 def join(other: Array, parent: Array) -> None:
-    """Unite the trees of each vertex and the vertex that `other`, of the same kind, has for it."""
     _launch("join", len(parent), np.int32(len(parent)), other, parent)
 
 
 def mark_joined(labels: Array, parent: Array, codes: Array) -> None:
-    """Write each vertex's label l to `codes`, int32 of shape (n,): ~l where their trees differ."""
     _launch("mark_joined", len(labels), np.int32(len(labels)), labels, parent, codes)
 
 
 def check_across(indptr: Array, indices: Array, first: int, codes: Array, parent: Array, least: Array) -> None:
-    """Check the rule "edge", and unite the trees of the ends of edges unless the labels of both have a tree."""
     edges = indptr, indices, np.int32(len(indptr) - 1), np.int32(first)
     _launch_over_edges(f"check_across<{_name(indptr)}>", len(indices), *edges, codes, parent, least)
 
 
 def check_joined(labels: Array, parent: Array, first: int, last: int, least: Array) -> None:
-    """Check the rule "connected" at the vertices `first` to `last` of a flat forest."""
     _launch("check_joined", last - first, labels, parent, np.int32(first), np.int32(last), least)
 
 

@@ -49,7 +49,6 @@ def _lower(least, rule, vertex):
 
 @unless(lambda distances, *_: len(distances) <= VERTICES)
 def check_vertices(distances, predecessors, starts, first, last, unreached, most, least):
-    """Check the rules "source", "limit" and "tree" at the vertices `first` to `last`."""
     n = len(distances)
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         wrong_source = beyond = wrong_tree = n
@@ -74,7 +73,6 @@ def check_vertices(distances, predecessors, starts, first, last, unreached, most
 
 @unless(lambda distances, *_: len(distances) <= VERTICES)
 def check_sources(distances, nearest, starts, first, last, unreached, own, least):
-    """Check that a source is the nearest of each reached vertex, and none of another; mark those of themselves."""
     n = len(distances)
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         wrong = n
@@ -91,7 +89,6 @@ def check_sources(distances, nearest, starts, first, last, unreached, own, least
 
 @unless(lambda distances, *_: len(distances) <= VERTICES)
 def check_nearer(distances, predecessors, starts, first, last, least):
-    """Check that predecessors are nearer than the vertices `first` to `last`."""
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         for v in range(first + part * _CHUNK, min(last, first + (part + 1) * _CHUNK)):
             above = predecessors[v]
@@ -102,14 +99,12 @@ def check_nearer(distances, predecessors, starts, first, last, least):
 
 @unless(lambda predecessors, *_: len(predecessors) <= VERTICES)
 def climb(predecessors, starts, above):
-    """Write each vertex's predecessor to `above`; itself for sources and unreached vertices."""
     for v in prange(len(above)):
         above[v] = v if starts[v] or predecessors[v] == _NONE else predecessors[v]
 
 
 @unless(lambda above, *_: len(above) <= VERTICES)
 def double(above, active):
-    """Write to `above` what is above the vertex above; set `active` if anything changes."""
     for part in prange((len(above) + _CHUNK - 1) // _CHUNK):
         changed = 0
         for v in range(part * _CHUNK, min(len(above), (part + 1) * _CHUNK)):
@@ -123,7 +118,6 @@ def double(above, active):
 
 @unless(lambda predecessors, *_: len(predecessors) <= VERTICES)
 def check_roots(predecessors, above, starts, first, last, least):
-    """Check the rule "cycle" at some vertices."""
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         for v in range(first + part * _CHUNK, min(last, first + (part + 1) * _CHUNK)):
             if predecessors[v] != _NONE and not starts[above[v]]:
@@ -198,7 +192,6 @@ def check_edges(
     tight,
     least,
 ):
-    """Check the rules "reached" and "edge", and mark the vertices that an edge proves."""
     edges, asked = (indptr, indices, weights), (unreached, most, nonnegative, ulps)
     vectors = distances, predecessors
     _check_edges(*edges, first, by_source, *vectors, *asked, _margin(distances, rounding), proven, tight, least)
@@ -266,7 +259,6 @@ def _check_edges(
 def check_nearest(
     indptr, indices, weights, first, by_source, distances, nearest, unreached, nonnegative, proven, least
 ):
-    """Check the rule "nearest", and mark the vertices that an edge proves."""
     edges, asked = (indptr, indices, weights), (unreached, nonnegative, _margin(distances, 0), proven, least)
     _check_nearest(*edges, first, by_source, distances, nearest, *asked)
 
@@ -301,7 +293,6 @@ def _check_nearest(
 
 @unless(lambda distances, *_: len(distances) <= VERTICES)
 def check_marks(distances, starts, first, last, unreached, proven, least):
-    """Check that the reached vertices from `first` to `last`, but for sources, have marks in `proven`."""
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         for v in range(first + part * _CHUNK, min(last, first + (part + 1) * _CHUNK)):
             if not proven[v - first] and distances[v] != unreached and not starts[v]:
@@ -326,7 +317,6 @@ def list_ties(
     src,
     dst,
 ):
-    """Write the tight edges to vertices without a mark, as many as there is room for, and add their number."""
     edges, asked = (indptr, indices, weights), (unreached, nonnegative, ulps, _margin(distances, rounding))
     _list_ties(*edges, first, by_source, distances, nearest, *asked, proven, count, src, dst)
 
@@ -374,7 +364,6 @@ def _list_ties(
 
 @njit(nogil=True, cache=True)
 def spread(src, dst, marks):
-    """Mark what edges lead to from marked vertices; return how many are new."""
     n, new = len(marks), 0
     last, before = np.full(n, -1, np.int64), np.empty(len(src), np.int64)  # the edges from a vertex, as a linked list
     for e in range(len(src)):
@@ -401,7 +390,6 @@ def spread(src, dst, marks):
 
 @unless(lambda succ, *_: len(succ) <= VERTICES)
 def check_ranks(succ, first, ranks, least):
-    """Check that the last element of a list has rank 0, and any other one more than its successor."""
     n = len(ranks)
     for part in prange((len(succ) + _CHUNK - 1) // _CHUNK):
         for i in range(part * _CHUNK, min(len(succ), (part + 1) * _CHUNK)):
@@ -453,7 +441,6 @@ def _unite(parent, u, v):
 
 @unless(is_small)
 def join_first(indptr, indices, first, parent):
-    """Unite the trees of each row's vertex and its first two neighbours."""
     forest = parent.view(np.uint32)
     for row in prange(len(indptr) - 1):
         for e in range(indptr[row], min(indptr[row] + _SAMPLED, indptr[row + 1])):
@@ -462,7 +449,6 @@ def join_first(indptr, indices, first, parent):
 
 @unless(lambda parent: len(parent) <= VERTICES)
 def flatten(parent):
-    """Set every vertex's parent to its root."""
     forest = parent.view(np.uint32)
     for v in prange(len(forest)):
         above = forest[v]
@@ -473,7 +459,6 @@ def flatten(parent):
 
 @unless(lambda other, parent: len(parent) <= VERTICES)
 def join(other, parent):
-    """Unite the trees of each vertex and the vertex that `other` has for it."""
     forest = parent.view(np.uint32)
     for v in prange(len(forest)):
         _unite(forest, np.uint32(v), np.uint32(other[v]))
@@ -481,7 +466,6 @@ def join(other, parent):
 
 @unless(lambda labels, *_: len(labels) <= VERTICES)
 def mark_joined(labels, parent, codes):
-    """Write each vertex's label to `codes`, inverted where their trees differ."""
     for v in prange(len(labels)):
         codes[v] = labels[v] if parent[v] == parent[labels[v]] else ~labels[v]
 
@@ -511,7 +495,6 @@ def check_across(indptr, indices, first, codes, parent, least):
 
 @unless(lambda labels, *_: len(labels) <= VERTICES)
 def check_joined(labels, parent, first, last, least):
-    """Check the rule "connected" at some vertices of a flat forest."""
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         for v in range(first + part * _CHUNK, min(last, first + (part + 1) * _CHUNK)):
             if parent[v] != parent[labels[v]]:
@@ -520,7 +503,6 @@ def check_joined(labels, parent, first, last, least):
 
 
 def reach_within(indptr, indices, labels, found):
-    """Mark what each label's vertex reaches by edges within the label."""
     waiting, ends = np.empty(len(labels), np.int32), np.zeros(1, np.int64)
     own = np.flatnonzero(labels == np.arange(len(labels), dtype=np.int32))
     found.fill(0)
@@ -680,7 +662,6 @@ def _take_away(label, times, members, starts, found, left, waiting, ends):
 
 @njit(nogil=True, cache=True)
 def join_in_order(src, dst, above, joined):
-    """Unite trees of vertices by edges, one after the other; return the first that closes a cycle, or -1."""
     sizes = np.ones(len(above), np.int32)
     for e in range(len(src)):
         low, high = src[e], dst[e]
@@ -700,7 +681,6 @@ def join_in_order(src, dst, above, joined):
 
 @unless(is_small)
 def check_lightest(indptr, indices, weights, src, dst, forest_weights, above, joined, proven, least):
-    """Check the rules "connected" and "lightest" at all edges, and mark the forest's edges that are the graph's."""
     n, m = len(above), indptr[-1]
     for part in prange((m + _EDGES - 1) // _EDGES):
         e = part * _EDGES

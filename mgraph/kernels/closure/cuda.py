@@ -50,20 +50,17 @@ def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Ar
 
 
 def compile_ahead(block: int) -> None:
-    """Begin to compile the three phases for blocks of `block` pivots."""
     words = _lane_words(block)
     devices.compile_ahead(SOURCE, f"factor<{words}>", f"solve<{words}>", _update(block))
 
 
 def factor(D: Array, row: int, column: int, pivot: int, b: int, M: Array, cycle: Array) -> None:
-    """M = the reflexive closure of the diagonal block, which begins at D[row, column]."""
     block = M.shape[0]
     kernel = cuda_function(SOURCE, f"factor<{_lane_words(block)}>")
     kernel((1,), (block,), (D, _leading(D), np.int32(row), np.int32(column // 32), np.int32(b), M))
 
 
 def solve_rows(D: Array, P: Array | None, row: int, pivot: int, b: int, panels: Panels) -> None:
-    """R = M D[pivots, :], as the set of pivots that reach each column; the first pivot's row is `row`."""
     M, R = panels.M, panels.R
     kernel = cuda_function(SOURCE, f"solve<{_lane_words(M.shape[0])}>")
     arguments = D, _leading(D), np.int32(row), np.int32(D.shape[1]), np.int32(b), M, R
@@ -71,7 +68,6 @@ def solve_rows(D: Array, P: Array | None, row: int, pivot: int, b: int, panels: 
 
 
 def solve_columns(D: Array, column: int, b: int, panels: Panels) -> None:
-    """C = the pivots' columns of D, from `column` on, unchanged: it suffices that the rows are closed."""
     words = -(-b // 32)
     panels.C[:, :words] = D[:, column // 32 : column // 32 + words]
 
@@ -89,7 +85,6 @@ def update(D: Array, panels: Panels, b: int, rows: tuple[int, int], columns: tup
 
 
 def scatter(D: Array, indptr: Array, indices: Array) -> None:
-    """Set the bits of edges; other bits stay."""
     rows = D.shape[0]
     if not rows or not len(indices):
         return
@@ -98,14 +93,12 @@ def scatter(D: Array, indptr: Array, indices: Array) -> None:
 
 
 def set_diagonal(D: Array, row: int, column: int, length: int) -> None:
-    """Set the `length` bits of a diagonal that begins at row `row` and column `column`."""
     if length:
         kernel = cuda_function(SOURCE, "set_diagonal")
         kernel((-(-length // 256),), (256,), (D, _leading(D), *map(np.int32, (row, column, length))))
 
 
 def pack(present: Array, D: Array) -> None:
-    """D = the bits of a Boolean matrix, and zeros after its last column."""
     rows, columns = present.shape
     if not present.size:
         return
@@ -115,7 +108,6 @@ def pack(present: Array, D: Array) -> None:
 
 
 def unpack(D: Array, present: Array) -> None:
-    """Write the bits of D to a Boolean matrix."""
     rows, columns = present.shape
     if not present.size:
         return
@@ -124,7 +116,6 @@ def unpack(D: Array, present: Array) -> None:
 
 
 def count(D: Array, counts: Array) -> None:
-    """Write the number of set bits in each row to `counts`, int64."""
     rows, words = D.shape
     if not rows:
         return

@@ -29,14 +29,12 @@ _HEIGHT = 1024
 
 
 def panels(xp, dtype, rows, columns, block):
-    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` vertices (not words)."""
     words = block // 32
     return xp.empty((block, words), dtype), xp.empty((block, -(-columns // 32)), dtype), xp.empty((rows, words), dtype)
 
 
 @njit(nogil=True, cache=True)
 def factor(D, row, column, pivot, b, M, cycle):
-    """M = the reflexive closure of the diagonal block, which begins at D[row, column]."""
     words = (b + 31) // 32
     for k in range(len(M)):
         for w in range(M.shape[1]):
@@ -57,7 +55,6 @@ def solve_rows(D, P, row, pivot, b, panels):
 
 
 def solve_columns(D, column, b, panels):
-    """C = the pivots' columns of D, from `column` on, unchanged: it suffices that the rows are closed."""
     words = (b + 31) // 32
     panels.C[:, :words] = D[:, column // 32 : column // 32 + words]
 
@@ -115,7 +112,6 @@ def _unite_tile(D, sets, rows, b, top, bottom, first, last):
 
 @unless(is_few)
 def scatter(D, indptr, indices):
-    """Set the bits of edges; other bits stay."""
     for v in prange(D.shape[0]):
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]
@@ -127,13 +123,11 @@ def compile_ahead(block):
 
 
 def set_diagonal(D, row, column, length):
-    """Set the `length` bits of a diagonal that begins at row `row` and column `column`."""
     rows, columns = row + np.arange(length), column + np.arange(length)
     D[rows, columns // 32] |= np.left_shift(np.uint32(1), (columns % 32).astype(np.uint32))
 
 
 def pack(present, D):
-    """D = the bits of a Boolean matrix, and zeros after its last column."""
     rows, columns = present.shape
     packed = np.zeros((rows, 4 * D.shape[1]), np.uint8)
     packed[:, : -(-columns // 8)] = np.packbits(present, axis=1, bitorder="little")
@@ -141,7 +135,6 @@ def pack(present, D):
 
 
 def unpack(D, present):
-    """Write the bits of D to a Boolean matrix."""
     columns = present.shape[1]
     rows = chunk_rows(columns)
     for first in range(0, len(D), rows):
@@ -150,5 +143,4 @@ def unpack(D, present):
 
 
 def count(D, counts):
-    """Write the number of set bits in each row to `counts`, int64."""
     np.sum(np.bitwise_count(D), axis=1, dtype=np.int64, out=counts)

@@ -28,17 +28,14 @@ _PROBES = 1024
 
 
 def plant(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
-    """Set the parent of each vertex: from `first` to `last` its first neighbour if that is smaller, else itself."""
     _launch(_instance("plant", indptr), len(parent), indptr, indices, _n(parent), _int(first), _int(last), parent)
 
 
 def sample(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
-    """Link the vertices `first` to `last` with their first neighbours."""
     _launch(_instance("sample", indptr), last - first, indptr, indices, _int(first), _int(last), parent)
 
 
 def compress(parent: Array) -> None:
-    """Set every vertex's parent to its root."""
     _launch("compress", len(parent), _n(parent), parent)
 
 
@@ -48,29 +45,24 @@ def largest(parent: Array, giant: Array) -> None:
 
 
 def link(indptr: Array, indices: Array, first: int, last: int, giant: Array, parent: Array) -> None:
-    """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
     _launch(_instance("link", indptr), last - first, indptr, indices, _int(first), _int(last), giant, parent)
 
 
 def join(other: Array, parent: Array) -> None:
-    """Unite this forest with the trees of another one."""
     _launch("join", len(parent), _n(parent), other, parent)
 
 
 def initialise(parent: Array, marks: Array) -> None:
-    """Make every vertex a root, and clear its mark."""
     _launch("initialise", len(parent), _n(parent), parent, marks)
 
 
 def shortcut_and_mark(parent: Array, after: Array, marks: Array, number: int) -> None:
-    """Write every vertex's grandparent to `after`, and mark new parents with the round's number."""
     _launch("shortcut_and_mark", len(parent), _n(parent), parent, after, marks, _int(number))
 
 
 def hook(
     indptr: Array, indices: Array, first: int, last: int, parent: Array, after: Array, marks: Array, number: int
 ) -> None:
-    """Hook roots to smaller ones, along the edges of the vertices `first` to `last`."""
     arguments = indptr, indices, _int(first), _int(last), parent, after, marks, _int(number)
     _launch(_instance("hook", indptr), last - first, *arguments)
 
@@ -84,22 +76,18 @@ def hook_stagnant(
 
 
 def shortcut_and_check(after: Array, parent: Array, marks: Array, number: int, active: Array) -> None:
-    """Write every vertex's grandparent to `parent`; set `active` if there are marks of this round."""
     _launch("shortcut_and_check", len(parent), _n(parent), after, parent, marks, _int(number), active)
 
 
 def count_roots(first: int, last: int, parent: Array, count: Array) -> None:
-    """Add the roots among the vertices `first` to `last` to `count`."""
     _launch("count_roots", last - first, _int(first), _int(last), parent, count)
 
 
 def least(parent: Array, after: Array) -> None:
-    """Write the least vertex of each tree at its root in `after`, which has the root itself before."""
     _launch("least", len(parent), _n(parent), parent, after)
 
 
 def rename(names: Array, parent: Array) -> None:
-    """Replace every vertex's parent by its name."""
     _launch("rename", len(parent), _n(parent), names, parent)
 
 

@@ -71,7 +71,6 @@ def unite_all(indptr, indices, first, last, parent):
 
 @unless(is_small)
 def plant(indptr, indices, first, last, parent):
-    """Set the parent of each vertex: from `first` to `last` its first neighbour if that is smaller, else itself."""
     for v in prange(len(parent)):
         above = np.int32(v)
         if first <= v < last and indptr[v - first] < indptr[v - first + 1]:
@@ -81,7 +80,6 @@ def plant(indptr, indices, first, last, parent):
 
 @unless(is_small)
 def sample(indptr, indices, first, last, parent):
-    """Link the vertices `first` to `last` with their first neighbours."""
     forest = parent.view(np.uint32)
     for own in prange(last - first):
         v = np.uint32(first + own)
@@ -93,7 +91,6 @@ def sample(indptr, indices, first, last, parent):
 
 @unless(lambda parent: len(parent) <= VERTICES)
 def compress(parent):
-    """Set every vertex's parent to its root."""
     forest = parent.view(np.uint32)
     for v in prange(len(forest)):
         above = forest[v]
@@ -115,7 +112,6 @@ def largest(parent, giant):
 
 @unless(is_small)
 def link(indptr, indices, first, last, giant, parent):
-    """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
     skipped, forest = np.uint32(giant[0]), parent.view(np.uint32)
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         for own in range(part * _CHUNK, min(last - first, (part + 1) * _CHUNK)):
@@ -127,7 +123,6 @@ def link(indptr, indices, first, last, giant, parent):
 
 @njit(parallel=True, nogil=True, cache=True)
 def join(other, parent):
-    """Unite this forest with the trees of another one."""
     for v in prange(len(parent)):
         if other[v] != v:
             _unite(parent, np.int32(v), other[v])
@@ -135,7 +130,6 @@ def join(other, parent):
 
 @njit(parallel=True, nogil=True, cache=True)
 def initialise(parent, marks):
-    """Make every vertex a root, and clear its mark."""
     for v in prange(len(parent)):
         parent[v] = v
         marks[v] = 0
@@ -143,7 +137,6 @@ def initialise(parent, marks):
 
 @njit(parallel=True, nogil=True, cache=True)
 def shortcut_and_mark(parent, after, marks, number):
-    """Write every vertex's grandparent to `after`, and mark new parents with the round's number."""
     for v in prange(len(parent)):
         above = parent[v]
         top = parent[above]
@@ -162,7 +155,6 @@ def _hook(parent, after, marks, number, i, j):
 
 @njit(parallel=True, nogil=True, cache=True)
 def hook(indptr, indices, first, last, parent, after, marks, number):
-    """Hook roots to smaller ones, along the edges of the vertices `first` to `last`."""
     for own in prange(last - first):
         for e in range(indptr[own], indptr[own + 1]):
             _hook(parent, after, marks, number, first + own, indices[e])
@@ -187,7 +179,6 @@ def hook_stagnant(indptr, indices, first, last, after, marks, number):
 
 @njit(parallel=True, nogil=True, cache=True)
 def shortcut_and_check(after, parent, marks, number, active):
-    """Write every vertex's grandparent to `parent`; set `active` if there are marks of this round."""
     for v in prange(len(parent)):
         parent[v] = after[after[v]]
         if marks[v] == number:
@@ -196,7 +187,6 @@ def shortcut_and_check(after, parent, marks, number, active):
 
 @unless(lambda first, last, *_: last - first <= VERTICES)
 def count_roots(first, last, parent, count):
-    """Add the roots among the vertices `first` to `last` to `count`."""
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         roots = 0
         for v in range(first + part * _CHUNK, min(last, first + (part + 1) * _CHUNK)):
@@ -206,13 +196,11 @@ def count_roots(first, last, parent, count):
 
 @njit(nogil=True, cache=True)
 def least(parent, after):
-    """Write the least vertex of each tree at its root in `after`, which has the root itself before."""
     for v in range(len(parent)):
         after[parent[v]] = min(after[parent[v]], v)
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def rename(names, parent):
-    """Replace every vertex's parent by its name."""
     for v in prange(len(parent)):
         parent[v] = names[parent[v]]

@@ -24,7 +24,6 @@ from ...device.numba.caching import njit
 
 
 def threads():
-    """Return the number of threads that the operations run on."""
     return int(numba.get_num_threads())
 
 
@@ -55,7 +54,6 @@ def _extremes(numbers, floats):
 
 @njit(parallel=True, nogil=True, cache=True)
 def ascending(indptr, indices, n, strictly, faults):
-    """Set a part's fault unless the columns of its rows ascend, or repeat if not `strictly`, and are in [0, n)."""
     edges = len(indices)
     each = (edges + len(faults) - 1) // len(faults)
     for part in prange(len(faults)):
@@ -77,7 +75,6 @@ def ascending(indptr, indices, n, strictly, faults):
 
 @njit(parallel=True, nogil=True, cache=True)
 def imbalance(indptr, indices, values, keys, sums):
-    """Add to each part's two sums the hashes of its edges above the diagonal, and subtract those of edges below it."""
     edges = len(indices)
     each = (edges + len(sums) - 1) // len(sums)
     for part in prange(len(sums)):
@@ -172,7 +169,6 @@ def _place(rows, columns, values, begin, end, distinct, shift, buckets, places, 
 
 @njit(parallel=True, nogil=True, cache=True)
 def place_reversed(indptr, indices, values, ranges, to):
-    """Move each edge of a graph in CSR, in which columns are rows now, to the next place of its bucket."""
     shift = np.uint64(ranges.shift)
     buckets = ranges.buckets
     places = ranges.places
@@ -216,7 +212,6 @@ def _row_of(indptr, edge):
 
 @njit(parallel=True, nogil=True, cache=True)
 def order(buckets, passes, bits, edges, indptr, spare, counters, turn):
-    """Sort each bucket by row and column, and write where rows begin; repeated edges keep their order."""
     low = edges.low
     indices = edges.indices
     values = edges.values

@@ -92,7 +92,6 @@ def customize(
     down: Array,
     stages: tuple[Array, ...],
 ) -> None:
-    """Write the length of each entry: of the shortest path over lower vertices, upwards and downwards."""
     if not up.size:
         return
     t = _TYPES[np.dtype(up.dtype)]
@@ -145,7 +144,6 @@ def schedule(tree: Tree, entries: Entries, chosen: np.ndarray, targets: np.ndarr
 def workspace_bytes(
     tree: Tree, entries: Entries, schedule: Schedule, sources: int, itemsize: int, measured: bool
 ) -> int:
-    """Return the bytes that `sweep` or `measure` allocates."""
     kept = _kept(schedule, measured)
     pitch = _pitch(kept, sources, itemsize)
     *_, entry, _ = schedule.parts[:_DIVIDED]
@@ -367,7 +365,6 @@ def sweep(
     limit: float,
     D: Array,
 ) -> None:
-    """D[r, j] = the length of the shortest path from sources[r] to target number j of the schedule."""
     if not D.size:
         return
     dtype, result, columns = np.dtype(up.dtype), np.dtype(D.dtype), D.shape[1]
@@ -402,7 +399,6 @@ def measure(
     radii: np.ndarray,
     measures: Measures,
 ) -> None:
-    """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
     for low in range(0, max(len(radii), 1), _RADII):
         some = slice(low, low + _RADII)
         _measure(

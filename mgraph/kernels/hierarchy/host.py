@@ -64,7 +64,6 @@ _COLUMNS = 256
 
 
 def parents(indptr, indices, parent):
-    """Write the elimination tree's parent of each vertex; -1 for a root."""
     _parents(indptr, indices, parent, np.empty_like(parent))
 
 
@@ -85,7 +84,6 @@ def _parents(indptr, indices, parent, above):
 
 
 def postorder(parent, order):
-    """Write the vertices in postorder; the children of a vertex in their order."""
     n = len(parent)
     _postorder(parent, order, np.full(n + 1, -1, np.int32), *np.empty((2, n + 1), np.int32))
 
@@ -115,7 +113,6 @@ def _postorder(parent, order, first, following, stack):
 
 @njit(nogil=True, cache=True)
 def extents(parent, depth, size):
-    """Write each vertex's depth, and the number of vertices in its subtree."""
     for v in range(len(parent) - 1, -1, -1):
         depth[v] = depth[parent[v]] + 1 if parent[v] >= 0 else 0
         size[v] = 1
@@ -125,7 +122,6 @@ def extents(parent, depth, size):
 
 
 def counts(indptr, indices, parent, count):
-    """Write how many upper neighbours each vertex will have with the fill; ranks are a postorder."""
     n = len(parent)
     _counts(indptr, indices, parent, count, *np.full((3, n), -1, np.int32), np.arange(n, dtype=np.int32))
 
@@ -169,7 +165,6 @@ def _counts(indptr, indices, parent, count, first, greatest, leaf, ancestor):
 
 
 def fill(indptr, indices, parent, begin, upper):
-    """Write the upper neighbours of each vertex, ascending: its own, and those of its children."""
     _fill(indptr, indices, parent, begin[:-1].copy(), upper, np.full(len(parent), -1, np.int32))
 
 
@@ -191,7 +186,6 @@ def _fill(indptr, indices, parent, free, upper, met):
 
 @njit(nogil=True, cache=True)
 def slots(src, dst, begin, upper, slot):
-    """Write the number of the entry of each edge, whose ends are ranks; -1 for a self-loop."""
     for e in range(len(src)):
         low, high = min(src[e], dst[e]), max(src[e], dst[e])
         slot[e] = -1 if low == high else _entry(upper, begin[low], begin[low + 1], high)
@@ -229,7 +223,6 @@ def stages(tree, entries):
 
 
 def customize(entries, lower, upward, downward, lengths, up, down, stages):
-    """Write the length of each entry: of the shortest path over lower vertices, upwards and downwards."""
     infinity = _infinity(up.dtype)
     arguments = entries, lower, upward, downward, lengths, up, down, down is not up, infinity
     ranges, top = stages
@@ -292,7 +285,6 @@ def _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, inf
 
 
 def last_vertices(entries, lower, upward, downward, lengths, up, down, last_up, last_down):
-    """Write the vertex before the last one on the path of each entry, upwards and downwards; -1 if there is none."""
     _last_vertices(entries, lower, upward, downward, lengths, up, down, last_up, last_down, _infinity(up.dtype))
 
 
@@ -388,7 +380,6 @@ def _between(source, target, tree, entries, up, down, nonnegative, there, back, 
 
 
 def length(source, target, tree, entries, up, down, nonnegative):
-    """Return the length of the shortest path; infinity if there is none."""
     return _length(source, target, tree, entries, up, down, nonnegative, _infinity(up.dtype))
 
 
@@ -400,7 +391,6 @@ def _length(source, target, tree, entries, up, down, nonnegative, infinity):
 
 
 def lengths_of(sources, targets, tree, entries, up, down, nonnegative, D):
-    """D[i] = the length of the shortest path of pair i."""
     of_all = tree, entries, up, down, nonnegative, _infinity(up.dtype)
     on_all_cores(lambda part: _lengths_of(sources[part], targets[part], *of_all, D[part]), _few_pairs(len(D)))
 
@@ -418,7 +408,6 @@ def _lengths_of(sources, targets, tree, entries, up, down, nonnegative, infinity
 
 
 def unpacked(source, target, turn, tree, entries, lower, upward, downward, lengths, up, down, there, back):
-    """Return the vertices of a shortest path over edges of the graph, from what `between` wrote and returned."""
     rising = _ascent(source, turn, tree, entries, up, there)
     falling = _ascent(target, turn, tree, entries, down, back)
     chain = np.concatenate([rising[::-1], falling[1:]])
@@ -528,14 +517,12 @@ def _units(sources, measured):
 
 
 def workspace_bytes(tree, entries, schedule, sources, itemsize, measured):
-    """Return the bytes that `sweep` or `measure` allocates."""
     lanes = _LANES * len(_units(sources, measured))
     rows = (_TILE if measured else len(schedule.vertices) + 1) + 2 * tree.height
     return min(numba.get_num_threads(), -(-sources // lanes)) * rows * lanes * itemsize
 
 
 def sweep(tree, entries, up, down, sources, schedule, limit, D):
-    """D[r, j] = the length of the shortest path from sources[r] to target number j of the schedule."""
     vertices, [places] = schedule.vertices, schedule.parts
     infinity, limit, unreached = _infinity(up.dtype), up.dtype.type(limit), up.dtype.type(result_infinity(up.dtype))
     bound, prunes = _bound(limit, up, down)
@@ -640,7 +627,6 @@ def _gather_names(before, places, vertices, sources, names, unreached, order, D,
 
 @njit(parallel=True, nogil=True, cache=True)
 def closed(D, P, column, cycles):
-    """Set ``cycles[r, j]`` for a target j of each cycle that the predecessors in row r close."""
     for r in prange(len(D)):
         d, p, cycle = D[r], P[r], cycles[r]
         suspect = False
@@ -661,7 +647,6 @@ def closed(D, P, column, cycles):
 
 
 def measure(tree, entries, up, down, sources, schedule, times, limit, radii, measures):
-    """Measure the distances from each source; ``times[p]`` says how often vertex p of the schedule is a target."""
     vertices = schedule.vertices
     infinity, limit = _infinity(up.dtype), up.dtype.type(limit)
     bound, prunes = _bound(limit, up, down)

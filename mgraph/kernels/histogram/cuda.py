@@ -7,7 +7,6 @@ from ...device import of, without_tiny
 
 
 def count(distances: Array, limits: np.ndarray, counts: Array) -> None:
-    """Add to `counts` how many distances of each row are in each bin."""
     device = of(distances)
     xp, rows, columns = device.xp, len(distances), len(limits) + 1
     places = xp.searchsorted(device.asarray(without_tiny(limits.astype(distances.dtype))), distances)

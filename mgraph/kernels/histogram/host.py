@@ -7,7 +7,6 @@ from ...device.numba.caching import njit
 
 @njit(parallel=True, nogil=True, cache=True)
 def count(distances, limits, counts):
-    """Add to `counts` how many distances of each row are in each bin."""
     low, high, in_one = limits[0], limits[-1], places_in_one(limits)
     for row in prange(len(distances)):
         for d in distances[row]:

@@ -38,14 +38,12 @@ WALKERS = _THREADS * _RESIDENT
 
 
 def marks(xp: Any, n: int) -> Array:
-    """Return a bitmap of `n` elements, with none marked."""
     return xp.zeros(-(-n // 32), np.uint32)
 
 
 def walk(
     succ: Array, shift: int, first: int, last: int, owners: Array, steps: Array, chain: Array, control: Array
 ) -> None:
-    """Walk from the splitters of the strata `first` to `last`, and write their part of the chain."""
     if last == first:
         return
     kernel = cuda_function(SOURCE, f"walk<{_index(succ)}, {_OWNERS[owners.dtype]}>")
@@ -55,7 +53,6 @@ def walk(
 
 
 def link(succ: Array, chain: Array) -> None:
-    """Write the chain of all elements: each one's successor at distance 1."""
     _for_each("link", succ, succ, _length(succ), chain)
 
 
@@ -74,7 +71,6 @@ def jump(chain: Array, first: int, last: int, step: int, rounds: int, open_words
 
 
 def aggregate(owners: Array, steps: Array, chain: Array, ranks: Array) -> None:
-    """Write the ranks of the elements that a walk has passed, and -1 for the others."""
     if len(ranks):
         kernel = cuda_function(SOURCE, f"aggregate<{_index(ranks)}, {_OWNERS[owners.dtype]}>")
         kernel((_blocks(len(ranks)),), (_THREADS,), (owners, steps, chain, _length(ranks), ranks))
@@ -87,7 +83,6 @@ def sift(succ: Array, ranks: Array, first: int, unranked: Array, control: Array)
 
 
 def number(elements: Array, ranks: Array) -> None:
-    """Write -2 - k for the rank of each ``elements[k]``."""
     _for_each("number", elements, elements, _length(elements), ranks)
 
 
@@ -97,22 +92,18 @@ def follow(succ: Array, elements: Array, ranks: Array, beyond: Array) -> None:
 
 
 def relink(beyond: Array, chain: Array) -> None:
-    """Write the chain of elements for which `follow` wrote `beyond`."""
     _for_each("relink", beyond, beyond, _length(beyond), chain)
 
 
 def enter(chain: Array, elements: Array, ranks: Array) -> None:
-    """Write the distances of a chain for the ranks of its `elements`."""
     _for_each("enter", elements, chain, elements, _length(elements), ranks)
 
 
 def mark(succ: Array, ranks: Array, marked: Array) -> None:
-    """Mark the successors of elements without a rank."""
     _for_each("mark", succ, succ, ranks, _length(succ), marked)
 
 
 def complete(succ: Array, shift: int, marked: Array, ranks: Array, control: Array) -> None:
-    """From each unmarked element without a rank, rank the elements up to the first known rank."""
     _for_each("complete", succ, succ, _length(succ), np.int32(shift), marked, ranks, control)
 
 

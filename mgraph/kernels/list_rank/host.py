@@ -83,7 +83,6 @@ def splitter(stratum, shift, n):
 
 @njit(parallel=True, nogil=True, cache=True)
 def walk(succ, shift, first, last, owners, steps, chain, control):
-    """Walk from the splitters of the strata `first` to `last`, and write their part of the chain."""
     for part in prange((last - first + _STRATA - 1) // _STRATA):
         begin = first + part * _STRATA
         hops, lost = _walk_together(succ, shift, begin, min(last, begin + _STRATA), owners, steps, chain)
@@ -146,7 +145,6 @@ def _walk_together(succ, shift, first, last, owners, steps, chain):
 
 @njit(parallel=True, nogil=True, cache=True)
 def link(succ, chain):
-    """Write the chain of all elements: each one's successor at distance 1."""
     for i in prange(len(succ)):
         following = succ[i] if 0 <= succ[i] < len(succ) else i
         chain[i] = _word(_END, 0) if succ[i] == i else _word(following, 1)
@@ -189,7 +187,6 @@ def _jump_together(chain, first, last):
 
 @njit(parallel=True, nogil=True, cache=True)
 def aggregate(owners, steps, chain, ranks):
-    """Write the ranks of the elements that a walk has passed, and -1 for the others."""
     packed = len(steps) == 0
     for i in prange(len(ranks)):
         if packed:
@@ -224,7 +221,6 @@ def sift(succ, ranks, first, unranked, control):
 
 @njit(nogil=True, cache=True)
 def number(elements, ranks):
-    """Write -2 - k for the rank of each ``elements[k]``."""
     for k in range(len(elements)):
         ranks[elements[k]] = -2 - k
 
@@ -239,21 +235,18 @@ def follow(succ, elements, ranks, beyond):
 
 @njit(nogil=True, cache=True)
 def relink(beyond, chain):
-    """Write the chain of elements for which `follow` wrote `beyond`."""
     for k in range(len(beyond)):
         chain[k] = _word(-2 - beyond[k], 1) if beyond[k] < -1 else _word(_END, beyond[k] + 1)
 
 
 @njit(nogil=True, cache=True)
 def enter(chain, elements, ranks):
-    """Write the distances of a chain for the ranks of its `elements`."""
     for k in range(len(elements)):
         ranks[elements[k]] = np.int64(chain[k] & _WORD)
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def mark(succ, ranks, marked):
-    """Mark the successors of elements without a rank."""
     for i in prange(len(succ)):
         if ranks[i] < 0 and succ[i] != i:
             marked[succ[i]] = 1
@@ -261,7 +254,6 @@ def mark(succ, ranks, marked):
 
 @njit(parallel=True, nogil=True, cache=True)
 def complete(succ, shift, marked, ranks, control):
-    """From each unmarked element without a rank, rank the elements up to the first known rank."""
     longest = _PATIENCE << shift
     for head in prange(len(succ)):
         if ranks[head] < 0 and not marked[head] and not control[TANGLED]:

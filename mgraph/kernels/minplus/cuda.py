@@ -88,7 +88,6 @@ def padded(items: int) -> int:
 
 
 def panels(xp: Any, dtype: Any, rows: int, columns: int, block: int) -> tuple[Array, Array, Array]:
-    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
     high = -(-block // _CHUNK) * _CHUNK
     factor = np.int32 if np.dtype(dtype) == np.int16 else dtype  # an int16 is stored twice in a word
     return (
@@ -107,7 +106,6 @@ def _name(matrix: Array) -> str:
 
 
 def compile_ahead(dtype: np.dtype, paths: bool, labelled: bool, nonnegative: bool) -> None:
-    """Begin to compile the three phases; `labelled`: there is P, `paths`: the panels have labels."""
     name = _TYPES[np.dtype(dtype)]
     key = "Pair" if name == "short" else name, labelled, nonnegative and name == "float"
     solves = (f"solve<{name}, {str(rows).lower()}, {str(rows and paths).lower()}>" for rows in (True, False))
@@ -226,7 +224,6 @@ def at_once(n: int, processors: int) -> bool:
 
 
 def board(xp: Any, dtype: Any, n: int, labelled: bool) -> tuple[Array, Array | None]:
-    """Return what `eliminate` needs beside the matrix, uninitialised."""
     size = 4 * -(-n // _SQUARE) * _SQUARE * _SQUARE
     return xp.empty((size,), dtype), xp.empty((size,), np.int32) if labelled else None
 
@@ -257,17 +254,12 @@ def eliminate(
 
 
 def clip_diagonal(D: Array, row: int, column: int, length: int) -> None:
-    """D = min(D, 0) on a diagonal of `length` elements that begins at D[row, column]."""
     if length:
         kernel = cuda_function(SOURCE, f"clip_diagonal<{_name(D)}>")
         kernel((-(-length // 256),), (256,), (D, np.int64(_leading(D)), *map(np.int32, (row, column, length))))
 
 
 def label_edges(D: Array, first: int, left: int, P: Array) -> None:
-    """P = the source of each edge, -9999 where there is none and on the diagonal.
-
-    Row 0 of D is vertex `first`, and column 0 is vertex `left`.
-    """
     rows, columns = D.shape
     if not rows or not columns:
         return
@@ -277,7 +269,6 @@ def label_edges(D: Array, first: int, left: int, P: Array) -> None:
 
 
 def scatter(D: Array, indptr: Array, indices: Array, weights: Array) -> None:
-    """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay."""
     rows = D.shape[0]
     if not rows or not len(indices):
         return

@@ -31,7 +31,6 @@ def padded(items):
 
 
 def panels(xp, dtype, rows, columns, block):
-    """Return M, R and C, uninitialised, for a matrix of `rows` x `columns` and up to `block` pivots at a time."""
     return xp.empty((block, block), dtype), xp.empty((block, columns), dtype), xp.empty((block, rows), dtype)
 
 
@@ -40,16 +39,11 @@ def compile_ahead(dtype, paths, labelled, nonnegative):
 
 
 def clip_diagonal(D, row, column, length):
-    """D = min(D, 0) on a diagonal of `length` elements that begins at D[row, column]."""
     own = np.arange(length)
     D[row + own, column + own] = np.minimum(D[row + own, column + own], 0)
 
 
 def label_edges(D, first, left, P):
-    """P = the source of each edge, -9999 where there is none and on the diagonal.
-
-    Row 0 of D is vertex `first`, and column 0 is vertex `left`.
-    """
     # Without temporaries: (1 if there is an edge, else 0) * (source - NO_PREDECESSOR) + NO_PREDECESSOR.
     np.less(D, kernel_infinity(D.dtype), out=P)
     P *= (np.arange(first, first + len(P), dtype=np.int32) - np.int32(NO_PREDECESSOR))[:, None]
@@ -281,7 +275,6 @@ def _eliminate_all(given, D, P, paths, most, lowest, highest, unreached, missing
 
 @unless(is_few)
 def scatter(D, indptr, indices, weights):
-    """D[v, w] = the least of its value and the weights of the edges from v to w; other elements stay."""
     for v in prange(D.shape[0]):
         for e in range(indptr[v], indptr[v + 1]):
             w = indices[e]

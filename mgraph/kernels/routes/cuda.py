@@ -22,7 +22,6 @@ _THREADS, _WARPS, _EACH = 256, 8, 32
 
 
 def climb(vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
-    """Write the climbs from vertices, which ascend."""
     kernel = cuda_function(SOURCE, f"climb<{_TYPES[np.dtype(lengths.dtype)]}>")
     of_tree = tree.parent, tree.depth, entries.begin, entries.depth, lengths
     of_climbs = climbs.first, climbs.vertex, climbs.label, climbs.entry if len(climbs.entry) else np.uintp(0)
@@ -30,12 +29,10 @@ def climb(vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs:
 
 
 def workspace_bytes(vertices: int, tree: Tree, itemsize: int, entrysize: int) -> int:
-    """Return the bytes that `climb` allocates."""
     return 0
 
 
 def meet(sources: Array, targets: Array, there: Climbs, back: Climbs, D: Array, turn: Array) -> None:
-    """D[i] = the length of the shortest path of pair i; turn[i] = the depth at which it turns, or -1."""
     kernel = cuda_function(SOURCE, f"meet<{_TYPES[np.dtype(D.dtype)]}>")
     climbs = there.first, there.vertex, there.label, back.first, back.vertex, back.label
     turns = turn if len(turn) else np.uintp(0)
@@ -43,7 +40,6 @@ def meet(sources: Array, targets: Array, there: Climbs, back: Climbs, D: Array, 
 
 
 def carry(depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:
-    """Write the sums of ways along each path of the climbs."""
     kernel = cuda_function(SOURCE, f"carry<{_SUMS[np.dtype(sums.dtype)]}>")
     count = len(climbs.first) - 1
     arguments = depth, np.int32(count), climbs.first, climbs.entry, np.int32(down), sums, carried
@@ -58,7 +54,6 @@ def join(
     carried: tuple[Array, Array],
     totals: Array,
 ) -> None:
-    """totals[i] = what the climbs of pair i carry together at the depth where its path turns."""
     dtype = np.dtype(totals.dtype)
     kernel = cuda_function(SOURCE, f"join<{_SUMS[dtype]}>")
     count, none = len(totals), dtype.type(infinity(dtype))
@@ -67,7 +62,6 @@ def join(
 
 
 def push(depth: Array, climbs: Climbs, down: int, amounts: Array, load: Array) -> None:
-    """Add amounts, by depth, to the load of the ways along the paths to their ancestors."""
     count = len(climbs.first) - 1
     arguments = depth, np.int32(count), climbs.first, climbs.entry, np.int32(down), amounts, load
     cuda_function(SOURCE, "push")((-(-count // _EACH),), (_EACH,), arguments)

@@ -39,7 +39,6 @@ _PARTS, _FEW_CLIMBS, _FEW_PAIRS = 4, 16, 1 << 10
 
 
 def climb(vertices, tree, entries, lengths, climbs):
-    """Write the climbs from vertices, which ascend."""
     infinity, height, entry = _infinity(lengths.dtype), tree.height, climbs.entry
     together = _is_together(len(vertices), tree, lengths.itemsize + entry.itemsize)
 
@@ -55,7 +54,6 @@ def climb(vertices, tree, entries, lengths, climbs):
 
 
 def workspace_bytes(vertices, tree, itemsize, entrysize):
-    """Return the bytes that `climb` allocates."""
     each = tree.height * (4 + tree.height * (itemsize + entrysize))
     together = _is_together(vertices, tree, itemsize + entrysize)
     return min(vertices, numba.get_num_threads()) * each * together
@@ -149,7 +147,6 @@ def _climb_together(vertices, start, stop, tree, entries, lengths, climbs, infin
 
 
 def meet(sources, targets, there, back, D, turn):
-    """D[i] = the length of the shortest path of pair i; turn[i] = the depth at which it turns, or -1."""
     infinity = _infinity(D.dtype)
     on_all_cores(
         lambda part: _meet(sources, targets, part.start, part.stop, there, back, infinity, D, turn),
@@ -193,7 +190,6 @@ def _common(line, other):
 
 
 def meet_table(rows, columns, there, back, D, turn):
-    """D[i, j] and turn[i, j] = what `meet` writes of the pair of rows[i] and columns[j]."""
     infinity, order = _infinity(D.dtype), np.argsort(columns)
     columns = columns[order]
     shared, own = np.zeros(len(columns) + 1, np.int64), np.empty(len(columns), np.int32)
@@ -293,7 +289,6 @@ def _between(source, target, there, back, infinity, D):
 
 
 def divide(tree, entries, lower, upward, downward, lengths, up, down, parts):
-    """Write what the paths of entries consist of."""
     n, infinity, begin = len(tree.depth), _infinity(up.dtype), entries.begin
     parts.depth[:] = np.repeat(tree.depth, np.diff(begin))
     # Shares of about as many entries; the last vertices have the most work for each.
@@ -334,7 +329,6 @@ def _divide(start, stop, entries, lower, upward, downward, lengths, up, down, wa
 
 @njit(nogil=True, cache=True)
 def add_up(parts, values, sums):
-    """Write the sum of an edge's values along each way."""
     for way in range(len(sums)):  # its parts have less numbers, as their lower vertex is lower
         first, second = parts.ways[way, 0], parts.ways[way, 1]
         if second >= 0:
@@ -346,7 +340,6 @@ def add_up(parts, values, sums):
 
 
 def carry(depth, climbs, down, sums, carried):
-    """Write the sums of ways along each path of the climbs."""
     on_all_cores(
         lambda part: _carry(part.start, part.stop, depth, climbs.first, climbs.entry, down, sums, carried),
         _dealt(len(climbs.first) - 1, _PARTS, _FEW_CLIMBS),
@@ -364,7 +357,6 @@ def _carry(start, stop, depth, firsts, entry, down, sums, carried):
 
 
 def join(sources, targets, turn, firsts, carried, totals):
-    """totals[i] = what the climbs of pair i carry together at the depth where its path turns."""
     none = totals.dtype.type(dtypes.infinity(totals.dtype))
     on_all_cores(
         lambda part: _join(part.start, part.stop, sources, targets, turn, *firsts, *carried, none, totals),
@@ -380,7 +372,6 @@ def _join(start, stop, sources, targets, turn, there_first, back_first, there, b
 
 
 def write_paths(sources, targets, turn, there, back, parts, order, ends, offsets, vertices, count):
-    """Write the vertices of the path of each pair, and their number."""
     height, own = int(parts.depth.max(initial=0)) + 2, there.vertex[there.first[1:] - 1]
     climbs = there.first, there.entry, back.first, back.entry
     arguments = sources, targets, turn, climbs, parts, order[own], ends, offsets, vertices, count
@@ -449,7 +440,6 @@ def unpack(way, parts, ends, path, length, met, waiting):
 
 
 def push(depth, climbs, down, amounts, load):
-    """Add amounts, by depth, to the load of the ways along the paths to their ancestors."""
     _push(depth, climbs.first, climbs.entry, down, amounts, load)
 
 

@@ -21,12 +21,10 @@ _BLOCKS = 8
 
 
 def hub_capacity(edges: int) -> int:
-    """Return the int32 words that `choose` needs for the hubs of a list of `edges` edges."""
     return 2 * (edges // (_HUB + 1) + 1)
 
 
 def choose(edges: Incident, first: int, alone: bool, components: Components, choice: Array, hubs: HubBuffers) -> None:
-    """Write each row's least edge that leaves its component, and lower the components' bounds."""
     rows = len(choice)
     if not rows:
         return
@@ -49,7 +47,6 @@ def settle(edges: Incident, first: int, components: Components, choice: Array) -
 
 
 def hook(first: int, last: int, components: Components, forest: ForestEdges, counts: Array) -> None:
-    """Put each root below the component at the other end of its edge; add edges of own lesser ends to the forest."""
     comp, parent, best, ends = components
     n = len(comp)
     arguments = (np.int32(n), np.int32(first), np.int32(last), comp, best, ends, parent, *forest, counts)
@@ -57,7 +54,6 @@ def hook(first: int, last: int, components: Components, forest: ForestEdges, cou
 
 
 def relabel(components: Components) -> None:
-    """Write every vertex's new root, and reset the bounds."""
     comp, parent, best, ends = components
     n = len(comp)
     cuda_function(SOURCE, "relabel")((-(-n // _THREADS),), (_THREADS,), (np.int32(n), parent, comp, best, ends))

@@ -38,7 +38,6 @@ def _lower(array, place, value):
 
 @unless(lambda edges, *_: is_small(edges[0]))
 def choose(edges, first, alone, components, choice, hubs):
-    """Write each row's least edge that leaves its component, and lower the components' bounds."""
     indptr = edges.indptr
     indices = edges.indices
     keys = edges.keys
@@ -92,7 +91,6 @@ def settle(edges, first, components, choice):
 
 @unless(lambda first, last, components, *_: len(components.comp) <= VERTICES)
 def hook(first, last, components, forest, counts):
-    """Put each root below the component at the other end of its edge; add edges of own lesser ends to the forest."""
     comp = components.comp
     parent = components.parent
     best = components.best
@@ -114,7 +112,6 @@ def hook(first, last, components, forest, counts):
 
 @unless(lambda components: len(components.comp) <= VERTICES)
 def relabel(components):
-    """Write every vertex's new root, and reset the bounds."""
     comp = components.comp
     parent = components.parent
     best = components.best

@@ -41,7 +41,6 @@ _HUB, _PIECE, _THREADS = 128, 256, 1024
 
 
 def piece_capacity(edges: int) -> int:
-    """Return the most pieces into which the hubs of a graph with `edges` edges are cut."""
     return edges // _HUB + edges // _PIECE + 1
 
 
@@ -76,7 +75,6 @@ def compile_ahead(indptr: Array, dtype: np.dtype, masked: bool, several: bool) -
 
 
 def start(seeds: Array, window: float, distances: Array, near: Array, bound: Array, control: Array) -> None:
-    """Put the seeds on the near pile at distance zero, and set the bound to `window`."""
     scalar = distances.dtype.type
     arguments = seeds, np.int32(len(seeds)), scalar(window), distances, near, bound, control
     _launch_all(f"start<{_TYPES[np.dtype(distances.dtype)]}>", arguments)
@@ -85,7 +83,6 @@ def start(seeds: Array, window: float, distances: Array, near: Array, bound: Arr
 def piles(
     edges: EdgeArrays, arrays: Piles, control: Array, bounds: Bounds, rounds: int, meeting: Meeting | None = None
 ) -> None:
-    """Run up to `rounds` rounds from the near pile, refilled from the far pile, in one launch."""
     n = np.int32(len(arrays.distances))
     where = meeting or (np.uintp(0), np.uintp(0))
     arguments = *edges, n, *arrays, control, *_scalars(arrays.distances, bounds, rounds), *where
@@ -125,7 +122,6 @@ def _scalars(distances: Array, bounds: Bounds, rounds: int) -> tuple[Any, ...]:
 
 
 def parents(edges: EdgeArrays, first: int, distances: Array, parent: Array, pieces: Array, control: Array) -> None:
-    """Write, for each vertex from `first` on, the least nearer vertex with a tight edge to it."""
     sizes = map(np.int32, (len(distances), first))
     _launch("parents", edges[0], distances, (*edges, *sizes, distances, parent, pieces, control))
 
@@ -133,13 +129,11 @@ def parents(edges: EdgeArrays, first: int, distances: Array, parent: Array, piec
 def tight(
     edges: EdgeArrays, first: int, distances: Array, parent: Array, hops: Array, pieces: Array, control: Array
 ) -> None:
-    """Write 1 for each tight edge to a vertex without a predecessor, and otherwise int32's infinity."""
     sizes = map(np.int32, (len(distances), first))
     _launch("tight", edges[0], distances, (*edges, *sizes, distances, parent, hops, pieces, control))
 
 
 def settle_roots(first: int, source: int, distances: Array, parent: Array, open_anywhere: Array) -> None:
-    """Write -9999 for unreached vertices and the source; set open_anywhere[0] if another vertex is open."""
     last = first + len(parent)
     if last == first:
         return

@@ -30,12 +30,10 @@ _ONE = np.uint32(1)
 
 
 def piece_capacity(edges):
-    """Return the most pieces into which the hubs of a graph with `edges` edges are cut."""
     return 2 * edges // PIECE
 
 
 def start(seeds, window, distances, near, bound, control):
-    """Put the seeds on the near pile at distance zero, and set the bound to `window`."""
     distances[seeds] = 0
     near[: len(seeds)] = seeds
     control[NEAR] = len(seeds)
@@ -43,7 +41,6 @@ def start(seeds, window, distances, near, bound, control):
 
 
 def piles(edges, arrays, control, bounds, rounds, meeting=None):
-    """Run up to `rounds` rounds from the near pile; when it is empty, refill it from the far pile."""
     search(edges, arrays, control, bounds, rounds, _cores(edges[0]))
 
 
@@ -91,7 +88,6 @@ def compile_ahead(indptr, dtype, masked, several):
 
 
 def masks(edges, arrays, lists, control, bounds, shard, listed, rounds):
-    """Run up to `rounds` rounds by masks, and write the shard's list."""
     first, last, distances, updating, mask, _, _, _, _, bound = arrays
     vertices, values, counts = lists
     if listed:
@@ -205,7 +201,6 @@ def _take_over(first, last, distances, updating, mask):
 
 
 def parents(edges, first, distances, parent, pieces, control):
-    """Write, for each vertex from `first` on, the least nearer vertex with a tight edge to it."""
     taken = np.zeros(1, np.int64)
     _parents(*edges, first, distances, parent, *extremes(distances.dtype), taken, _cores(edges[0]))
 
@@ -232,7 +227,6 @@ def _parents(indptr, indices, weights, first, distances, parent, infinity, floor
 
 
 def settle_roots(first, source, distances, parent, open_anywhere):
-    """Write -9999 for unreached vertices and the source; set open_anywhere[0] if another vertex is open."""
     own, root, infinity = distances[first : first + len(parent)], source - first, extremes(distances.dtype)[0]
     if len(own) > VERTICES:
         _settle_roots(own, root, parent, open_anywhere, infinity)
@@ -254,7 +248,6 @@ def _settle_roots(own, source, parent, open_anywhere, infinity):
 
 
 def tight(edges, first, distances, parent, hops, pieces, control):
-    """Write 1 for each tight edge to a vertex without a predecessor, and otherwise int32's infinity."""
     _tight(*edges, first, distances, parent, hops, *extremes(distances.dtype))
 
 

@@ -40,12 +40,10 @@ class Layout(NamedTuple):
 
 
 def layout(by_source: Adjacency, by_target: WeightedAdjacency) -> Layout:
-    """Return the edges as `distances` takes them."""
     return Layout(by_source, by_target)
 
 
 def layout_bytes(n: int, m: int, itemsize: int, directed: bool) -> int:
-    """Return the bytes of `layout`, beyond those of the edges that it is made of."""
     return 0
 
 
@@ -77,7 +75,6 @@ def _columns(items: int) -> int:
 
 
 def workspace(xp: Any, n: int, sources: int, dtype: np.dtype) -> Workspace:
-    """Return the buffers for batches of up to `sources` sources."""
     items = _items(n, sources, dtype.itemsize)
     return Workspace(
         labels=xp.empty((items, _lanes(dtype.itemsize)), dtype),
@@ -88,7 +85,6 @@ def workspace(xp: Any, n: int, sources: int, dtype: np.dtype) -> Workspace:
 
 
 def workspace_bytes(n: int, sources: int, itemsize: int) -> int:
-    """Return the bytes of `workspace`."""
     items = _items(n, sources, itemsize)
     return items * (_ROW + 4) + 12 * _columns(items)
 
@@ -135,7 +131,6 @@ def distances(
 
 
 def unshift(D: Array, sources: Array, h: Array) -> None:
-    """D[r, v] += h[v] - h[sources[r]] where v is reached."""
     rows, n = D.shape
     if not D.size:
         return

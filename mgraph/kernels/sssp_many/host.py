@@ -141,12 +141,10 @@ class Workspace(NamedTuple):
 
 
 def batch_size(n, itemsize):
-    """Return how many sources to search from at a time."""
     return _LANES * _SLICES
 
 
 def workspace(xp, n, sources, dtype):
-    """Return the buffers for batches of up to `sources` sources."""
     slices = min(-(-sources // _LANES), _SLICES)
     return Workspace(
         labels=np.empty((slices, n, _LANES), dtype),
@@ -156,7 +154,6 @@ def workspace(xp, n, sources, dtype):
 
 
 def workspace_bytes(n, sources, itemsize):
-    """Return the bytes of `workspace`."""
     return min(-(-sources // _LANES), _SLICES) * n * (_LANES * itemsize + 24)
 
 
@@ -332,7 +329,6 @@ def _ask(indptr, indices, v, coming, size, is_asked):
 
 
 def unshift(D, sources, h):
-    """D[r, v] += h[v] - h[sources[r]] where v is reached."""
     _unshift(D, sources, h, _infinity(D.dtype))
 
 

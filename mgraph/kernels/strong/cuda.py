@@ -25,7 +25,6 @@ _LAUNCHED = 5
 
 
 def pivot(indptr: Array, indices: Array, chosen: Array) -> None:
-    """Write a vertex that is likely to be in the giant component; there are edges."""
     kernel = cuda_function(SOURCE, _instance("pivot", indptr))
     kernel((1,), (_PROBES,), (indptr, indices, np.int64(len(indices)), chosen))
 

@@ -38,7 +38,6 @@ def _vertex_of(key):
 
 
 def pivot(indptr, indices, chosen):
-    """Write a vertex that is likely to be in the giant component; there are edges."""
     places = (np.arange(_PROBES, dtype=np.uint64) * _GOLDEN & np.uint64(0xFFFFFFFF)) >> np.uint64(8)
     targets, counts = np.unique(indices[places * np.uint64(len(indices)) >> np.uint64(24)], return_counts=True)
     degrees = (indptr[targets + 1] - indptr[targets]).astype(np.int64)
@@ -46,7 +45,6 @@ def pivot(indptr, indices, chosen):
 
 
 def find_giant(indptr, indices, chosen, forward, backward, labels, control):
-    """Label the component of `chosen` with its least vertex, the other vertices with -1."""
     first = int(chosen[0])
     for marks in forward, backward:
         marks.fill(0)
@@ -59,7 +57,6 @@ def find_giant(indptr, indices, chosen, forward, backward, labels, control):
 
 
 def colour(indptr, indices, forward, labels, classes, reached, reaches, control):
-    """Label the vertices without a label, and write the number of rounds to `control`."""
     _start(forward, labels, classes, reached, reaches)
     left = True
     while left:
@@ -117,7 +114,6 @@ def _divide(backward, giant, labels):
 
 @unless(is_small)
 def trim(indptr, indices, labels):
-    """Label vertices without a label, whose edges all lead to labelled ones, with themselves."""
     for part in prange((len(labels) + _CHUNK - 1) // _CHUNK):
         for v in range(part * _CHUNK, min(len(labels), (part + 1) * _CHUNK)):
             if labels[v] < 0:

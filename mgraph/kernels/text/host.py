@@ -42,13 +42,11 @@ _HIGH, _LOW = _powers_of_five()
 
 
 def threads():
-    """Return the number of threads that the operations run on."""
     return int(numba.get_num_threads())
 
 
 @njit(parallel=True, nogil=True, cache=True)
 def parse(text, cuts, places, grammar, to, lines):
-    """Read the lines of each part of a text."""
     src = to.src
     dst = to.dst
     whole = to.whole

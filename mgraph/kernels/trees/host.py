@@ -7,7 +7,6 @@ from ...device.numba.caching import njit
 
 @njit(nogil=True, cache=True)
 def grow(draws, k, vertices, parents):
-    """Write the parents of vertices that join a forest one after the other, each below a random one."""
     count = len(vertices) - len(draws)
     children = np.zeros(len(vertices), np.int32)
     for root in range(count):

@@ -42,7 +42,6 @@ def encode(values: Array, out: Array, dense: bool, infinity: float, most: int, f
 
 
 def survey(matrix: Array, diagonal: int, infinity: float, found: Array, sure: bool) -> None:
-    """Set what of `found` a matrix contains: an invalid or negative element, an infinity, a zero off the diagonal."""
     rows, columns = matrix.shape
     if matrix.dtype == np.float16:
         matrix = matrix.astype(np.float32)

@@ -33,7 +33,6 @@ def encode(values, out, dense, infinity, most, fault):
 
 
 def survey(matrix, diagonal, infinity, found, sure):
-    """Set what of `found` a matrix contains: an invalid or negative element, an infinity, a zero off the diagonal."""
     low = matrix.min()
     found[0] = not low > -np.inf  # a minimum with a NaN among its numbers is NaN
     found[1] = low < 0
