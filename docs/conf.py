@@ -10,7 +10,10 @@ import mgraph
 from mgraph.algorithms import calls
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import pictures
+
+from tests.support import formats
 
 project = "mgraph"
 author = "the mgraph developers"
@@ -69,15 +72,16 @@ def skipped(app: Any, what: str, name: str, member: Any, skip: bool, options: An
     return True if name.isupper() else None
 
 
-def without_last_blank_lines(app: Any, name: str, source: list[str]) -> None:
-    """Leave out the blank line after an example, which ends the output for doctest."""
+def edited(app: Any, name: str, source: list[str]) -> None:
+    """Write a page's tables, and leave out the blank line after an example, which ends the output for doctest."""
+    source[0] = source[0].replace(formats.PLACE, formats.table())
     source[0] = re.sub(r"^(```python\n.*?)\n+^```$", r"\1\n```", source[0], flags=re.MULTILINE | re.DOTALL)
 
 
 def setup(app: Any) -> None:
     """Draw the pictures, and connect what Sphinx calls."""
     app.connect("autodoc-skip-member", skipped)
-    app.connect("source-read", without_last_blank_lines)
+    app.connect("source-read", edited)
     for page in sorted(Path(__file__).parent.rglob("*.md")):
         pictures.draw(page)
 

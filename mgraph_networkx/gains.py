@@ -9,7 +9,7 @@ import networkx as nx
 
 from mgraph.report import is_cold
 
-from . import first_calls
+from . import COSTS, first_calls
 
 #: Arguments for which a call is NetworkX's, unless they have this value.
 _DECLINED = {
@@ -178,77 +178,20 @@ _SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = (
 )
 _TREE, _DENSE, _STRONG = Gains(1000, None), Gains(200, 200), Gains(300, 3000)
 
-#: Functions that do not take a search from every node.
-_GAINS = (
-    dict.fromkeys(
-        (
-            "single_source_shortest_path",
-            "single_source_shortest_path_length",
-            "single_target_shortest_path",
-            "single_target_shortest_path_length",
-            "predecessor",
-            "bfs_edges",
-            "bfs_tree",
-            "bfs_predecessors",
-            "bfs_successors",
-            "bfs_layers",
-            "generic_bfs_edges",
-            "descendants_at_distance",
-            "descendants",
-            "ancestors",
-            "connected_components",
-            "number_connected_components",
-            "is_connected",
-            "node_connected_component",
-            "weakly_connected_components",
-            "number_weakly_connected_components",
-            "is_weakly_connected",
-            "core_number",
-        ),
-        _SEARCH,
-    )
-    | dict.fromkeys(
-        (
-            "dijkstra_path",
-            "dijkstra_path_length",
-            "single_source_dijkstra",
-            "single_source_dijkstra_path",
-            "single_source_dijkstra_path_length",
-            "multi_source_dijkstra",
-            "multi_source_dijkstra_path",
-            "multi_source_dijkstra_path_length",
-            "dijkstra_predecessor_and_distance",
-            "voronoi_cells",
-        ),
-        _BY_WEIGHT,
-    )
-    | dict.fromkeys(
-        (
-            "bellman_ford_path",
-            "bellman_ford_path_length",
-            "single_source_bellman_ford",
-            "single_source_bellman_ford_path",
-            "single_source_bellman_ford_path_length",
-            "bellman_ford_predecessor_and_distance",
-            "goldberg_radzik",
-            "negative_edge_cycle",
-            "find_negative_cycle",
-        ),
-        _BY_ANY_WEIGHT,
-    )
-    | dict.fromkeys(
-        (
-            "strongly_connected_components",
-            "number_strongly_connected_components",
-            "is_strongly_connected",
-            "kosaraju_strongly_connected_components",
-            "condensation",
-        ),
-        _STRONG,
-    )
-    | dict.fromkeys(("minimum_spanning_edges", "minimum_spanning_tree"), _TREE)
-    | {"floyd_warshall_numpy": _DENSE}
-)
+#: From how many nodes on each function gains, if its arguments do not decide.
+_GAINS = {
+    name: least
+    for cost, least in {
+        "search": _SEARCH,
+        "by weight": _BY_WEIGHT,
+        "by any weight": _BY_ANY_WEIGHT,
+        "strong": _STRONG,
+        "tree": _TREE,
+        "dense": _DENSE,
+        "every": _EVERY,
+    }.items()
+    for name in COSTS[cost]
+}
 
 
 def _alike(graph: Any, n: int, searches: Any, needed: int) -> float:
@@ -278,7 +221,7 @@ def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:
         return None
     if arguments.get("u" if name == "closeness_centrality" else "v") is not None:  # the measure of some nodes
         return _SEARCH
-    return _GAINS.get(name, _EVERY)
+    return _GAINS[name]
 
 
 def is_converted(graph: Any) -> bool:

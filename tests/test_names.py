@@ -18,6 +18,7 @@ from mgraph.graph.question import INDEX, Question
 from mgraph.io import VertexList
 from tests.support.clusters import CLUSTER_WARNINGS, clients
 from tests.support.commands import invoke
+from tests.support.formats import result_of
 
 pytestmark = CLUSTER_WARNINGS
 
@@ -118,10 +119,11 @@ def test_text_is_always_an_id(name, kind):
 
 
 def test_every_call_with_vertices_takes_ids():
-    """Components, core numbers, forests and lists are asked for no vertex."""
-    without = {"components", "core_number", "minimum_spanning_forest", "list_rank"}
+    """Calls that begin at a vertex, and those with results whose methods are asked for one."""
     for name, each in ALGORITHMS.items():
-        assert ("ids" in inspect.signature(each.call).parameters) == (name not in without)
+        methods = inspect.getmembers(result_of(each), inspect.isfunction)
+        asked = {method for method, call in methods if method[0] != "_" and "ids" in inspect.signature(call).parameters}
+        assert ("ids" in inspect.signature(each.call).parameters) == bool(each.start or asked), name
     for name in ("eccentricity", "center", "periphery", "closeness", "harmonic_closeness", "distance_blocks"):
         assert "ids" in inspect.signature(getattr(mgraph, name)).parameters
     for name in ("distances", "distance", "path"):

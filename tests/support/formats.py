@@ -1,4 +1,6 @@
-"""The table of `docs/files.md`: what each result writes in each format, and why not. ``python -m`` prints it."""
+"""The table of `docs/files.md`: what each result writes in each format, and why not. The build of the documents writes
+it there, and ``python -m tests.support.formats`` prints it.
+"""
 
 import inspect
 from collections.abc import Iterator
@@ -17,6 +19,9 @@ COLUMNS = (
     (".csv", ".csv.gz", ".parquet"),
     (".graphml", ".graphml.gz", ".gexf", ".gexf.gz"),
 )
+
+#: Where the page has the table.
+PLACE = "<!-- The table of all results and formats, which the build writes. -->"
 
 
 def result_of(entry: Algorithm) -> type[mgraph.Result]:
