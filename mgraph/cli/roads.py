@@ -1,15 +1,12 @@
 """The commands ``mgraph roads``, and of them `assign`: how traffic divides among routes."""
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from .. import lazy
 from .. import roads as networks
 from ..io import check_output
 from ..roads.assignment import SUFFIXES
@@ -17,7 +14,6 @@ from ..roads.network import places_of
 from ..roads.places import FAR
 from .bars import bar
 from .commands import Command, main
-from .interrupts import closed, stoppable
 from .options import Output, output_options
 
 
@@ -40,20 +36,14 @@ def placed(network: networks.Network, given: Points, limit: float, name: str) ->
     return places_of(network, points, name, limit=limit)._replace(ids=ids)
 
 
-@contextlib.contextmanager
-def _shown(quiet: bool) -> Iterator[Callable[[int, float], None]]:
-    """Show the iterations and their gaps, and let Ctrl-C end the call after one; return what it calls."""
-    with (
-        lazy.tqdm()(desc="assign", unit=" iterations", leave=False, disable=quiet or closed(sys.stderr) or None) as bar,
-        stoppable(by_workers=False) as look,
-    ):
+def _with_gap(bar: Any) -> Callable[[int, float], None]:
+    """Return what shows on a bar how many iterations are done, and the gap."""
 
-        def progress(done: int, gap: float) -> None:
-            bar.set_postfix_str(f"gap {gap:.2e}", refresh=False)
-            bar.update(done - bar.n)
-            look()
+    def show(done: int, gap: float) -> None:
+        bar.set_postfix_str(f"gap {gap:.2e}", refresh=False)
+        bar.update(done - bar.n)
 
-        yield progress
+    return show
 
 
 def _given(
@@ -104,7 +94,7 @@ def assign(
     if output.out is not None:
         check_output(output.out, output.overwrite, SUFFIXES)
     links, demand, places = _given(network, trips, zones, limit, turns, output.quiet)
-    with _shown(output.quiet) as progress:
+    with bar("assign", "iterations", output.quiet, _with_gap) as progress:
         found = networks.assignment(
             links,
             demand,
