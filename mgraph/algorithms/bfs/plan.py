@@ -142,16 +142,15 @@ def _level_by_level(
     kind, level_by_level = specs[0].kind, method in BY_LEVEL
     tree, predecessors = predecessors == "any" and not level_by_level, bool(predecessors)
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
-    shared = len(specs) == 1 and not directed
-    prepared = prepared_for(method, n, m)
-    if quads is None:
-        quads = n if kind == "cuda" else 0
-    offset, sizes = offset_type(m).itemsize, (listed, prepared, quads, len(specs))
-    memory = _Memory(n, offset, kind, method, predecessors, tree, shared, *sizes)
+    shared, prepared = len(specs) == 1 and not directed, prepared_for(method, n, m)
+    quads = quads if quads is not None else n if kind == "cuda" else 0
+    memory = _Memory(
+        *(n, offset_type(m).itemsize, kind, method, predecessors, tree, shared), *(listed, prepared, quads, len(specs))
+    )
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, memory.peak)
     together = meets(kind, len(specs), network)
     predicted = _predicted(n, m, specs, method, shape, max(edges), together)
-    levels = _exchanged(n, len(specs), listed, predicted.depth)
+    levels, meeting = _exchanged(n, len(specs), listed, predicted.depth), together and not level_by_level
     between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
     rest = predicted.depth * predicted.per_level + (between.seconds if between else 0)
     made = Plan(
@@ -167,14 +166,11 @@ def _level_by_level(
         span=span or span_of(predicted.level),
         peak_bytes=peaks,
         seconds=predicted.reads + rest,
-        detail=SearchDetail(
-            *(listed, *_lists(method, predecessors), prepared, tree, together and not level_by_level), traffic=between
-        ),
+        detail=SearchDetail(listed, *_lists(method, predecessors), prepared, tree, meeting, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
-        ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, memory.of_pulling)
-        pulled = _by_pulling(made, ranges, peaks, rest)
-        made = made if shortfall(pulled, memory_limit) else pulled
+        pulled = _by_pulling(made, rest, *shares(n, m, specs, memory_limit, indptr, memory.of_pulling))
+        return made if shortfall(pulled, memory_limit) else pulled
     return made
 
 
@@ -243,10 +239,10 @@ class _Memory(NamedTuple):
         return hubs, self.predecessors * (4 * own + (not self.tree) * hubs)
 
 
-def _by_pulling(made: Plan, ranges: Ranges, peaks: tuple[int, ...], rest: float) -> Plan:
+def _by_pulling(made: Plan, rest: float, ranges: Ranges, edges: list[int], peaks: tuple[int, ...]) -> Plan:
     """Return the plan of a search that only pulls, where a thin level looks at all edges of the unvisited.
 
-    `rest` are the seconds of launches and exchanges.
+    `rest` are the seconds of launches and exchanges; the others are the shares of such a search.
     """
     specs = made.devices
     reads = _PULLS * made.m / (rates_of(specs[0]).search * len(specs))

@@ -112,7 +112,7 @@ class _Dealt(NamedTuple):
         return min(self.batch, self.most)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Request:
     """The arguments of a plan, checked."""
 
@@ -258,11 +258,10 @@ def planned(
     sources, it weighs searches from them against the edges, whose sums are rounded in another order, too.
     """
     reduced = _checked(method, reduce, nearest=nearest, predecessors=predecessors or None)
+    computed = distance_dtype(None, dtype, TYPES)
     request = _Request(
-        n=n,
-        m=m,
-        specs=specs,
-        dtype=distance_dtype(None, dtype, TYPES),
+        *(n, m, specs),
+        dtype=computed,
         predecessors=predecessors,
         sources=n if sources is None else sources,
         targets=targets,
@@ -278,7 +277,7 @@ def planned(
         gathered=gathered,
         here=here and len(specs) == 1,
         weight_bytes=weight_bytes,
-        exact=exact or not weighted or distance_dtype(None, dtype, TYPES).kind == "i",
+        exact=exact or not weighted or computed.kind == "i",
         shape=shape or Shape(),
     )
     return _chosen(request, method, preparation or Preparation(), searches_only)
