@@ -63,7 +63,7 @@ def test_what_is_infinite_or_negative_zero_stays_as_it_is():
 def test_what_it_does_not_take_is_refused_when_it_is_compiled(change):
     taken = {"rows": np.zeros((16, 16), np.int32), "D": np.zeros((16, 16), np.int32)}
     taken |= {"at": np.arange(16, dtype=np.int32), "order": np.arange(16)} | change
-    with pytest.raises(TypingError, match="write_turned takes"):
+    with pytest.raises(TypingError, match="write_transposed takes"):
         turn(taken["rows"], taken["at"], 0, 0, np.int32(1), np.int32(2), taken["D"], taken["order"])
 
 

@@ -49,7 +49,7 @@ class _Together:
         self._active = xp.zeros(1, np.int64)
 
     def fingerprint(self, first: int, last: int) -> int:
-        """Return that of the edges into some vertices."""
+        """Return the fingerprint of the edges into some vertices."""
         indptr, indices = self.by_target
         own = slice(int(indptr[first]), int(indptr[last]))
         return fingerprint_of_edges(first, Compressed(indptr[first : last + 1] - indptr[first], indices[own], None))

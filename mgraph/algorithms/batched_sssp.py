@@ -62,7 +62,7 @@ class Network(NamedTuple):
     graph : Graph or None
         The graph itself, which keeps what searches derive from it; None where that is not for another call.
     reverse : bool
-        Whether its edges are turned round: those by target are the graph's by source.
+        Whether its edges are reversed: those by target are the graph's by source.
     """
 
     incoming: Compressed
@@ -93,7 +93,7 @@ def network(
     """Return a graph as the piece of each shard of a program that searches from many sources.
 
     The edges are those that the graph keeps on `place`, where that is the device of the only shard. In `reverse` they
-    are turned round, and potentials are those of the graph turned round.
+    are reversed, and potentials are those of the reversed graph.
     """
     order = "csr" if reverse else "csc"
     outgoing = graph.layout(other_order(order), place) if graph.directed else None
@@ -120,7 +120,7 @@ def gathered_network(
 ) -> Network:
     """Return the network of a graph that lies in ranges, on every shard; the first one computes the potentials.
 
-    In `reverse`, edges are turned round. `within` are sources: then only the edges that they reach count.
+    In `reverse`, edges are reversed. `within` are sources: then only the edges that they reach count.
     """
     graph = whole.graph(part, device, comm)
     if reverse:
@@ -201,7 +201,7 @@ class Searches:
         return lambda D, sources: kernels.one_by_one(D, sources, edges, window, end)
 
     def fingerprint(self, first: int, last: int) -> int:
-        """Return that of the edges into some vertices, and of what their weights were shifted by."""
+        """Return the fingerprint of the edges into some vertices, and of what their weights were shifted by."""
         indptr, indices, weights = self.by_target
         own = slice(int(indptr[first]), int(indptr[last]))
         edges = Compressed(indptr[first : last + 1] - indptr[first], indices[own], weights[own])

@@ -69,7 +69,7 @@ _KEPT = 1 / 16
 
 
 def fingerprint_of_hierarchy(structure: Structure, lengths: Lengths, first: int, last: int) -> int:
-    """Return that of some vertices in the order of elimination, and of the lengths of their entries."""
+    """Return the fingerprint of some vertices in the order of elimination, and of the lengths of their entries."""
     begin, up, down = structure.entries.begin, lengths.up, lengths.down
     low, high = int(begin[first]), int(begin[last])
     order = Piece("order", structure.order[first:last], (first,))
@@ -111,7 +111,7 @@ class Sweeps:
             self._by_target = indptr, indices, edge_lengths(edges, None, self._lengths.dtype, device)
 
     def fingerprint(self, first: int, last: int) -> int:
-        """Return that of some vertices in the order of elimination, and of the lengths of their entries."""
+        """Return the fingerprint of some vertices in the order of elimination, and of the lengths of their entries."""
         return fingerprint_of_hierarchy(self._structure, self._lengths, first, last)
 
     def write(self, sources: np.ndarray, D: Array, P: Array | None = None) -> None:
@@ -166,7 +166,7 @@ def gathered_hierarchy(
 ) -> Prepared:
     """Return the hierarchy of a graph that lies in ranges, on every shard; the first one finds the order.
 
-    In `reverse`, edges are turned round. It has what `predecessors` need, by entries if there is `rounding`. `within`
+    In `reverse`, edges are reversed. It has what `predecessors` need, by entries if there is `rounding`. `within`
     are sources: then only the edges that they reach count.
     """
     graph = whole.graph(part, device, comm)

@@ -1239,7 +1239,7 @@ class Graph(ArrayCache):
         return self._with(None)
 
     def reversed(self) -> "Graph":
-        """Return the graph with every edge turned round; an undirected graph is returned as it is.
+        """Return the graph with every edge reversed; an undirected graph is returned as it is.
 
         Nothing is sorted again: its edges by source are those of this graph by target.
 

@@ -47,7 +47,7 @@ class Prepared:
 
     @cached_property
     def reversed(self) -> "Prepared":
-        """Return the hierarchy of the edges turned round, for sweeps."""
+        """Return the hierarchy of the edges reversed, for sweeps."""
         structure, lengths = self.structure, self.lengths
         return replace(
             self,

@@ -112,7 +112,7 @@ class AtOnce(ResumableMatrix):
         return named(D, P, self.plan, self.nonnegative)
 
     def fingerprint(self, state: SmallMatrix, shard: int) -> int:
-        """Return that of the matrix that is given."""
+        """Return the fingerprint of the matrix that is given."""
         return fingerprint_of([Piece("distances", state.given, (0, 0))])
 
     def pieces(self, state: SmallMatrix, shard: int) -> list[Piece]:

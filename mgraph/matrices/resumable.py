@@ -45,7 +45,7 @@ class ResumableMatrix(Resumable):
         return {"distances": state.D, "labels": state.P}
 
     def fingerprint(self, state: Any, shard: int) -> int:
-        """Return that of the matrix as it was loaded."""
+        """Return the fingerprint of the matrix as it was loaded."""
         return fingerprint_of([Piece("distances", state.D, self.corner(shard))])
 
     def pieces(self, state: Any, shard: int) -> list[Piece]:

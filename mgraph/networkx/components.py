@@ -1,7 +1,7 @@
 """Connected components: NetworkX's `components`, weak and strong.
 
 Strong components come in the order in which Tarjan's algorithm completes them, as NetworkX's do: the search on one core
-numbers them so. It takes a vertex's neighbours from the last to the first; so each row is given to it turned round.
+numbers them so. It takes a vertex's neighbours from the last to the first; so each row is given to it reversed.
 Where only their number is asked for, all cores or a GPU find it.
 """
 
@@ -73,8 +73,8 @@ def _strong(G: ConvertedGraph) -> np.ndarray:
 def _completed(G: ConvertedGraph) -> np.ndarray:
     indptr, indices = G.rows
     rows = rows_of(indptr, len(indices), np)
-    turned = indices[indptr[rows] + indptr[rows + 1] - 1 - np.arange(len(indices))]
-    return completed(indptr, turned)[1]
+    reversed_rows = indices[indptr[rows] + indptr[rows + 1] - 1 - np.arange(len(indices))]
+    return completed(indptr, reversed_rows)[1]
 
 
 def strongly_connected_components(G: ConvertedGraph) -> Iterator[set[Any]]:

@@ -230,7 +230,7 @@ class ConvertedGraph:
         return Rows(indptr, indices)
 
     def reverse(self, copy: bool = True) -> "ConvertedGraph":
-        """Return the graph with every edge turned round; an undirected graph as it is.
+        """Return the graph with every edge reversed; an undirected graph as it is.
 
         Parameters
         ----------

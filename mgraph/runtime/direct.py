@@ -97,7 +97,7 @@ class _Shard:
         self.writer: Writer | None = None
 
     def fingerprint(self) -> int:
-        """Return that of the input."""
+        """Return the fingerprint of the input."""
         return int(self._program.fingerprint(self.state, 0))
 
     def fill(self, place: str, number: int) -> list[int | str]:

@@ -105,7 +105,7 @@ class ByComponent(ResumableMatrix):
         return super().identity() | {"method": COMPONENTS_FIRST}
 
     def fingerprint(self, state: GroupsShard, shard: int) -> int:
-        """Return that of the groups' vertices, and of the edges among them."""
+        """Return the fingerprint of the groups' vertices, and of the edges among them."""
         found = 0
         for first, (vertices, part) in zip(self.firsts, state.groups, strict=False):
             assert part.edges is not None

@@ -99,7 +99,7 @@ class FromEverySource(Resumable):
         return super().identity() | {"computed": self.detail.computed}
 
     def fingerprint(self, state: SourcesShard, shard: int) -> int:
-        """Return that of the edges into the shard's sources, and of what their weights were shifted by."""
+        """Return the fingerprint of the edges into the shard's sources, and of what their weights were shifted by."""
         first, last = self.plan.ranges[shard]
         return state.searches.fingerprint(first, last)
 

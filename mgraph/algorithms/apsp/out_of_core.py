@@ -169,7 +169,7 @@ class OutOfCore(FloydWarshall):
         return step % len(self.bounds) == 0
 
     def fingerprint(self, state: Any, shard: int) -> int:
-        """Return that of the matrix as it was loaded; computed on the device, strip by strip."""
+        """Return the fingerprint of the matrix as it was loaded; computed on the device, strip by strip."""
         found = 0
         for top, bottom in self.bounds:
             own = state.strips[0].D[: bottom - top]

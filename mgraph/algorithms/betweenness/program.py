@@ -289,7 +289,7 @@ class Dependencies(Resumable):
         }
 
     def fingerprint(self, state: Shard, shard: int) -> int:
-        """Return that of the edges into a shard's share of the vertices; every shard has all edges."""
+        """Return the fingerprint of the edges into a shard's share of the vertices; every shard has all edges."""
         n, shards = self.plan.n, len(self.plan.ranges)
         first, last = n * shard // shards, n * (shard + 1) // shards
         indptr, indices, *lengths = state.by_target

@@ -82,7 +82,7 @@ class FromSources(Resumable):
         return super().identity() | asked | {"tree": self.plan.detail.tree}
 
     def fingerprint(self, state: Searched, shard: int) -> int:
-        """Return that of the edges into the shard's vertices."""
+        """Return the fingerprint of the edges into the shard's vertices."""
         if state.by_target is not None:
             return fingerprint_of_edges(state.first, Compressed(*state.by_target, None))
         assert state.by_source is not None

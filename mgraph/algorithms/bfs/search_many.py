@@ -136,7 +136,7 @@ class SearchMany(Resumable):
         return super().identity() | {"sources": vertices_in_short(self.sources), "limit": self.max_depth}
 
     def fingerprint(self, state: BatchShard, shard: int) -> int:
-        """Return that of the edges into the shard's vertices."""
+        """Return the fingerprint of the edges into the shard's vertices."""
         return fingerprint_of_edges(state.first, Compressed(*state.by_target, None))
 
     def pieces(self, state: BatchShard, shard: int) -> list[Piece]:

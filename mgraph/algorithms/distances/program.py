@@ -207,7 +207,7 @@ class FromSources(Resumable):
         }
 
     def fingerprint(self, state: Shard, shard: int) -> int:
-        """Return that of a shard's share of the vertices and of their edges, which every shard has."""
+        """Return the fingerprint of a shard's share of the vertices and of their edges, which every shard has."""
         n, shards = state.taking.searches.n, len(self.plan.ranges)
         return state.taking.searches.fingerprint(n * shard // shards, n * (shard + 1) // shards)
 

@@ -49,7 +49,7 @@ def keeper(
     if wanted.sparse:
         return SparseRows(wanted, device, n, batch, dtype)
     if wanted.vectors:
-        return Measuring(wanted, device, rows, n, batch, dtype)
+        return RowMeasures(wanted, device, rows, n, batch, dtype)
     if (wanted.targets is None or wanted.narrow) and wanted.nearest is None:
         return AllColumns(device, home, rows, n, batch, dtype, parents)
     return SelectedColumns(wanted, device, home, rows, n, batch, dtype, parents)
@@ -249,7 +249,7 @@ class SparseRows(_Batched):
         return {COUNTS: counts, INDICES: self.indices, DATA: self.data}
 
 
-class Measuring(_Batched):
+class RowMeasures(_Batched):
     """Measures of each row, whose distances are not kept."""
 
     def __init__(self, wanted: Output, device: devices.Device, rows: int, n: int, batch: int, dtype: np.dtype) -> None:

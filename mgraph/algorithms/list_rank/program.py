@@ -69,7 +69,7 @@ class OneByOne(Resumable):
         return {"ranks": state.ranks, "failed": np.array([state.failed])}
 
     def fingerprint(self, state: Lists, shard: int) -> int:
-        """Return that of the shard's range of the list."""
+        """Return the fingerprint of the shard's range of the list."""
         return _fingerprint(state.succ, self.plan.ranges[shard])
 
     def pieces(self, state: Lists, shard: int) -> list[Piece]:
@@ -150,7 +150,7 @@ class Jumping(Resumable):
         return {"ranks": ranks, "failed": devices.to_host(state.open_words[-1:]) != 0}
 
     def fingerprint(self, state: Links, shard: int) -> int:
-        """Return that of the links of the shard's range."""
+        """Return the fingerprint of the links of the shard's range."""
         return _fingerprint(state.chain, self.plan.ranges[shard])
 
     def pieces(self, state: Links, shard: int) -> list[Piece]:
@@ -252,7 +252,7 @@ class Walking(Resumable):
         return {"ranks": state.ranks[first:last], "failed": np.array([state.failed])}
 
     def fingerprint(self, state: Strata, shard: int) -> int:
-        """Return that of the shard's range of the list."""
+        """Return the fingerprint of the shard's range of the list."""
         return _fingerprint(state.succ, self.plan.ranges[shard])
 
     def settled(self, step: int) -> bool:

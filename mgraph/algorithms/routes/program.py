@@ -102,7 +102,7 @@ class OverPairs(Resumable, Generic[FoundT]):
         return super().identity() | {"m": self.plan.m, "pairs": self.plan.detail.pairs, "asked": self.asked.digest()}
 
     def fingerprint(self, state: Shard[FoundT], shard: int) -> int:
-        """Return that of a shard's share of the vertices and of their entries, which every shard has."""
+        """Return the fingerprint of a shard's share of the vertices and of their entries, which every shard has."""
         n, shards = self.plan.n, len(self.plan.ranges)
         first, last = n * shard // shards, n * (shard + 1) // shards
         return fingerprint_of_hierarchy(state.structure, state.lengths, first, last)

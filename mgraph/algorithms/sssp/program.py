@@ -186,7 +186,7 @@ class FromOneSource(Resumable):
         return super().identity() | {"source": start, "limit": limit, "target": request.target}
 
     def fingerprint(self, state: OneSourceShard, shard: int) -> int:
-        """Return that of the edges into the shard's vertices."""
+        """Return the fingerprint of the edges into the shard's vertices."""
         return fingerprint_of_edges(0, state.search.edges)
 
     def pieces(self, state: OneSourceShard, shard: int) -> list[Piece]:

@@ -26,9 +26,9 @@ def write_transposed(typing, rows, at, j, lane, limit, instead, D, order):
     matrices, numbers = (rows, D), (at, order)
     rounds = rows.dtype == types.float64 and D.dtype == types.float32
     if any(kind.layout != "C" for kind in matrices) or not (rows.dtype == D.dtype or rounds):
-        raise TypingError("write_turned takes C-contiguous matrices of one type, or rounds float64 to float32")
+        raise TypingError("write_transposed takes C-contiguous matrices of one type, or rounds float64 to float32")
     if any(not isinstance(kind.dtype, types.Integer) or not kind.dtype.signed for kind in numbers):
-        raise TypingError("write_turned takes signed numbers of rows")
+        raise TypingError("write_transposed takes signed numbers of rows")
 
     def build(context, builder, signature, arguments):
         from_rows, from_numbers, j, lane, limit, instead, to_rows, to_numbers = arguments

@@ -44,7 +44,8 @@ from .ops import Schedule
 #: Sources that a core takes at a time: some lanes, or several times as many. The compiler knows the number by the
 #: length of a tuple, so that it vectorises loops over the lanes without a remainder.
 _LANES = 32
-_FEW, _MANY = (0,), (0, 0, 0, 0)
+_ONE_GROUP_OF_LANES = (0,)
+_FOUR_GROUPS_OF_LANES = (0, 0, 0, 0)
 
 #: Shares of the work of customization for each core.
 _SHARES = 16
@@ -513,7 +514,7 @@ def _units(sources, measured):
         rounds = -(-sources // (_LANES * len(units) * numba.get_num_threads()))
         return rounds * (besides + len(units))
 
-    return min(_FEW, _MANY, key=time)
+    return min(_ONE_GROUP_OF_LANES, _FOUR_GROUPS_OF_LANES, key=time)
 
 
 def workspace_bytes(tree, entries, schedule, sources, itemsize, measured):
@@ -842,13 +843,13 @@ def _gather(rows, places, limit, unreached, order, D):
     whole = len(order) // side * side  # lanes of whole blocks
     for first in range(0, len(places), _COLUMNS):
         last = min(first + _COLUMNS, len(places))
-        turned = first + (last - first) // side * side  # where the columns of whole blocks end
+        whole_end = first + (last - first) // side * side  # where the columns of whole blocks end
         for lane in range(0, whole, side):
-            for j in range(first, turned, side):
+            for j in range(first, whole_end, side):
                 write_transposed(rows, places, j, lane, limit, unreached, D, order)
         for lane in range(len(order)):
             target = D[order[lane]]
-            for j in range(turned if lane < whole else first, last):
+            for j in range(whole_end if lane < whole else first, last):
                 d = rows[np.uint64(places[j]), lane]  # unsigned, or Numba would check it for being negative
                 target[j] = d if d <= limit else unreached
 

@@ -183,7 +183,7 @@ def reweighed(old: Placement, given: Any, line: Callable[[str], str]) -> Placeme
             raise InputError(argument="weights", value=names, expected="a function that returns one type")
         [kind] = kinds
         if any(each.dtype != kind for each in known):
-            old.group.each(residents.typed, [(kind,)] * workers, name)
+            old.group.each(residents.set_weight_dtype_if_empty, [(kind,)] * workers, name)
         if sum(each.imbalance for each in known) % 2**64:
             raise InputError(
                 "weights must be the same in both directions of an undirected edge: for weights that differ, make a "

@@ -77,7 +77,7 @@ class Origin(Generic[M]):
 
     @property
     def missing(self) -> str | None:
-        """What cannot be had any more of what it is made of, in words; None if it can be made again."""
+        """The first source that no longer exists, in words; None if it can be made again."""
         return next((words for words, source in self._sources.items() if source() is None), None)
 
     def again(self) -> M:

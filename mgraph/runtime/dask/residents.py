@@ -482,7 +482,7 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
     """Task: give a part of a graph new weights, under a new name; return what is known of it.
 
     The weights are given as an array in the order of the part's edges, or as a function of the edges' ends, whose type
-    may be known. Of a part without edges it is not, and `typed` has to set it.
+    may be known. Of a part without edges it is not, and `set_weight_dtype_if_empty` has to set it.
     """
     s = own(session)
     part: VertexRange = s.kept[graph]
@@ -516,7 +516,7 @@ def renamed(session: str, graph: str, name: str) -> Mapping[str, int]:
 
 
 @reported
-def typed(session: str, name: str, dtype: np.dtype) -> None:
+def set_weight_dtype_if_empty(session: str, name: str, dtype: np.dtype) -> None:
     """Task: give a part without edges weights of a type, that of the other parts."""
     s = own(session)
     part: VertexRange = s.kept[name]
