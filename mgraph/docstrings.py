@@ -6,7 +6,7 @@ is imported, so that `help` and Sphinx show the whole text.
 
 import textwrap
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import TypeVar
 
 Documented = TypeVar("Documented")
@@ -91,14 +91,54 @@ timings : dict of str to float
     Seconds spent in ``"load"``, ``"solve"`` and ``"collect"``, and separately in ``"compile"``: kernels are compiled,
     or loaded from a cache, at their first use.
 """,
+    "{a graph on workers}": """\
+>>> from distributed import Client
+>>> import mgraph
+>>> with Client(processes=False, dashboard_address=":0") as client:
+...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+""",
+    "{a larger graph on workers}": """\
+>>> from distributed import Client
+>>> import mgraph
+>>> with Client(processes=False, dashboard_address=":0") as client:
+...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+""",
+    "{distances on workers}": """\
+>>> from distributed import Client
+>>> import mgraph
+>>> with Client(processes=False, dashboard_address=":0") as client:
+...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+""",
+    "{a client}": """\
+>>> from distributed import Client
+>>> import mgraph
+>>> with Client(processes=False, dashboard_address=":0") as client:
+""",
+    "{a network of three places}": """\
+>>> from mgraph.roads import Network
+>>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
+>>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+""",
+    "{two links}": """\
+>>> import numpy as np
+>>> from mgraph import roads
+>>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
+>>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+""",
 }
 
 
 def with_common_parts(documented: Documented, more: Mapping[str, str] = MappingProxyType({})) -> Documented:
-    """Return a function or class with the common parts in its docstring, and with `more` parts of its own."""
-    text, parts = documented.__doc__, {**_PARTS, **more}
-    if text is not None:  # as with python -OO
-        documented.__doc__ = "".join(_filled(line, parts) for line in text.splitlines(keepends=True))
+    """Return a function or class with the common parts in its docstring, and with `more` parts of its own.
+
+    A class has them in the docstrings of its members, too.
+    """
+    parts = {**_PARTS, **more}
+    members = vars(documented).values() if isinstance(documented, type) else ()
+    for each in (documented, *(getattr(member, "__func__", member) for member in members)):
+        text = each.__doc__ if each is documented or isinstance(each, (FunctionType, property)) else None
+        if text is not None:  # as with python -OO
+            each.__doc__ = "".join(_filled(line, parts) for line in text.splitlines(keepends=True))
     return documented
 
 

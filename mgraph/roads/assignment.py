@@ -11,6 +11,7 @@ import numpy as np
 from .. import device as devices
 from .. import lazy
 from ..arguments import as_array, checked_integer
+from ..docstrings import with_common_parts
 from ..errors import InputError, VerificationError
 from ..hierarchy import Hierarchy
 from ..io import check_output, path_of, save, save_table, suffix_of
@@ -26,6 +27,7 @@ SUFFIXES = (".npz", ".csv", ".csv.gz", ".parquet")
 _ROUNDING = 2.0**-50
 
 
+@with_common_parts
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Assignment:
     """What `assignment` finds: flows at which no traveller gains much by another route.
@@ -50,10 +52,7 @@ class Assignment:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from mgraph import roads
-    >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
-    >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+    {two links}
     >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
     >>> found.flows.round(2).tolist(), found.converged
     ([20.0, 40.0], True)
@@ -76,10 +75,7 @@ class Assignment:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from mgraph import roads
-        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
-        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        {two links}
         >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> found.gap <= 1e-6
         True
@@ -102,10 +98,7 @@ class Assignment:
         Examples
         --------
         >>> import pandas
-        >>> import numpy as np
-        >>> from mgraph import roads
-        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
-        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        {two links}
         >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> found.to_pandas()["flow"].round(2).tolist()
         [20.0, 40.0]
@@ -135,10 +128,7 @@ class Assignment:
         Examples
         --------
         >>> import pathlib, tempfile
-        >>> import numpy as np
-        >>> from mgraph import roads
-        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
-        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        {two links}
         >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     found.save(pathlib.Path(folder, "flows.npz"))
@@ -163,10 +153,7 @@ class Assignment:
 
         Examples
         --------
-        >>> import numpy as np
-        >>> from mgraph import roads
-        >>> columns = np.array([[4, 4], [0.15, 0.15], [4, 4], [10, 20], [5, 7], [0, 0]])
-        >>> links = roads.Links(np.array([0, 0]), np.array([1, 1]), *columns)
+        {two links}
         >>> found = roads.assignment(roads.TntpNetwork(2, 2, 0, links), [[0, 60], [0, 0]])
         >>> found.verify()
         """

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import device as devices
 from .. import lazy
+from ..docstrings import with_common_parts
 from ..io import check_output, path_of, replacing
 from .maps import explored
 from .places import Places
@@ -51,6 +52,7 @@ class Reached(NamedTuple):
     begins: np.ndarray
 
 
+@with_common_parts
 class Isochrones:
     """What `Network.isochrones` finds: for each place and each limit the streets and the area that are reached.
 
@@ -67,9 +69,7 @@ class Isochrones:
 
     Examples
     --------
-    >>> from mgraph.roads import Network
-    >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-    >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+    {a network of three places}
     >>> network.isochrones([where[0]], [5, 11])
     <Isochrones: 1 places, limits 5, 11>
     """
@@ -95,9 +95,7 @@ class Isochrones:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> found = network.isochrones([where[0]], [5, 11]).to_geojson()
         >>> [float(feature["properties"]["limit"]) for feature in found["features"]]
         [11.0, 5.0]
@@ -126,9 +124,7 @@ class Isochrones:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.isochrones([where[0]], [5, 11]).to_geopandas()["limit"].tolist()      # doctest: +SKIP
         [11.0, 5.0]
         """
@@ -152,9 +148,7 @@ class Isochrones:
         Examples
         --------
         >>> import json, pathlib, tempfile
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = pathlib.Path(folder, "reached.geojson")
         ...     network.isochrones([where[0]], [5]).save(path)
@@ -182,9 +176,7 @@ class Isochrones:
         --------
         >>> import matplotlib
         >>> matplotlib.use("agg")
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> axes = network.isochrones([where[0]], [5]).plot()
         >>> axes.get_xlabel()
         'longitude'
@@ -213,9 +205,7 @@ class Isochrones:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.isochrones([where[0]], [5, 11]).explore().save("areas.html")      # doctest: +SKIP
         """
         return explored(self.to_geojson(streets)["features"], "limit")

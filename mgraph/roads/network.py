@@ -10,6 +10,7 @@ import numpy as np
 from .. import device as devices
 from .. import lazy
 from ..arguments import as_array, checked_choice, checked_flag, checked_integer, checked_number
+from ..docstrings import with_common_parts
 from ..errors import InputError
 from ..graph import Graph
 from ..graph.coordinates import checked_coordinates
@@ -25,6 +26,7 @@ from .table import Ends, NearestOf, Progress, Table, bytes_of_table, nearest_of,
 from .turns import TurnCosts, search_with_turns
 
 
+@with_common_parts
 class Network:
     """A network of streets: links with lengths and times between vertices that have coordinates.
 
@@ -107,9 +109,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.coordinates[1].tolist()
         [24.95, 60.17]
         """
@@ -121,9 +121,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.ids.tolist()
         [0, 1, 2]
         """
@@ -171,9 +169,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.hierarchy("metres").distance(0, 2)
         160.0
         """
@@ -308,9 +304,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> found = network.table(where[:2], where[1:])
         >>> found.seconds.tolist(), found.metres.tolist()
         ([[7.0, 15.0], [0.0, 8.0]], [[70.0, 160.0], [0.0, 90.0]])
@@ -328,9 +322,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> places = network.nearest(where)
         >>> network.table_bytes(places, places)
         720
@@ -375,9 +367,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.nearest_of([where[0]], where[1:], k=2).weights.tolist()
         [[7.0, 15.0]]
         """
@@ -426,9 +416,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> found = network.isochrones([where[0]], [5, 11])
         >>> [each.links.tolist() for each in found.reached[0]]
         [[0], [0, 1]]
@@ -509,9 +497,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.largest_component().graph.n
         3
         """
@@ -545,9 +531,7 @@ class Network:
 
         Examples
         --------
-        >>> from mgraph.roads import Network
-        >>> where = [[24.94, 60.17], [24.95, 60.17], [24.96, 60.17]]
-        >>> network = Network([0, 1], [1, 2], {"seconds": [7, 8], "metres": [70, 90]}, where)
+        {a network of three places}
         >>> network.shape(0).tolist()
         [[24.94, 60.17], [24.95, 60.17]]
         """

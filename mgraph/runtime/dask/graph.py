@@ -10,6 +10,7 @@ from typing import Any
 from distributed import Client, default_client
 
 from ...arguments import checked_flag, checked_integer, size_in_words
+from ...docstrings import with_common_parts
 from ...dtypes import MAX_VERTICES
 from ...errors import InputError, MemoryLimitError
 from ...graph import Graph
@@ -27,6 +28,7 @@ from .remade import Handle, Origin, Recipe, Reference, at_hand, first_made, kept
 from .survey import Cluster
 
 
+@with_common_parts
 class DistributedGraph(Handle):
     """A graph whose edges lie on Dask workers, so that calls carry nothing of it.
 
@@ -60,10 +62,7 @@ class DistributedGraph(Handle):
 
     Examples
     --------
-    >>> from distributed import Client
-    >>> import mgraph
-    >>> with Client(processes=False, dashboard_address=":0") as client:
-    ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+    {a larger graph on workers}
     ...     print(graph, mgraph.bfs(graph, 0).distances.max())
     DistributedGraph(n=12, m=34, undirected, int32, on 1 worker) 5
     """
@@ -139,10 +138,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        {a larger graph on workers}
         ...     mgraph.connected_components(graph).count
         1
         """
@@ -208,9 +204,7 @@ class DistributedGraph(Handle):
         Examples
         --------
         >>> import dask.array
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     src, dst = dask.array.arange(9, chunks=3), dask.array.arange(1, 10, chunks=3)
         ...     graph = mgraph.DistributedGraph.from_dask(src, dst, client=client, device="cpu")
         ...     mgraph.bfs(graph, 0).distances[9]
@@ -260,9 +254,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     graph = mgraph.generate.grid(3, 4, client=client, device="cpu")
         ...     longer = graph.with_weights(lambda src, dst: 10 * abs(src - dst))
         ...     longer, mgraph.sssp(longer, 0).distances[11]
@@ -298,9 +290,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     path = mgraph.generate.grid(1, 3, client=client, device="cpu")
         ...     named = path.with_ids(["Rome", "Pisa", "Genoa"])
         ...     mgraph.bfs(named, "Rome", predecessors=True).path("Genoa")
@@ -335,10 +325,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        {a larger graph on workers}
         ...     graph.placement.held(["csc"])
         (188,)
         """
@@ -350,9 +337,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     with mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu") as graph:
         ...         graph.closed
         ...     graph.closed
@@ -379,10 +364,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        {a larger graph on workers}
         ...     graph.to_graph()
         Graph(n=12, m=34, undirected, int32)
         """
@@ -411,9 +393,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     graph = mgraph.generate.rmat(4, directed=True, client=client, device="cpu")
         ...     _ = mgraph.bfs(graph, 0)
         ...     [kept.name for kept in graph.cached()]
@@ -440,9 +420,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     graph = mgraph.generate.rmat(4, directed=True, client=client, device="cpu")
         ...     _ = mgraph.bfs(graph, 0)
         ...     graph.release()
@@ -472,9 +450,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     with mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu") as graph:
         ...         graph.publish("roads")
         ...     mgraph.resident("roads", client)
@@ -487,10 +463,7 @@ class DistributedGraph(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(3, 4), client, device="cpu")
+        {a larger graph on workers}
         ...     found = mgraph.bfs(graph, 0)
         ...     graph.close()
         ...     found.distances.max()

@@ -20,6 +20,7 @@ from distributed import Client, Future
 from ... import device as devices
 from ... import io
 from ...arrays import position
+from ...docstrings import with_common_parts
 from ...errors import InputError, SchedulerError, WorkerLostError, shown
 from . import shared, tasks
 from .blocks import Held, array_of, tiles_of, without
@@ -51,6 +52,7 @@ async def _all(futures: "Sequence[concurrent.futures.Future[bool]]") -> list[boo
     return await asyncio.gather(*map(asyncio.wrap_future, futures))
 
 
+@with_common_parts
 class DistributedMatrix:
     """A matrix in a grid of blocks on Dask workers, such as the distances of `mgraph.apsp` with a client.
 
@@ -84,10 +86,7 @@ class DistributedMatrix:
 
     Examples
     --------
-    >>> from distributed import Client
-    >>> import mgraph
-    >>> with Client(processes=False, dashboard_address=":0") as client:
-    ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+    {distances on workers}
     ...     print(distances.shape, distances.ranges, distances[0, 2], distances[1:, 0])
     (3, 3) ((0, 3),) 8 [2 1]
     """
@@ -120,9 +119,7 @@ class DistributedMatrix:
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
+        {a client}
         ...     mgraph.apsp([[0, 3], [2, 0]], client=client, device="cpu").distances.client is client
         True
         """
@@ -134,10 +131,7 @@ class DistributedMatrix:
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        {distances on workers}
         ...     print(distances.nbytes)
         36
         """
@@ -189,10 +183,7 @@ class DistributedMatrix:
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        {distances on workers}
         ...     print(distances.row(1))
         [2 0 5]
         """
@@ -207,10 +198,7 @@ class DistributedMatrix:
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        {distances on workers}
         ...     print(distances.to_numpy().tolist())
         [[0, 3, 8], [2, 0, 5], [1, 4, 0]]
         """
@@ -238,10 +226,7 @@ class DistributedMatrix:
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        {distances on workers}
         ...     print(distances.to_dask_array().sum().compute())
         23
         """
@@ -269,10 +254,7 @@ class DistributedMatrix:
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     distances = mgraph.apsp([[0, 3, 8], [2, 0, 5], [1, 4, 0]], client=client, device="cpu").distances
+        {distances on workers}
         ...     print([chunk.shape for chunk in distances.chunks()])
         [(3, 3)]
         """

@@ -13,6 +13,7 @@ from ... import device as devices
 from ... import io
 from ...arguments import as_array
 from ...arrays import Array, position
+from ...docstrings import with_common_parts
 from ...errors import InputError, shown
 from ...planning.cut import Ranges
 from . import residents, tasks
@@ -25,6 +26,7 @@ CHUNK = 1 << 26
 LOOPED = 1 << 20
 
 
+@with_common_parts
 class DistributedVector(Handle):
     """A vector of which each worker of a group holds a part, such as the distances of a search.
 
@@ -44,10 +46,7 @@ class DistributedVector(Handle):
 
     Examples
     --------
-    >>> from distributed import Client
-    >>> import mgraph
-    >>> with Client(processes=False, dashboard_address=":0") as client:
-    ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+    {a graph on workers}
     ...     distances = mgraph.bfs(graph, 0).distances
     ...     print(distances, distances[5], distances[1:4])
     ...     near = distances <= 1
@@ -78,10 +77,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.size
         6
@@ -94,10 +90,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.nbytes
         24
@@ -110,10 +103,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     mgraph.bfs(graph, 0).distances.place[1]
         'distances'
         """
@@ -234,10 +224,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.to_numpy().tolist()
         [0, 1, 2, 1, 2, 3]
@@ -251,10 +238,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     int(distances.to_dask_array().sum().compute(scheduler=client))
         9
@@ -283,10 +267,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     [chunk.tolist() for chunk in mgraph.bfs(graph, 0).distances.chunks()]
         [[0, 1, 2, 1, 2, 3]]
         """
@@ -319,10 +300,7 @@ class DistributedVector(Handle):
         --------
         >>> import tempfile
         >>> import numpy as np
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     with tempfile.TemporaryDirectory() as folder:
         ...         distances.save(f"{folder}/distances.npy")
@@ -349,10 +327,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0).distances
         ...     distances.max()
         3
@@ -375,10 +350,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0).distances
         ...     distances.min()
         0
@@ -396,10 +368,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0).distances
         ...     distances.sum(), (distances == 2).sum()
         (9, 2)
@@ -417,10 +386,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0).distances
         ...     (distances == 3).any()
         True
@@ -438,10 +404,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0).distances
         ...     (distances >= 1).all()
         False
@@ -464,10 +427,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0).distances
         ...     (distances == 2).nonzero()
         (array([2, 4]),)
@@ -491,10 +451,7 @@ class DistributedVector(Handle):
 
         Examples
         --------
-        >>> from distributed import Client
-        >>> import mgraph
-        >>> with Client(processes=False, dashboard_address=":0") as client:
-        ...     graph = mgraph.DistributedGraph.from_graph(mgraph.generate.grid(2, 3), client, device="cpu")
+        {a graph on workers}
         ...     distances = mgraph.bfs(graph, 0, predecessors=True).distances
         ...     distances.bincount().tolist()
         [1, 2, 2, 1]
