@@ -27,7 +27,9 @@ from .graph.ids import written
 from .graph.question import Question, ids_of
 from .graph.views import Views
 from .io import RESULT_FORMATS, TABLES, check_output, path_of, save, save_group, save_networkx, save_table, suffix_of
+from .paths import needed_for_paths
 from .planning.plan import Plan, duration_in_words
+from .runtime.walking import walked_back
 
 #: The most bytes that are fetched from workers, or put into a DataFrame, by an implicit conversion.
 MOST_BYTES = 1 << 30
@@ -715,6 +717,8 @@ class OfDistances(Result):
 class FromSources(OfDistances):
     """The base of results with a distance for each vertex."""
 
+    _starts: tuple[int, ...]
+
     @with_common_parts
     def distance(self, vertex: Any, *, ids: bool | None = None) -> float:
         """Return the distance of one vertex.
@@ -745,6 +749,43 @@ class FromSources(OfDistances):
         """
         _, distances = self._main()
         return self._number(distances[self._question(ids).vertex("vertex", vertex)])
+
+    @with_common_parts
+    def path(self, vertex: Any, *, ids: bool | None = None) -> list[Any]:
+        """Return the vertices of the shortest path to `vertex` from a nearest source, both ends included.
+
+        Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
+
+        Parameters
+        ----------
+        vertex : int or id
+            The last vertex, in [0, n), or its id in the graph.
+        {ids of a method}
+
+        Returns
+        -------
+        list of int, or of ids
+            The vertices, as ids if `vertex` is one; empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors were not requested, or `vertex` is not in [0, n) or no id of the graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
+        >>> mgraph.sssp(graph, 0, predecessors=True, device="cpu").path(2)
+        [0, 1, 2]
+        """
+        predecessors = needed_for_paths(self.arrays.get("predecessors"), self.plan.algorithm)
+        question = self._question(ids)
+        vertex = question.vertex("vertex", vertex)
+        _, distances = self._main()
+        vertices = [] if self._number(distances[vertex]) == float("inf") else walked_back(predecessors, vertex)
+        # None where a cycle of weight zero leads back to no source, as rounding made it negative.
+        return question.listed(vertices) if vertices and vertices[0] in self._starts else []
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -14,12 +14,10 @@ from ...errors import ArgumentValue
 from ...graph import as_any_graph
 from ...graph.question import Question
 from ...kernels import bfs as bfs_kernels
-from ...paths import needed_for_paths
 from ...results import CallInput, FromSources, Proofs, check_named, on_workers, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
-from ...runtime.walking import walked_back
 from ..certificates import distances as certificate
 from . import plan as searches
 from .asynchronous import AsynchronousSearch
@@ -211,41 +209,6 @@ class BfsResult(FromSources):
             return super()._drawing(kind, given)
         levels = devices.to_host(self.levels)
         return partial(plotting.draw_bars, counts=levels, across="distance in edges", up="vertices")
-
-    @with_common_parts
-    def path(self, vertex: Any, *, ids: bool | None = None) -> list[Any]:
-        """Return the vertices of the shortest path to `vertex` from its nearest source, both included.
-
-        Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
-
-        Parameters
-        ----------
-        vertex : int or id
-            The last vertex, in [0, n), or its id in the graph.
-        {ids of a method}
-
-        Returns
-        -------
-        list of int, or of ids
-            The vertices, as ids if `vertex` is one; empty where there is no path.
-
-        Raises
-        ------
-        InputError
-            If predecessors were not requested, or `vertex` is not in [0, n) or no id of the graph.
-
-        Examples
-        --------
-        >>> import mgraph
-        >>> graph = mgraph.Graph.from_edges([0, 1], [1, 2], n=4)
-        >>> result = mgraph.bfs(graph, 0, predecessors=True, device="cpu")
-        >>> result.path(2), result.path(3)
-        ([0, 1, 2], [])
-        """
-        predecessors = needed_for_paths(self.predecessors, "bfs")
-        question = self._question(ids)
-        vertex = question.vertex("vertex", vertex)
-        return question.listed(walked_back(predecessors, vertex)) if self.distances[vertex] >= 0 else []
 
     def verify(self, graph: Any = None) -> None:
         """Raise unless the result is right.

@@ -15,13 +15,11 @@ from ...dtypes import distance_dtype, infinity, name_of
 from ...errors import ArgumentValue, InputError, VerificationError
 from ...graph import Graph, PlacedGraph, as_any_graph, check_sums
 from ...graph.question import Question
-from ...paths import needed_for_paths
 from ...planning.plan import Plan
 from ...results import CallInput, FromSources, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
-from ...runtime.walking import walked_back
 from .. import negative_cycles
 from ..certificates import distances as certificate
 from ..certificates.run import called
@@ -215,45 +213,6 @@ class SsspResult(FromSources):
         1
         """
         return self.sources[0] if len(self.sources) == 1 else None
-
-    @with_common_parts
-    def path(self, vertex: Any, *, ids: bool | None = None) -> list[Any]:
-        """Return the vertices of the shortest path to `vertex` from a nearest source, both ends included.
-
-        Takes time linear in its length; on a GPU, plus copying the predecessors. Empty where there is no path.
-
-        Parameters
-        ----------
-        vertex : int or id
-            The last vertex, in [0, n), or its id in the graph.
-        {ids of a method}
-
-        Returns
-        -------
-        list of int, or of ids
-            The vertices, as ids if `vertex` is one; empty where there is no path.
-
-        Raises
-        ------
-        InputError
-            If predecessors were not requested, or `vertex` is not in [0, n) or no id of the graph.
-
-        Examples
-        --------
-        >>> import mgraph
-        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
-        >>> mgraph.sssp(graph, 0, predecessors=True, device="cpu").path(2)
-        [0, 1, 2]
-        """
-        predecessors = needed_for_paths(self.predecessors, "sssp")
-        question = self._question(ids)
-        vertex = question.vertex("vertex", vertex)
-        if self.distances[vertex] == infinity(np.dtype(self.distances.dtype)):
-            return []
-        vertices = walked_back(predecessors, vertex)
-        if vertices[0] not in self._starts:  # a cycle of weight zero that rounding made negative
-            return []
-        return question.listed(vertices)
 
     def verify(self, graph: Any = None) -> None:
         """Raise unless the result is right.
