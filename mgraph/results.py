@@ -984,6 +984,60 @@ class FromRows(OfDistances, MatrixResult):
         return int(places[0])
 
 
+class FromSearches(FromRows):
+    """The base of results of searches from several sources."""
+
+    _starts: Any
+
+    @with_common_parts
+    def path(self, source: Any, vertex: Any, *, ids: bool | None = None) -> list[Any]:
+        """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
+
+        Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
+
+        Parameters
+        ----------
+        source : int or id
+            One of the sources.
+        vertex : int or id
+            The last vertex, in [0, n), or its id in the graph.
+        {ids of a method}
+
+        Returns
+        -------
+        list of int, or of ids
+            The vertices, as ids if one of the two is an id; empty where there is no path.
+
+        Raises
+        ------
+        InputError
+            If predecessors of all vertices were not requested, `source` is not among the sources, or `vertex` is not
+            in [0, n) and no id of the graph.
+
+        Examples
+        --------
+        >>> import mgraph
+        >>> mgraph.bfs_many(mgraph.generate.grid(1, 4), [0, 2], predecessors=True, device="cpu").path(2, 0)
+        [2, 1, 0]
+        """
+        predecessors, question = self._predecessors_of_all(), self._question(ids)
+        start, end = question.vertex("source", source), question.vertex("vertex", vertex)
+        rows = np.flatnonzero(np.equal(self._starts, start))
+        if not len(rows):
+            raise InputError(
+                ArgumentValue("source", source), f" is not among the {len(self._starts)} sources of the searches"
+            )
+        _, distances = self._main()
+        if self._number(distances[int(rows[0]), end]) == float("inf"):
+            return []
+        vertices = walked_back(predecessors[int(rows[0])], end)
+        return question.listed(vertices) if vertices[0] == start else []
+
+    def _predecessors_of_all(self) -> Any:
+        """Return the predecessors, or raise InputError where there are none of all vertices."""
+        return needed_for_paths(self.arrays.get("predecessors"), self.plan.algorithm)
+
+
 def check_arrays(result: Result) -> None:
     """Raise VerificationError unless a result has the arrays of its call, in their shapes and types."""
     arrays, names = result.arrays, result._names_of_call()

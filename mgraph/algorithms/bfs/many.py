@@ -8,11 +8,9 @@ import numpy as np
 
 from ...arguments import checked_depth, checked_flag, checked_integer
 from ...docstrings import with_common_parts
-from ...errors import ArgumentValue, InputError
 from ...graph import as_any_graph
 from ...graph.question import Question
-from ...paths import needed_for_paths, walked_back
-from ...results import CallInput, FromRows, Proofs, check_named, solved_graph
+from ...results import CallInput, FromSearches, Proofs, check_named, solved_graph
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.solving import GraphCall
@@ -93,7 +91,7 @@ def bfs_many(
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class BfsManyResult(FromRows):
+class BfsManyResult(FromSearches):
     """The result of `bfs_many`.
 
     Attributes
@@ -127,47 +125,6 @@ class BfsManyResult(FromRows):
     distances: Any
     predecessors: Any = None
     _starts: tuple[int, ...] = ()
-
-    @with_common_parts
-    def path(self, source: Any, vertex: Any, *, ids: bool | None = None) -> list[Any]:
-        """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
-
-        Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
-
-        Parameters
-        ----------
-        source : int or id
-            One of the sources.
-        vertex : int or id
-            The last vertex, in [0, n), or its id in the graph.
-        {ids of a method}
-
-        Returns
-        -------
-        list of int, or of ids
-            The vertices, as ids if one of the two is an id; empty where there is no path.
-
-        Raises
-        ------
-        InputError
-            If predecessors were not requested, `source` is not among the sources, or `vertex` is not in [0, n) and no
-            id of the graph.
-
-        Examples
-        --------
-        >>> import mgraph
-        >>> mgraph.bfs_many(mgraph.generate.grid(1, 4), [0, 2], predecessors=True, device="cpu").path(2, 0)
-        [2, 1, 0]
-        """
-        predecessors = needed_for_paths(self.predecessors, "bfs_many")
-        question = self._question(ids)
-        start, end = question.vertex("source", source), question.vertex("vertex", vertex)
-        if start not in self._starts:
-            raise InputError(
-                ArgumentValue("source", source), f" is not among the {len(self._starts)} sources of the searches"
-            )
-        vertices = walked_back(predecessors[self._starts.index(start)], end)
-        return question.listed(vertices) if vertices[0] == start else []
 
     def verify(self, graph: Any = None, *, rows: int | None = 16) -> None:
         """Raise unless some of the searches are right, each by the rules of `mgraph.BfsResult.verify`.

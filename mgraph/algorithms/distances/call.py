@@ -36,13 +36,12 @@ from ...hierarchy import Hierarchy
 from ...hierarchy.hierarchy import found_fill, hierarchy_of, is_prepared, known_fill, prepared
 from ...hierarchy.prepared import Prepared
 from ...hierarchy.structure import is_worth
-from ...paths import needed_for_paths, walked_back
 from ...planning.plan import Plan, warn_of_minutes
 from ...planning.shape import measured_shape, shape_beside
 from ...results import (
     INTEGERS,
     CallInput,
-    FromRows,
+    FromSearches,
     Proofs,
     Result,
     as_text,
@@ -676,7 +675,7 @@ def _sparse(graph: Graph | PlacedGraph, parts: tuple[np.ndarray, ...], shape: tu
 
 @with_common_parts
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistancesResult(FromRows):
+class DistancesResult(FromSearches):
     """The result of `distances`; what was not asked for is None.
 
     Attributes
@@ -821,56 +820,13 @@ class DistancesResult(FromRows):
         here = {name: array.to_numpy() for name, array in self.arrays.items() if on_workers(array)}
         return replace(self, **here)
 
-    @with_common_parts
-    def path(self, source: Any, vertex: Any, *, ids: bool | None = None) -> list[Any]:
-        """Return the vertices of the shortest path from one of the sources to `vertex`, both included.
-
-        Takes time linear in its length; on a GPU, plus copying a row. Empty where there is no path.
-
-        Parameters
-        ----------
-        source : int or id
-            One of the sources.
-        vertex : int or id
-            The last vertex, in [0, n), or its id in the graph.
-        {ids of a method}
-
-        Returns
-        -------
-        list of int, or of ids
-            The vertices, as ids if one of the two is an id; empty where there is no path.
-
-        Raises
-        ------
-        InputError
-            If predecessors of all vertices were not requested, `source` is not among the sources, or `vertex` is not
-            in [0, n) and no id of the graph.
-
-        Examples
-        --------
-        >>> import mgraph
-        >>> graph = mgraph.Graph.from_edges([0, 0, 1], [1, 2, 2], [4, 9, 3])
-        >>> mgraph.distances(graph, [0], predecessors=True, device="cpu").path(0, 2)
-        [0, 1, 2]
-        """
+    def _predecessors_of_all(self) -> Any:
         for name in ("targets", "nearest"):
             if getattr(self._wanted, name) is not None:
                 words = "path() needs the predecessors of all vertices: call distances(..., "
                 others = ", or find one path by mgraph.sssp(..., target=), many by mgraph.Hierarchy(graph).path"
                 raise InputError(words, ArgumentValue("predecessors", True), ") without ", ArgumentValue(name), others)
-        predecessors = needed_for_paths(self.predecessors, "distances")
-        question = self._question(ids)
-        start, end = question.vertex("source", source), question.vertex("vertex", vertex)
-        rows = np.flatnonzero(self._starts == start)
-        if not len(rows):
-            raise InputError(
-                ArgumentValue("source", source), f" is not among the {len(self._starts)} sources of the searches"
-            )
-        row = int(rows[0])
-        if self.distances[row, end] == infinity(np.dtype(self.distances.dtype)):
-            return []
-        vertices = walked_back(predecessors[row], end)
-        return question.listed(vertices) if vertices[0] == start else []
+        return super()._predecessors_of_all()
 
     def _distance_in(self, row: int, end: int, target: Any) -> float:
         if not self._wanted.sparse:
