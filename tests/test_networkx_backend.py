@@ -16,6 +16,7 @@ networkx = pytest.importorskip("networkx")
 
 import mgraph_networkx.backend  # noqa: E402
 from mgraph import networkx as backend  # noqa: E402
+from mgraph.networkx.registered import FUNCTIONS  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,7 +27,6 @@ MODULES = (
     "centrality.tests.test_closeness_centrality",
     "centrality.tests.test_harmonic_centrality",
     "components",
-    "tests.test_core",
     "shortest_paths",
     "tests.test_dag",
     "tests.test_distance_measures",
@@ -35,6 +35,7 @@ MODULES = (
     "tests.test_wiener",
     "traversal.tests.test_bfs",
     "tree.tests.test_mst",
+    *(f"tests.test_{getattr(networkx, name).__module__.rpartition('.')[2]}" for name in FUNCTIONS),
 )
 
 
