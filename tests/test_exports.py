@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import mgraph
+from mgraph.algorithms.registry import ALGORITHMS
 from tests.support import formats
-from tests.support.calls import of_a_graph
+from tests.support.calls import arguments
 from tests.support.commands import invoke, misused, ok
 
 pandas = pytest.importorskip("pandas")
@@ -321,19 +322,16 @@ def test_what_is_no_path(path):
 
 SMALL = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [4, 5, 6], ids=["Ulm", "Bonn", "Kiel", "Rome"], directed=False)
 
-#: A small result of every kind: of the calls that take a graph alone, and of others.
+#: A small result of every kind.
 RESULTS = {
-    **{call.__name__: partial(call, SMALL, device="cpu") for call in of_a_graph()},
+    **{
+        entry.call.__name__: partial(entry.call, *arguments(name, SMALL, [1, 1], [0, 1]), device="cpu")
+        for name, entry in ALGORITHMS.items()
+    },
     "apsp": lambda: mgraph.apsp(SMALL, predecessors=True, device="cpu"),
     "apsp_batch": lambda: mgraph.apsp_batch([SMALL], device="cpu"),
-    "betweenness": lambda: mgraph.betweenness(SMALL, device="cpu"),
     "betweenness(edges=True)": lambda: mgraph.betweenness(SMALL, edges=True, device="cpu"),
-    "bfs": lambda: mgraph.bfs(SMALL, 0, device="cpu"),
-    "bfs_many": lambda: mgraph.bfs_many(SMALL, [0], device="cpu"),
-    "distances": lambda: mgraph.distances(SMALL, [0, 1], device="cpu"),
     "distances(reduce=…)": lambda: mgraph.distances(SMALL, reduce=["closeness", ("within", [4])], device="cpu"),
-    "list_rank": lambda: mgraph.list_rank([1, 1], device="cpu"),
-    "sssp": lambda: mgraph.sssp(SMALL, 0, device="cpu"),
 }
 
 
