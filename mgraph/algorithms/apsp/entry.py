@@ -1,23 +1,24 @@
 """The registry entry of all pairs of shortest paths."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ...dtypes import DISTANCE_TYPES
+from ...dtypes import DISTANCE_TYPES, infinity
 from ...generate import random_matrix
+from ...graph import Graph
 from ...planning.plan import Plan
 from ...results import OF_PAIRS
-from ..command import PREDECESSORS, Command, Option
+from ..command import PREDECESSORS, Command, Option, Summary, blocks_of_rows
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import WEIGHTS, falling, graphs, with_weights
 from ..work import Work, size_of
 from . import verify
-from .call import apsp
+from .call import ApspResult, apsp
 from .candidates import products
 from .plan import METHODS, SEARCHES, planned
-from .summary import summary
 
 
 def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -70,6 +71,37 @@ def further() -> Iterator[Sample]:
         yield Sample(graph, {"predecessors": True})
     for weights in WEIGHTS:
         yield Sample(with_weights(graphs()[0], weights), {"predecessors": True})
+
+
+def summary(graph: Graph, result: ApspResult, options: dict[str, Any]) -> Summary:
+    """Sum up a distance matrix, some rows at a time."""
+    count, total, largest = 0, 0.0, None
+    scale = 2.0 ** -(graph.n**2).bit_length()  # a sum of scaled distances does not overflow
+    first = 0
+    for chunk in blocks_of_rows(result.distances):
+        there = chunk != infinity(chunk.dtype)
+        own = np.arange(len(chunk))
+        there[own, first + own] = False
+        first += len(chunk)
+        found = int(np.count_nonzero(there))
+        if found:
+            count += found
+            total += float(np.multiply(chunk, scale, dtype=np.float64).sum(where=there))
+            most = chunk.max(where=there, initial=-np.inf if chunk.dtype.kind == "f" else np.iinfo(chunk.dtype).min)
+            largest = most if largest is None else max(largest, most)
+    mean = total / (count * scale) if count else None
+    searched = result.plan.method in SEARCHES
+    rate = graph.n ** (2 if searched else 3) / max(result.timings["solve"], 1e-9)
+    facts = {
+        "rate": rate,
+        "reachable_pairs": count,
+        "mean_distance": mean if mean is not None and math.isfinite(mean) else None,
+        "largest_distance": largest.item() if largest is not None and math.isfinite(largest) else None,
+    }
+    words = f"reachable: {count:,} of {graph.n * (graph.n - 1):,} pairs"
+    if largest is not None:
+        words += f", mean distance {mean:.6g}, largest {largest}"
+    return Summary(facts, words, "pairs" if searched else "sums and minima")
 
 
 APSP = Algorithm(

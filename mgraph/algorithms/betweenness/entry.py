@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ...generate import grid
 from ...graph import Graph
 from ...planning.plan import Plan
-from ..command import IDS, Command, Option, listed_vertices
+from ...results import on_host
+from ..command import IDS, Command, Option, Summary, listed_vertices
 from ..entry import Algorithm, Sample, declare
 from ..samples import WEIGHTS, graphs, large, with_weights
 from ..work import Work
 from . import verify
-from .call import betweenness
+from .call import BetweennessResult, EdgeBetweennessResult, betweenness
 from .plan import planned
-from .summary import summary
 
 
 def work(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -38,6 +40,26 @@ def further() -> Iterator[Sample]:
     yield Sample(large(), {"sources": [1, 2]})
     for edges in (False, True):
         yield Sample(grid(64, 64, weights=(1, 30)), {"edges": edges})
+
+
+def summary(graph: Graph, result: BetweennessResult, options: dict[str, Any]) -> Summary:
+    """Sum up the greatest value and where it is."""
+    values = on_host(result.betweenness)
+    rate = {"rate": result.plan.detail.sources * graph.m / max(result.timings["solve"], 1e-9)}
+    if not len(values) or np.isnan(values).all():
+        return Summary({**rate, "greatest": None, "at": None}, "there is nothing to measure", "TEPS")
+    place = int(np.nanargmax(values))
+    where: Any = place
+    if isinstance(result, EdgeBetweennessResult):
+        where = [int(on_host(result.src)[place]), int(on_host(result.dst)[place])]
+    words = f"edge {where[0]} to {where[1]}" if isinstance(where, list) else f"vertex {where}"
+    if graph.ids is not None:
+        named = [str(graph.ids[vertex]) for vertex in (where if isinstance(where, list) else [where])]
+        words += f", which FILE calls {' to '.join(named)}"
+    greatest = float(values[place])
+    return Summary(
+        {**rate, "greatest": greatest, "at": where}, f"greatest betweenness: {greatest:.6g}, {words}", "TEPS"
+    )
 
 
 BETWEENNESS = Algorithm(

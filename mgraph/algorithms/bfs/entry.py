@@ -1,18 +1,36 @@
 """The registry entries of breadth-first search, and of many searches at a time."""
 
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
+
+from ... import device as devices
+from ...graph import Graph
 from ...results import OF_PAIRS
-from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, SOURCES, TARGET, Command, Option
+from ..command import (
+    IDS,
+    LIMIT,
+    PREDECESSORS,
+    SOURCE,
+    SOURCES,
+    TARGET,
+    Command,
+    Option,
+    Summary,
+    blocks_of_rows,
+    edges_from,
+    isolation,
+    route,
+    started,
+)
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import graphs, large
 from ..work import of_search, of_searches
 from . import verify
-from .call import bfs
-from .many import bfs_many
+from .call import BfsResult, bfs
+from .many import BfsManyResult, bfs_many
 from .plan import BY_LEVEL, METHODS, planned, planned_for_many
-from .summary import summary
-from .summary_of_many import summary_of_many
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -38,6 +56,58 @@ def further() -> Iterator[Sample]:
     graph = large()
     yield Sample(graph, {"source": 1, "predecessors": True})
     yield Sample(graph, {"sources": range(0, graph.n, 40), "predecessors": True})
+
+
+def summary(graph: Graph, result: BfsResult, options: dict[str, Any]) -> Summary:
+    """Sum up a search."""
+    target = options["target"]
+    levels, distances = devices.to_host(result.levels), devices.to_host(result.distances)
+    sources = list(dict.fromkeys(result.sources))
+    reached, widest = int(levels.sum()), int(levels.argmax())
+    degrees = edges_from(graph)
+    rate = None if degrees is None else int(degrees[distances >= 0].sum()) / max(result.timings["solve"], 1e-9)
+    unit = "" if rate is None else "edges"
+    facts = {
+        "rate": rate,
+        **({"source": sources[0]} if len(sources) == 1 else {"sources": sources}),
+    }
+    words = "" if len(sources) > 1 else f"{started(graph, result, sources[0])}\n"
+    if target is not None:
+        distance = int(distances[result.solved.target])
+        found = route(graph, result, target, distance if distance >= 0 else None, reached)
+        return Summary(facts | found.facts, words + found.words, unit)
+    facts |= {
+        "reached": reached,
+        "levels": len(levels),
+        "widest_level": widest,
+        "widest_level_vertices": int(levels[widest]),
+    }
+    words += (
+        f"reached: {reached:,} of {graph.n:,} vertices; levels: {len(levels):,}, the widest is level {widest:,} "
+        f"with {levels[widest]:,}"
+    )
+    words += isolation(sources, reached, options) if graph.n > len(sources) else ""
+    return Summary(facts, words, unit)
+
+
+def summary_of_many(graph: Graph, result: BfsManyResult, options: dict[str, Any]) -> Summary:
+    """Sum up the searches, some at a time."""
+    degrees = edges_from(graph)
+    reached, farthest, passed = 0, 0, 0
+    for distances in blocks_of_rows(result.distances):
+        found = distances >= 0
+        reached += int(np.count_nonzero(found))
+        passed += 0 if degrees is None else int((np.count_nonzero(found, axis=0) * degrees).sum())
+        farthest = max(farthest, int(distances.max()))
+    pairs = len(result.sources) * graph.n
+    facts = {
+        "rate": None if degrees is None else passed / max(result.timings["solve"], 1e-9),
+        "sources": list(result.sources),
+        "reached_pairs": reached,
+        "largest_distance": farthest,
+    }
+    words = f"reached: {reached:,} of {pairs:,} pairs of a source and a vertex, the farthest at {farthest:,}"
+    return Summary(facts, words, "" if degrees is None else "edges")
 
 
 BFS = Algorithm(

@@ -8,13 +8,12 @@ import numpy as np
 from ...graph import Graph
 from ...planning.plan import Plan
 from ...results import OF_PAIRS
-from ..command import Command, Option
+from ..command import Command, Option, Summary
 from ..entry import Algorithm, Sample, declare
 from ..work import Work, size_of
 from . import verify
-from .call import transitive_closure
+from .call import ClosureResult, transitive_closure
 from .plan import planned
-from .summary import summary
 
 
 def work(graph: Any, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -32,6 +31,13 @@ def samples(method: str) -> Iterator[Sample]:
 def further() -> Iterator[Sample]:
     """Yield a graph of more rows than one core takes at a time."""
     yield Sample(Graph.from_edges(np.arange(1200), np.arange(1200) + 1), {})
+
+
+def summary(graph: Graph, result: ClosureResult, options: dict[str, Any]) -> Summary:
+    """Sum up a closure."""
+    facts = {"reachable_pairs": result.count}
+    words = f"reachable: {result.count:,} of {graph.n**2:,} pairs, a vertex with itself counted as one"
+    return Summary(facts, words)
 
 
 CLOSURE = Algorithm(

@@ -1,18 +1,19 @@
 """The registry entry of connected components."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from ... import device as devices
 from ...graph import Graph
-from ..command import Command, Option
+from ..command import Command, Option, Summary
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import graphs, large
 from ..work import of_edges
 from . import verify
-from .call import connected_components
+from .call import ComponentsResult, connected_components
 from .plan import EVERY_METHOD, METHODS, STRONG_METHODS, planned
-from .summary import summary
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -36,6 +37,13 @@ def further() -> Iterator[Sample]:
     src, dst, _ = graph.listed()
     yield Sample(Graph.from_edges(src, dst, n=graph.n), {"connection": "strong"})
     yield Sample(Graph.from_edges(np.zeros(9000, int), np.arange(1, 9001)), {"connection": "strong"})
+
+
+def summary(graph: Graph, result: ComponentsResult, options: dict[str, Any]) -> Summary:
+    """Sum up the components."""
+    sizes = np.bincount(devices.to_host(result.labels), minlength=1) if graph.n else np.zeros(1, int)
+    facts = {"components": result.count, "largest_component": int(sizes.max()), "rounds": result.iterations}
+    return Summary(facts, f"components: {result.count:,}, the largest with {sizes.max():,} of {graph.n:,} vertices")
 
 
 COMPONENTS = Algorithm(

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ... import device as devices
 from ...arrays import Array
 from ...generate import linked_list
 from ...planning.plan import Plan
 from ...results import OF_ELEMENTS
-from ..command import Command, Option
+from ..command import Command, Option, Summary
 from ..entry import Algorithm, Sample, declare, named
 from ..work import SECTOR, Work
 from . import verify
-from .call import list_rank
+from .call import ListRankResult, list_rank
 from .plan import METHODS, planned
-from .summary import summary
 
 
 def work(succ: Array, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -42,6 +42,14 @@ def further() -> Iterator[Sample]:
     """Yield a list in the type that calls compute in, and one whose jumps all cores share."""
     yield Sample(linked_list(20_000).astype(np.int32), {})
     yield Sample(linked_list(100_000), {"method": "wyllie"})
+
+
+def summary(succ: Any, result: ListRankResult, options: dict[str, Any]) -> Summary:
+    """Sum up the ranks."""
+    ranks = devices.to_host(result.ranks)
+    count, largest = int((ranks == 0).sum()), int(ranks.max(initial=0))
+    words = f"ranked: {count:,} lists, the largest rank is {largest:,}"
+    return Summary({"lists": count, "largest_rank": largest}, words)
 
 
 LIST_RANK = Algorithm(

@@ -1,5 +1,6 @@
 """The registry entry of numbers of shortest paths."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,14 +9,13 @@ import numpy as np
 from ...graph import Graph
 from ...planning.plan import Plan
 from ...results import OF_PAIRS
-from ..command import IDS, SOURCES, Command, Option
+from ..command import IDS, SOURCES, Command, Option, Summary, called
 from ..entry import Algorithm, Sample, declare
 from ..samples import WEIGHTS, graphs, with_weights
 from ..work import Work
 from . import verify
-from .call import path_counts
+from .call import PathCountsResult, path_counts
 from .plan import planned
-from .summary import summary
 
 
 def work(graph: Graph, made: Plan | None, arrays: dict[str, Any]) -> Work:
@@ -46,6 +46,23 @@ def further() -> Iterator[Sample]:
     """Yield graphs with weights of every type."""
     for dtype in WEIGHTS:
         yield Sample(with_weights(graphs()[0], dtype, 1), {"sources": [1, 2]})
+
+
+def summary(graph: Graph, result: PathCountsResult, options: dict[str, Any]) -> Summary:
+    """Sum up how many pairs have a path, and where there are most."""
+    pairs, reached = result.counts.size, int(np.count_nonzero(result.counts))
+    facts: dict[str, Any] = {"sources": len(result.sources), "pairs": pairs, "reached_pairs": reached}
+    words = f"reached: {reached:,} of {pairs:,} pairs"
+    if not reached:
+        return Summary({**facts, "most_paths_log2": None, "from": None, "to": None}, words)
+    with np.errstate(divide="ignore"):
+        bits = np.log2(result.counts) + (0 if result.exponents is None else result.exponents)
+    row, vertex = map(int, np.unravel_index(bits.argmax(), bits.shape))
+    source, most = result.sources.tolist()[row], float(bits[row, vertex])
+    number = f"{result.counts[row, vertex]:,.0f}" if most < 53 else f"about 10^{most * math.log10(2):.2f}"
+    facts |= {"most_paths_log2": most, "from": source, "to": vertex}
+    end = graph.ids[vertex] if graph.ids is not None and result.solved.by_ids else called(graph, result, vertex)
+    return Summary(facts, f"{words}; most paths: {number}, from {called(graph, result, source)} to {end}")
 
 
 PATH_COUNTS = Algorithm(

@@ -1,18 +1,20 @@
 """The registry entry of shortest paths from one source."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from ... import device as devices
+from ...dtypes import infinity
 from ...graph import Graph
-from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option
+from ..command import IDS, LIMIT, PREDECESSORS, SOURCE, TARGET, Command, Option, Summary, isolation, route, started
 from ..entry import Algorithm, Sample, declare, named
 from ..samples import WEIGHTS, falling, graphs, large, with_weights
 from ..work import of_search
 from . import verify
-from .call import sssp
+from .call import SsspResult, sssp
 from .plan import METHODS, TYPES, planned
-from .summary import summary
 
 
 def samples(method: str) -> Iterator[Sample]:
@@ -35,6 +37,24 @@ def further() -> Iterator[Sample]:
         yield Sample(with_weights(large(), computed.name), {"source": 1, "predecessors": True})
     for graph in falling(100):
         yield Sample(graph, {"source": 1, "predecessors": True})
+
+
+def summary(graph: Graph, result: SsspResult, options: dict[str, Any]) -> Summary:
+    """Sum up the paths from one vertex."""
+    target = options["target"]
+    distances = devices.to_host(result.distances)
+    reached = distances[distances != infinity(distances.dtype)]
+    facts = {"source": result.source, "rounds": result.iterations}
+    words = f"{started(graph, result, result.source)}\n"
+    if target is None:
+        facts |= {"reached": len(reached), "largest_distance": reached.max().item()}
+        words += f"reached: {len(reached):,} of {graph.n:,} vertices, the farthest at {reached.max()}"
+        words += isolation([*result.sources], len(reached), options) if graph.n > 1 else ""
+        return Summary(facts, words)
+    found = distances[result.solved.target]
+    distance = None if found == infinity(distances.dtype) else found.item()
+    way = route(graph, result, target, distance, len(reached))
+    return Summary(facts | way.facts, words + way.words)
 
 
 SSSP = Algorithm(
