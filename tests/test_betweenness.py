@@ -19,7 +19,7 @@ from mgraph.algorithms.samples import graphs, with_weights
 from mgraph.errors import InputError, VerificationError
 from mgraph.generate import grid, rmat
 from mgraph.kernels import betweenness_many
-from mgraph.kernels.betweenness_many.ops import memory, words_of
+from mgraph.kernels.betweenness_many import memory, words_of
 from mgraph.planning.shape import Shape
 from tests.support.betweenness import check_cores, drawn_network
 from tests.support.clusters import CLUSTER_WARNINGS, clients

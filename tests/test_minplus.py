@@ -10,7 +10,7 @@ from mgraph.dtypes import band, distance_dtype, distance_range, infinity, kernel
 from mgraph.errors import DistanceOverflowError, InputError
 from mgraph.graph.weights import decode, encode
 from mgraph.kernels import minplus as minplus_kernels
-from mgraph.kernels.minplus.ops import Bounds, Panels
+from mgraph.kernels.minplus import Bounds, Panels
 from tests.support.parameters import exhaustive
 
 TYPES = [np.float32, np.float64, np.int32, np.int16]

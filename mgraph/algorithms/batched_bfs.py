@@ -17,7 +17,7 @@ from ..dtypes import infinity, offset_type
 from ..graph import Compressed
 from ..kernels import bfs as bfs_kernels
 from ..kernels import bfs_many as bfs_many_kernels
-from ..kernels.bfs_many.ops import Counts, SearchWords
+from ..kernels.bfs_many import Counts, SearchWords
 from ..planning.devices import DeviceSpec, rates_of
 from ..planning.rates import EXCHANGE
 from ..planning.shape import Shape

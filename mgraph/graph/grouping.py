@@ -14,7 +14,7 @@ import numpy as np
 from .. import device as devices
 from ..dtypes import offset_type
 from ..kernels import grouping as grouping_kernels
-from ..kernels.grouping.ops import Placed, Ranges
+from ..kernels.grouping import Placed, Ranges
 
 #: The fewest edges, or elements of a matrix, for which all cores are used. SciPy groups fewer edges on one core in less
 #: time than Numba takes to load.

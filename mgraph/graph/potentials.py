@@ -18,7 +18,7 @@ from ..arrays import Array
 from ..dtypes import distance_range, name_of, out_of_range
 from ..errors import NegativeCycleError
 from ..kernels import sssp_many as sssp_many_kernels
-from ..kernels.sssp_many.ops import DIGIT_BITS
+from ..kernels.sssp_many import DIGIT_BITS
 from . import Compressed, Graph
 from .compressed import rows_of
 from .weights import encode

@@ -18,7 +18,7 @@ from .. import device as devices
 from ..dtypes import MAX_VERTICES
 from ..errors import ArgumentValue, FormatError, Words
 from ..kernels import text as text_kernels
-from ..kernels.text.ops import Columns, Grammar
+from ..kernels.text import Columns, Grammar
 from .stream import require
 
 #: A table that replaces each byte beyond ASCII.

@@ -1,8 +1,8 @@
 """Access to a family of kernels: its operations on a device, with types.
 
-A family is a package with three modules. `ops` declares the operations and constants as a Protocol. `host` implements
-them for CPUs, compiled by Numba; `cuda` implements them for GPUs, as launches of ``kernels/FAMILY.cu``. A program asks
-the family for the operations on its device::
+A family is a package that declares the operations and constants as a Protocol, two long ones in a module `ops`. Its
+`host` implements them for CPUs, compiled by Numba; `cuda` implements them for GPUs, as launches of
+``kernels/FAMILY.cu``. A program asks the family for the operations on its device::
 
     from ...kernels import bfs as bfs_kernels
 

@@ -15,7 +15,7 @@ from ..dtypes import band, distance_range, kernel_infinity, out_of_range
 from ..errors import NegativeCycleError
 from ..graph import StoredMatrix
 from ..kernels import minplus as minplus_kernels
-from ..kernels.minplus.ops import Bounds
+from ..kernels.minplus import Bounds
 from ..planning.plan import Plan
 from ..runtime.checkpoints import Piece, fingerprint_of
 from ..runtime.communicator import Communicator

@@ -28,7 +28,7 @@ from ..graph import Compressed
 from ..graph.potentials import edge_lengths
 from ..kernels import minplus as minplus_kernels
 from ..kernels import sssp_many as sssp_many_kernels
-from ..kernels.minplus.ops import Panels
+from ..kernels.minplus import Panels
 from ..planning.plan import Plan
 from ..runtime.checkpoints import Saved
 from ..runtime.communicator import Communicator

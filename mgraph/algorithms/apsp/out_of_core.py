@@ -23,7 +23,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array, in_file
 from ...kernels import minplus as minplus_kernels
-from ...kernels.minplus.ops import Panels
+from ...kernels.minplus import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, raise_negative_cycle, rows_of
 from ...matrices.floyd_warshall import FloydWarshall, MatrixShard, panels
 from ...planning.plan import Plan

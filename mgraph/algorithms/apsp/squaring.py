@@ -21,7 +21,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...dtypes import kernel_infinity
 from ...kernels import minplus as minplus_kernels
-from ...kernels.minplus.ops import Panels
+from ...kernels.minplus import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty, fill, finished, on_diagonal, raise_negative_cycle
 from ...matrices.floyd_warshall import panels
 from ...matrices.resumable import ResumableMatrix

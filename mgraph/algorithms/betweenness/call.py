@@ -22,7 +22,7 @@ from ...graph.potentials import lengths_name
 from ...graph.question import Question
 from ...hierarchy.hierarchy import found_fill
 from ...hierarchy.structure import is_worth
-from ...kernels.betweenness.ops import LOST, TOO_LONG, TOO_MANY
+from ...kernels.betweenness import LOST, TOO_LONG, TOO_MANY
 from ...planning.plan import Plan, warn_of_minutes
 from ...planning.shape import measured_shape, shape_beside
 from ...results import CallInput, Proofs, Result, check_named, graph_for_networkx, on_host, solved_graph

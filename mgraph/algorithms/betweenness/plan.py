@@ -11,8 +11,8 @@ from ...dtypes import name_of, offset_type
 from ...hierarchy.structure import Fill
 from ...kernels import betweenness as betweenness_kernels
 from ...kernels import betweenness_sweeps as sweeps_kernels
-from ...kernels.betweenness_many.ops import WORDS, memory_bytes, words_of
-from ...kernels.betweenness_sweeps.ops import LANES, SHARES
+from ...kernels.betweenness_many import WORDS, memory_bytes, words_of
+from ...kernels.betweenness_sweeps import LANES, SHARES
 from ...planning.cut import even_ranges, span_of
 from ...planning.devices import DeviceSpec, rates_of, unheld, usable
 from ...planning.fit import fitted, shortfall

@@ -25,8 +25,8 @@ from ...hierarchy.prepared import Prepared
 from ...kernels import betweenness as betweenness_kernels
 from ...kernels import betweenness_many as together_kernels
 from ...kernels import betweenness_sweeps as sweeps_kernels
-from ...kernels.betweenness.ops import LONG, TOO_LONG, TOO_MANY, Rows
-from ...kernels.betweenness_many.ops import Memory, memory, memory_bytes, words_of
+from ...kernels.betweenness import LONG, TOO_LONG, TOO_MANY, Rows
+from ...kernels.betweenness_many import Memory, memory, memory_bytes, words_of
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short
 from ...runtime.communicator import Communicator

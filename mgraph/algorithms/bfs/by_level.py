@@ -16,7 +16,7 @@ from ... import device as devices
 from ...arrays import Array, bits_of
 from ...graph.vertex_range import Part
 from ...kernels import bfs_by_level as bfs_by_level_kernels
-from ...kernels.bfs_by_level.ops import Queued, Visited
+from ...kernels.bfs_by_level import Queued, Visited
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator
 from .ranges import FromSources, bitmap

@@ -25,7 +25,7 @@ from ...arrays import Array, bits_of, vertices_on
 from ...dtypes import NO_PREDECESSOR
 from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
-from ...kernels.bfs.ops import SearchArrays, SearchEdges
+from ...kernels.bfs import SearchArrays, SearchEdges
 from ...kernels.edges import Adjacency
 from ...runtime.communicator import Communicator, PeerMissingError
 from .prepared_edges import prepared_edges

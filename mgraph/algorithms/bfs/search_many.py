@@ -21,7 +21,7 @@ from ...graph import Compressed
 from ...graph.vertex_range import Part
 from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_many as bfs_many_kernels
-from ...kernels.bfs_many.ops import SearchWords
+from ...kernels.bfs_many import SearchWords
 from ...kernels.edges import Adjacency, HubBuffers
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved, fingerprint_of_edges, vertices_in_short

@@ -10,7 +10,7 @@ from ...arrays import Array
 from ...dtypes import infinity
 from ...graph import in_turn
 from ...kernels import closure as closure_kernels
-from ...kernels.minplus.ops import Panels
+from ...kernels.minplus import Panels
 from ...matrices.distance_matrix import NO_CYCLE, Part, empty
 from ...matrices.floyd_warshall import BlockedElimination, MatrixShard
 from ...matrices.plan import MatrixDetail

@@ -13,7 +13,7 @@ from ...arguments import HISTOGRAM, MEASURES, checked_limit
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR, as_floats, bin_limits, infinity
 from ...kernels import histogram as histogram_kernels
-from ...kernels.bfs_many.ops import Counts
+from ...kernels.bfs_many import Counts
 from .output import COUNTS, DATA, INDICES, Output, within
 
 #: The most targets that are found by a pass each.

@@ -19,7 +19,7 @@ from ...arrays import Array
 from ...graph.vertex_range import Part, VertexRange
 from ...kernels import spanning_forest as spanning_forest_kernels
 from ...kernels.edges import HubBuffers
-from ...kernels.spanning_forest.ops import Components, ForestEdges, Incident
+from ...kernels.spanning_forest import Components, ForestEdges, Incident
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .keys import TABLE, Keys, keys_of, needs_table, orders_of

@@ -23,7 +23,7 @@ from ...graph import Compressed, Graph, PlacedGraph, as_any_graph, check_positiv
 from ...graph.potentials import lengths_of
 from ...graph.question import Question
 from ...kernels import betweenness as kernels_of_paths
-from ...kernels.betweenness.ops import LONG, LOST, TOO_MANY, Rows
+from ...kernels.betweenness import LONG, LOST, TOO_MANY, Rows
 from ...planning.devices import spec_of
 from ...planning.plan import Plan
 from ...results import CallInput, MatrixResult, Proofs, check_named, solved_graph

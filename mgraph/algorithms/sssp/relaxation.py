@@ -19,7 +19,7 @@ from ...arrays import Array, bits_of, members_of
 from ...dtypes import kernel_infinity
 from ...graph import Compressed
 from ...kernels import bfs as bfs_kernels
-from ...kernels.sssp.ops import Bounds, Lists, Masks, Piles
+from ...kernels.sssp import Bounds, Lists, Masks, Piles
 from ...runtime.communicator import Communicator, PeerMissingError
 from .lists import list_length
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import Array
 from ...device import cuda_function
 from ..edges import Adjacency, WeightedAdjacency
-from .ops import Rows
+from . import Rows
 
 SOURCE = "betweenness.cu"
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...device.numba import prange
 from ...device.numba.caching import njit
 from ...dtypes import infinity
-from .ops import LARGE, LOST, TOO_MANY, Rows
+from . import LARGE, LOST, TOO_MANY, Rows
 
 #: Sources of a batch for each core, several so that cores that are done sooner than others wait little.
 SOURCES = 8

@@ -6,7 +6,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency
-from .ops import WORDS, Memory
+from . import WORDS, Memory
 
 SOURCE = "betweenness_many.cu"
 

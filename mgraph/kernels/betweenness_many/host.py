@@ -7,7 +7,7 @@ and its row lies in the core's cache; this twin is what the GPU's results are co
 import numpy as np
 
 from ...device.numba.caching import njit
-from .ops import DEEP
+from . import DEEP
 
 _DEEP, _LARGE = DEEP, 2.0**1000
 

@@ -9,8 +9,8 @@ from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, launched_blocks
 from ...device.cuda import cupy
 from ...dtypes import kernel_infinity
-from ..betweenness.ops import LARGE
-from .ops import Numbers, Sums
+from ..betweenness import LARGE
+from . import Numbers, Sums
 
 SOURCE = "betweenness_sweeps.cu"
 

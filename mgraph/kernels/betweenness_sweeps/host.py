@@ -36,8 +36,8 @@ from ...device.numba.caching import njit
 from ...device.numba.least import opaque_zero
 from ...device.numba.sharing import on_all_cores
 from ...dtypes import kernel_infinity
-from ..betweenness.ops import LARGE
-from .ops import LANES, SHARES, Numbers, Sums
+from ..betweenness import LARGE
+from . import LANES, SHARES, Numbers, Sums
 
 _LANES, _LARGE, FAR = LANES, LARGE, np.int32(kernel_infinity(np.dtype(np.int32)))
 

@@ -8,7 +8,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...device import Meeting, cuda_attribute, cuda_function, launched_blocks
 from ..edges import Adjacency, HubBuffers
-from .ops import SearchArrays, SearchEdges
+from . import SearchArrays, SearchEdges
 
 SOURCE = "bfs.cu"
 INSTANCES = (

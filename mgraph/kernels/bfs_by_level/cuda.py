@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency
-from .ops import Queued, Visited
+from . import Queued, Visited
 
 SOURCE = "bfs_by_level.cu"
 

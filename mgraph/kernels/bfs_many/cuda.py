@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import Adjacency, HubBuffers
-from .ops import SearchWords
+from . import SearchWords
 
 SOURCE = "bfs_many.cu"
 

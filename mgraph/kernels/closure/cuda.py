@@ -7,7 +7,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...device import cuda_function
-from ..minplus.ops import Panels
+from ..minplus import Panels
 
 SOURCE = "closure.cu"
 

@@ -1,9 +1,82 @@
-"""Kernels of connected components."""
+"""Operations of connected components; ``kernels/components.cu`` has the algorithms."""
 
+from typing import Protocol
+
+from ...arrays import Array
 from ..family import Family
-from .ops import Operations
 
-__all__ = ["Operations", "of_kind", "on"]
+#: Operations that only a CPU has.
+HOST_ONLY = frozenset({"unite_all"})
+
+
+class Operations(Protocol):
+    """The operations of both twins.
+
+    ``indptr`` (int32 or int64, shape (last - first + 1,)) and ``indices`` (int32) are the edges from the vertices
+    `first` to `last`. `parent`, `other`, `after`, `names` and `marks` are int32 of shape (n,); `giant`, `active` and
+    `count` are int32 of shape (1,).
+    """
+
+    #: The methods that this device has.
+    METHODS: tuple[str, ...]
+
+    def unite_all(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+        """Make every vertex a tree, then unite the trees of the ends of each edge, on one core."""
+
+    def plant(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+        """Set the parent of each vertex: from `first` to `last` its first neighbour if smaller, else itself."""
+
+    def sample(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
+        """Link the vertices `first` to `last` with their first neighbours."""
+
+    def compress(self, parent: Array) -> None:
+        """Set every vertex's parent to its root."""
+
+    def largest(self, parent: Array, giant: Array) -> None:
+        """Write the most frequent root of a sample of vertices to `giant`; the forest is compressed, n is not 0."""
+
+    def link(self, indptr: Array, indices: Array, first: int, last: int, giant: Array, parent: Array) -> None:
+        """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
+
+    def join(self, other: Array, parent: Array) -> None:
+        """Unite this forest with the trees of another one, `other`."""
+
+    def initialise(self, parent: Array, marks: Array) -> None:
+        """Make every vertex a root, and clear its mark."""
+
+    def shortcut_and_mark(self, parent: Array, after: Array, marks: Array, number: int) -> None:
+        """Write every vertex's grandparent to `after`; mark new parents with the round's `number`."""
+
+    def hook(
+        self,
+        indptr: Array,
+        indices: Array,
+        first: int,
+        last: int,
+        parent: Array,
+        after: Array,
+        marks: Array,
+        number: int,
+    ) -> None:
+        """Hook roots to smaller ones, along the edges of the vertices `first` to `last`."""
+
+    def hook_stagnant(
+        self, indptr: Array, indices: Array, first: int, last: int, after: Array, marks: Array, number: int
+    ) -> None:
+        """Hook the roots that did not change in this round, along the same edges."""
+
+    def shortcut_and_check(self, after: Array, parent: Array, marks: Array, number: int, active: Array) -> None:
+        """Write every vertex's grandparent to `parent`; set ``active[0]`` to 1 if there are marks of this round."""
+
+    def count_roots(self, first: int, last: int, parent: Array, count: Array) -> None:
+        """Add the number of roots among the vertices `first` to `last` to ``count[0]``."""
+
+    def least(self, parent: Array, after: Array) -> None:
+        """Write the least vertex of each tree at its root in `after`, which has the root itself before."""
+
+    def rename(self, names: Array, parent: Array) -> None:
+        """Replace every vertex's parent by its name."""
+
 
 _FAMILY: Family[Operations] = Family(__name__)
 

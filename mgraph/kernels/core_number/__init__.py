@@ -5,8 +5,6 @@ from typing import Protocol
 from ...arrays import Array
 from ..family import Family
 
-__all__ = ["Operations", "of_kind", "on"]
-
 
 class Operations(Protocol):
     """The operations of both twins.

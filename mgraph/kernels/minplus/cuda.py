@@ -11,7 +11,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function, zeroed
-from .ops import Bounds, Panels
+from . import Bounds, Panels
 
 SOURCE = "minplus.cu"
 _TYPES = {

@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import Array
 from ...device import cuda_attribute, cuda_function
 from ..edges import HubBuffers
-from .ops import Components, ForestEdges, Incident
+from . import Components, ForestEdges, Incident
 
 SOURCE = "spanning_forest.cu"
 _BY_EDGES = ("choose", "choose_hubs", "settle")

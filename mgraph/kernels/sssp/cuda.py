@@ -7,7 +7,7 @@ import numpy as np
 from ... import device as devices
 from ...arrays import Array
 from ...device import Meeting, cuda_attribute, cuda_function, launched_blocks
-from .ops import Bounds, EdgeArrays, Lists, Masks, Piles
+from . import Bounds, EdgeArrays, Lists, Masks, Piles
 
 SOURCE = "sssp.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}

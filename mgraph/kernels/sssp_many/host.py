@@ -21,10 +21,9 @@ from ...device.numba.caching import njit
 from ...device.numba.least import opaque_zero
 from ...device.numba.sharing import on_all_cores, parts
 from ...dtypes import kernel_infinity, offset_type
+from ..sssp import Bounds, Piles, piles
 from ..sssp import host as single_source
-from ..sssp import piles
-from ..sssp.ops import Bounds, Piles
-from .ops import DIGIT_BITS
+from . import DIGIT_BITS
 
 #: Sources in a slice, slices in a batch: several for each core, and the most that are searched at the same time.
 _LANES = 64
