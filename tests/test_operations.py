@@ -1,4 +1,4 @@
-"""Every family's operations are declared once, in its package or the `ops` of it; both twins are held to the declaration."""
+"""Every family declares its operations once, in its package or the `ops` of it; both twins are held to that."""
 
 import importlib
 import inspect
