@@ -171,6 +171,28 @@ def test_tables_have_the_bits_of_pairs(case):
         assert np.array_equal(one.ravel(), other)
 
 
+@given(case=cases(), limit=st.sampled_from([math.inf, 0, 7, 900]))
+def test_joined_tables_have_the_bits_of_sweeps(device, way, case, limit):
+    graph, order, (sources, targets), _ = case
+    roads, operations = mgraph.Hierarchy(graph, order, device=device), on(devices.find(device))
+    with patch.object(operations, "JOINED", 0):
+        swept = roads.distances(sources, targets, limit=limit)
+    with patch.object(operations, "JOINED", 1 << 30):
+        joined = roads.distances(sources, targets, limit=limit)
+        assert devices.of(joined).kind == devices.of(swept).kind and joined.shape == swept.shape
+        assert np.array_equal(devices.to_host(joined), devices.to_host(swept)) and joined.dtype == swept.dtype
+
+
+def test_tables_of_floats_are_swept():
+    """Sums that are not exact depend on their order, and a table has the distances of all vertices."""
+    graph = mgraph.generate.grid(9, 9)
+    roads = mgraph.Hierarchy(graph, device="cpu").customize(np.random.default_rng(0).random(graph.m))
+    operations = on(devices.find("cpu"))
+    with patch.object(operations, "JOINED", 1 << 30), patch.object(operations, "climb", side_effect=AssertionError):
+        table = roads.distances(np.arange(81), np.arange(40))
+        assert np.array_equal(table, roads.distances(np.arange(81))[:, :40])
+
+
 @given(case=cases())
 def test_flows_are_those_of_a_loop_over_paths(device, way, case):
     graph, order, (sources, targets), random = case

@@ -24,7 +24,7 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .routes import Labels, Pairs, Progress, Routes, distances, divided, labelled, routes
+from .routes import Labels, Pairs, Progress, Routes, are_joined, distances, divided, labelled, routes
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
 
@@ -323,6 +323,9 @@ class Hierarchy:
         if out is not None:
             _check_out(out, (len(starts), len(ends)), self.dtype)
         measured = reduce is not None
+        if targets is not None and not measured and out is None:
+            if are_joined(self._on, self._lengths, len(starts), len(ends)):
+                return self._joined(starts, ends, most)
         if targets is not None:
             ends = distinct(ends) if measured else ends
             sweep = sweeps.sweep_to(self._structure, self._on, ends, rows=not measured)
@@ -333,6 +336,14 @@ class Hierarchy:
             return sweeps.measured(*known, starts, ends, sweep, most, *asked)
         home = devices.find(self._graph.device) if out is None else devices.of(out)
         return sweeps.distances(self._structure, self._on, home, self._lengths, starts, sweep, most, out)
+
+    def _joined(self, starts: np.ndarray, ends: np.ndarray, limit: float) -> Array:
+        """Return a table of the distances between ranks, joined from climbs, on the graph's device."""
+        asked = Pairs(self._on, self._lengths, starts, ends, table=True, entries=False, labels=self._labels)
+        found = distances(asked, None)
+        if limit < float("inf"):
+            sweeps.cut(found, limit, self._lengths)
+        return devices.find(self._graph.device).asarray(found.reshape(len(starts), len(ends)))
 
     def _paths(self, starts: np.ndarray, ends: np.ndarray, limit: float) -> Paths:
         """Return the distances between ranks, and predecessors, on the graph's device."""

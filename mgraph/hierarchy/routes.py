@@ -29,7 +29,7 @@ _FEW_BYTES = 1 << 20
 #: Vertices of the graph for each one that is asked for, from which on pairs are few.
 FEW = 128
 
-#: Columns and rows of a table from which on it is joined as one on a CPU, not pair by pair.
+#: Columns and rows of a table from which on it is joined as one, not pair by pair.
 WIDE, HIGH = 32, 16
 
 #: Pairs that are joined at a time, between which progress is reported.
@@ -295,6 +295,17 @@ def _numbered(values: Array, n: int, xp: Any) -> tuple[Array, Array]:
     return ranks, number[values]
 
 
+def are_joined(on: OnDevice, lengths: Lengths, rows: int, columns: int) -> bool:
+    """Return whether a table of distances is joined from climbs, not swept: where that is faster and has the same bits.
+
+    Sums in another order have these if they are exact: of integers, and of floats that are computed in float32.
+    """
+    count, inner = rows * columns, np.dtype(lengths.up.dtype)
+    if not 0 < count < route_kernels.on(on.device).JOINED or inner == np.float64:
+        return False
+    return 2 * count * inner.itemsize <= on.device.available_memory()
+
+
 def distances(pairs: Pairs, progress: Progress | None) -> Array:
     """Return the distances of pairs, on the device that computes them.
 
@@ -317,11 +328,10 @@ def distances(pairs: Pairs, progress: Progress | None) -> Array:
         return _one_by_one(pairs, progress)
     needed = pairs.count * lengths.dtype.itemsize + pairs.bytes
     with device.active(), devices.allocating(f"distances of {pairs.count:,} pairs", needed, device):
-        D, none = xp.empty(pairs.count, lengths.dtype), xp.empty(0, np.int32)
+        D = xp.empty(pairs.count, lengths.dtype)
         for block in pairs.blocks():
             for batch in block.batches():
-                found = xp.empty(len(batch.sources), lengths.up.dtype)
-                route_kernels.on(device).meet(batch.sources, batch.targets, block.there, block.back, found, none)
+                found, _ = met(pairs, block, batch, turns=False)
                 D[batch.places] = _finished(found, lengths, xp)
                 done += len(found)
                 if progress is not None:
@@ -476,14 +486,16 @@ def _paths(
         return _compacted(offsets, vertices, numbers)
 
 
-def met(pairs: Pairs, block: Block, batch: Batch) -> tuple[Array, Array]:
-    """Return the distances of a batch, in the type that is computed in, and the depths where paths turn."""
+def met(pairs: Pairs, block: Block, batch: Batch, turns: bool = True) -> tuple[Array, Array]:
+    """Return the distances of a batch, in the type that is computed in, and the depths where paths turn, if wanted."""
     device, count, width = pairs.on.device, len(batch.sources), batch.width
-    found, turn = device.xp.empty(count, pairs.lengths.up.dtype), device.xp.empty(count, np.int32)
+    as_table = width >= WIDE and count >= HIGH * width
+    found = device.xp.empty(count, pairs.lengths.up.dtype)
+    turn = device.xp.empty(count if turns or as_table else 0, np.int32)
     kernels, climbs = route_kernels.on(device), (block.there, block.back)
-    if device.kind == "cpu" and width >= WIDE and count >= HIGH * width:
+    if as_table:
         table = (count // width, width)
-        rows, columns = batch.sources[::width], batch.targets[:width]
+        rows, columns = batch.sources[::width].copy(), batch.targets[:width]
         kernels.meet_table(rows, columns, *climbs, found.reshape(table), turn.reshape(table))
     else:
         kernels.meet(batch.sources, batch.targets, *climbs, found, turn)

@@ -41,6 +41,13 @@ class Communicator(Protocol):
         """Return how many of `limit` supersteps a shard may run before it must exchange data with the others."""
         ...
 
+    def gather_shards(self) -> None:
+        """Wait for the shards that a message has not reached yet, if kernels would otherwise wait for these.
+
+        So the time of a solve does not contain what the messages are apart.
+        """
+        ...
+
     def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
         """Return where the shards' kernels exchange data within a launch; None where shards meet only between launches.
 
@@ -100,6 +107,9 @@ class Solo:
 
     rank = 0
     size = 1
+
+    def gather_shards(self) -> None:
+        """Do nothing: there are no other shards."""
 
     def horizon(self, limit: int) -> int:
         """Return `limit`: there is no other shard."""
@@ -165,6 +175,10 @@ class Nccl:
     def unique_id() -> bytes:
         """Return the identity of a new group of communicators."""
         return devices.nccl().get_unique_id()
+
+    def gather_shards(self) -> None:
+        """Wait for all shards, some tens of microseconds beyond the last one."""
+        self._agree(True)
 
     def horizon(self, limit: int) -> int:
         """Return 1: results of other shards must arrive before the next superstep."""

@@ -31,6 +31,9 @@ from ...dtypes import kernel_infinity
 #: climbs alone.
 STACK, FEW = 1 << 25, 128
 
+#: A table of distances alone is swept: that takes as long, and keeps no climbs.
+JOINED: int = 0
+
 #: The most bytes of a core's labels of a table's columns, which fit its cache, and the columns at least.
 TABLE, _LANES = 1 << 20, 16
 

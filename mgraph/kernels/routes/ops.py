@@ -17,7 +17,7 @@ from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"meet_table", "between", "divide", "add_up", "write_paths", "spread"})
+HOST_ONLY = frozenset({"between", "divide", "add_up", "write_paths", "spread"})
 
 
 class Climbs(NamedTuple):
@@ -58,7 +58,15 @@ class Parts(NamedTuple):
 
 
 class Operations(Protocol):
-    """The operations."""
+    """The operations.
+
+    Attributes
+    ----------
+    JOINED : int
+        The most pairs of a table of distances that are joined from climbs, in place of a sweep.
+    """
+
+    JOINED: int
 
     def climb(self, vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
         """Write the climbs from one vertex or more, which ascend; `climbs` has `first`, and room for the rest."""

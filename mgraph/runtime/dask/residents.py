@@ -302,6 +302,8 @@ def _done(worker: Worker, s: Session, work: Work) -> Spanned | int | str:
             with at_work(worker, s, "load"):
                 return filled(s.program, s.state, s.rank, place, number)
         case Advance(first, span, order):
+            with at_work(worker, s, "load"):
+                s.connected().gather_shards()
             with at_work(worker, s, "solve"):
                 done = s.advance(first, span or MOST, order)
                 while span is None and not done.finished:
