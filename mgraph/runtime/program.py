@@ -64,10 +64,11 @@ class Program(Protocol):
 
 @dataclass
 class Outcome:
-    """The outcome of a run: result arrays by name, and the seconds of each part of the run."""
+    """The outcome of a run: result arrays by name, the seconds of each part, and how kernels exchanged data."""
 
     arrays: dict[str, Any]
     timings: dict[str, float] = field(default_factory=dict)
+    exchange: str = ""
 
 
 class Executor(Protocol):

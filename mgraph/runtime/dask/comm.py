@@ -154,6 +154,7 @@ class DaskComm:
     def __init__(self, worker: Worker, session: str, addresses: Sequence[str], rank: int, mailbox: Mailbox) -> None:
         self.rank = rank
         self.size = len(addresses)
+        self.meeting_way = ""
         self._worker = worker
         self._loop: asyncio.AbstractEventLoop = worker.loop.asyncio_loop  # type: ignore[attr-defined]
         self._session = session

@@ -171,6 +171,8 @@ class Answer(NamedTuple):
         Bytes of what the worker keeps of the graph, by name.
     sight : WorkerInfo or None
         The worker's devices and memory.
+    exchange : str
+        How kernels exchange data with those of other workers.
     """
 
     done: Spanned | int | str
@@ -180,6 +182,7 @@ class Answer(NamedTuple):
     timings: Mapping[str, float]
     held: Mapping[str, int]
     sight: WorkerInfo | None
+    exchange: str = ""
 
     @property
     def finished(self) -> bool:
@@ -272,7 +275,7 @@ class Residents(WorkerPlugin):
         types = {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
         timings = {**s.seconds, "compile": sum(s.compiled.values())}
         sizes = {} if part is None else part.sizes()
-        return Answer(done, facts, shapes, types, timings, sizes, sight)
+        return Answer(done, facts, shapes, types, timings, sizes, sight, s.comm.meeting_way if s.comm else "")
 
 
 def _most_bytes(s: Session, vectors: Mapping[str, Array]) -> int:
