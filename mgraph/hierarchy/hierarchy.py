@@ -24,7 +24,7 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .routes import Labels, Pairs, Progress, Routes, distances, divided, labelled, routes
+from .routes import Labels, Pairs, Progress, Routes, distances, divided, labelled, ranked, routes
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
 
@@ -439,7 +439,7 @@ class Hierarchy:
         Parameters
         ----------
         sources, targets : sequence of int or of ids, shape (k,)
-            The two ends of each pair, as for `distances`.
+            The two ends of each pair, as for `distances`. Arrays of integers are checked on the device that computes.
         along : sequence of weights, optional
             Other weights to add up along the shortest paths, as for `distances`.
         paths : bool
@@ -477,9 +477,9 @@ class Hierarchy:
         >>> found.offsets.tolist(), found.vertices.tolist()
         ([0, 3, 4, 6], [0, 1, 2, 2, 1, 0])
         """
-        starts, ends = ranks_of_pairs(self, sources, targets, ids)
-        others = weights_along(self, along)
-        return self._routes(starts, ends, others, paths=checked_flag("paths", paths), progress=progress)
+        on = self._here if checked_flag("paths", paths) else self._on
+        starts, ends = ranks_of_pairs(self, sources, targets, ids, on)
+        return self._routes(starts, ends, weights_along(self, along), paths=paths, progress=progress)
 
     def _along(self, along: Any) -> tuple[np.ndarray, ...]:
         """Return other weights that an argument gives, each with a weight for each edge."""
@@ -490,8 +490,8 @@ class Hierarchy:
 
     def _routes(
         self,
-        starts: np.ndarray,
-        ends: np.ndarray,
+        starts: Array,
+        ends: Array,
         along: tuple[np.ndarray, ...],
         *,
         table: bool = False,
@@ -771,7 +771,7 @@ class Hierarchy:
         >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").nbytes > 0
         True
         """
-        parts = [*self._on[1:], self._lengths[1:4]]
+        parts = [*self._on[1:-1], self._on[-1:], self._lengths[1:4]]
         if self._labels is not None:
             parts += self._labels[: 1 if self._labels.back is self._labels.there else 2]
         return sum(int(getattr(array, "nbytes", 0)) for part in parts for array in part)
@@ -853,10 +853,17 @@ def prepared(hierarchy: Hierarchy, place: devices.Device | None) -> Prepared:
     return Prepared(hierarchy._structure, hierarchy._lengths, hierarchy._on, kept=hierarchy._sweeps)
 
 
-def ranks_of_pairs(hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ranks of both ends of each pair that a call is given."""
+def ranks_of_pairs(
+    hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool | None, on: OnDevice | None = None
+) -> tuple[Array, Array]:
+    """Return the ranks of both ends of each pair that a call is given: on the host, if not on a device."""
     question, rank = Question(hierarchy._graph, hierarchy.n, ids), hierarchy._structure.rank
-    starts, ends = rank[question.vertices("sources", sources)], rank[question.vertices("targets", targets)]
+    device, rank_of = (devices.find("cpu"), rank) if on is None else (on.device, on.rank)
+    one, other = question.numbers(sources), question.numbers(targets)
+    found = None if one is None or other is None else ranked(device, rank_of, (one, other))
+    if found is None:  # they are no arrays of numbers, or one is no vertex, which an error names
+        found = rank[question.vertices("sources", sources)], rank[question.vertices("targets", targets)]
+    starts, ends = found
     if len(starts) != len(ends):
         raise InputError(
             argument="targets", value=len(ends), expected=f"{len(starts)} vertices, one for each of sources"

@@ -37,6 +37,22 @@ TABLE, _LANES = 1 << 20, 16
 #: Calls for each core among which work is dealt, and the climbs or paths, and the pairs or entries, of a call at least.
 _PARTS, _FEW_CLIMBS, _FEW_PAIRS = 4, 16, 1 << 10
 
+#: Vertices of a call at least that turns them into ranks, some nanoseconds each.
+_FEW_VERTICES = 1 << 14
+
+
+def rank(vertices, rank_of, ranks, wrong):
+    """ranks[i] = rank_of[vertices[i]]; wrong[0] becomes 1 if a number is no vertex."""
+
+    def work(part):
+        some = vertices[part]
+        if some.min() < 0 or some.max() >= len(rank_of):
+            wrong[0] = 1
+        else:
+            np.take(rank_of, some, out=ranks[part], mode="clip")  # other modes write to a buffer first
+
+    on_all_cores(work, _dealt(len(vertices), _PARTS, _FEW_VERTICES))
+
 
 def climb(vertices, tree, entries, lengths, climbs):
     """Write the climbs from vertices, which ascend."""
