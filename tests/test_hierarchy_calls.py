@@ -11,7 +11,9 @@ from scipy import sparse
 
 import mgraph
 from mgraph import CheckpointError, InputError, MemoryLimitError
-from mgraph.algorithms.routes import plan
+from mgraph import device as devices
+from mgraph.algorithms.routes import call, plan
+from mgraph.kernels.routes import on
 from tests.support.checkpoints import Stopped, complete
 from tests.support.clusters import LOST, Kills, clients
 from tests.support.commands import failed, invoke, misused, ok
@@ -93,6 +95,19 @@ def test_pairs_are_those_of_the_method(roads):
     check_pairs(mgraph.pairs(roads, sources, targets, along=along), roads.pairs(sources, targets, along=along))
 
 
+def test_a_device_that_takes_all_pairs_keeps_their_order_and_reads_labels(device, monkeypatch):
+    graph = mgraph.generate.grid(12, 13, weights=(1, 99), seed=2, device="cpu")
+    plain = mgraph.Hierarchy(graph, device=device)
+    sources, targets = ends(plain)
+    expected, labelled = devices.to_host(plain.pairs(sources, targets)), plain.labelled()
+    monkeypatch.setattr(call, "by_start", lambda *_: pytest.fail("pairs are sorted"))
+    assert np.array_equal(devices.to_host(mgraph.pairs(plain, sources, targets)), expected)
+    kernels = on(devices.find(device))
+    monkeypatch.setattr(kernels, "climb", lambda *_: pytest.fail("it climbs"))
+    on_device = map(devices.find(device).asarray, (sources, targets))
+    assert np.array_equal(devices.to_host(mgraph.pairs(labelled, *on_device)), expected)
+
+
 def test_flows_are_those_of_a_loop_over_paths(roads):
     asked = demand(roads)
     found = mgraph.flows(roads, asked)
@@ -148,11 +163,11 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_they_go_on_from_a_checkpoint(roads, client, name, tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "BATCH", 5)
-    call, same = CALLS[name], check if name == "flows" else check_pairs
+    made, same = CALLS[name], check if name == "flows" else check_pairs
     with pytest.raises(Stopped):
-        call(roads, checkpoint=tmp_path, checkpoint_every=0, progress=stopping(tmp_path), span=1)
+        made(roads, checkpoint=tmp_path, checkpoint_every=0, progress=stopping(tmp_path), span=1)
     steps = []
-    found = call(
+    found = made(
         roads,
         checkpoint=tmp_path,
         resume=True,
@@ -160,7 +175,7 @@ def test_they_go_on_from_a_checkpoint(roads, client, name, tmp_path, monkeypatch
         span=1,
         progress=lambda done, total: steps.append((done, total)),
     )
-    same(found, call(roads))
+    same(found, made(roads))
     assert len(steps) < 50  # of 60 on one worker
 
 

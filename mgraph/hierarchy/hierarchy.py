@@ -477,8 +477,8 @@ class Hierarchy:
         >>> found.offsets.tolist(), found.vertices.tolist()
         ([0, 3, 4, 6], [0, 1, 2, 2, 1, 0])
         """
-        on = self._here if checked_flag("paths", paths) else self._on
-        starts, ends = ranks_of_pairs(self, sources, targets, ids, on)
+        place = devices.find("cpu") if checked_flag("paths", paths) else self._on.device
+        starts, ends = ranks_of_pairs(self, sources, targets, ids, place)
         return self._routes(starts, ends, weights_along(self, along), paths=paths, progress=progress)
 
     def _along(self, along: Any) -> tuple[np.ndarray, ...]:
@@ -850,15 +850,16 @@ def prepared(hierarchy: Hierarchy, place: devices.Device | None) -> Prepared:
     """Return what a device needs of a hierarchy, or workers if `place` is None."""
     if place is None:
         return hierarchy._to_send
-    return Prepared(hierarchy._structure, hierarchy._lengths, hierarchy._on, kept=hierarchy._sweeps)
+    known = hierarchy._structure, hierarchy._lengths, hierarchy._on
+    return Prepared(*known, kept=hierarchy._sweeps, labels=hierarchy._labels)
 
 
 def ranks_of_pairs(
-    hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool | None, on: OnDevice | None = None
+    hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool | None, place: devices.Device | None = None
 ) -> tuple[Array, Array]:
-    """Return the ranks of both ends of each pair that a call is given: on the host, if not on a device."""
-    question, rank = Question(hierarchy._graph, hierarchy.n, ids), hierarchy._structure.rank
-    device, rank_of = (devices.find("cpu"), rank) if on is None else (on.device, on.rank)
+    """Return the ranks of both ends of each pair that a call is given, on the hierarchy's device if it is the place."""
+    question, rank, on = Question(hierarchy._graph, hierarchy.n, ids), hierarchy._structure.rank, hierarchy._on
+    device, rank_of = (on.device, on.rank) if place is on.device else (devices.find("cpu"), rank)
     one, other = question.numbers(sources), question.numbers(targets)
     found = None if one is None or other is None else ranked(device, rank_of, (one, other))
     if found is None:  # they are no arrays of numbers, or one is no vertex, which an error names

@@ -68,14 +68,15 @@ def pairs(
     [7, 0, 4]
     """
     made = _checked(hierarchy)
-    starts, ends = ranks_of_pairs(made, sources, targets, ids)
-    asked, order = by_start(Asked(starts, ends, along=weights_along(made, along)))
-    arrays = _solved(made, asked, made.dtype, run)
-    move = devices.find(made.graph.device).asarray
-    found = []
-    for array in arrays.values():
-        values = np.empty_like(devices.to_host(array))
-        values[order] = devices.to_host(array)
+    how = _called(made, run)
+    starts, ends = ranks_of_pairs(made, sources, targets, ids, how.place if _is_alone(how) else None)
+    asked, order = _dealt(how, Asked(starts, ends, along=weights_along(made, along)))
+    move, found = devices.find(made.graph.device).asarray, []
+    for array in _solved(made, asked, made.dtype, how).values():
+        values = array
+        if order is not None:
+            values = np.empty_like(devices.to_host(array))
+            values[order] = devices.to_host(array)
         found.append(move(values))
     return found[0] if along is None else Routes(found[0], tuple(found[1:]))
 
@@ -129,11 +130,11 @@ def flows(
     [10, 0, 15, 0]
     """
     made = _checked(hierarchy)
+    how = _called(made, run)
     given = ranks_of_demand(made, demand, sources, targets, ids)
     asked = Asked(given.sources, given.targets, given.table, amounts=given.amounts)
-    if not given.table:
-        asked, _ = by_start(asked)
-    arrays = {name: devices.to_host(array) for name, array in _solved(made, asked, given.amounts.dtype, run).items()}
+    asked, _ = _dealt(how, asked)
+    arrays = {name: devices.to_host(array) for name, array in _solved(made, asked, given.amounts.dtype, how).items()}
     return flows_by(made, given.amounts.dtype, **arrays | {"totals": arrays["totals"][:2]})
 
 
@@ -144,11 +145,25 @@ def _checked(hierarchy: Any) -> Hierarchy:
     return hierarchy
 
 
-def _solved(hierarchy: Hierarchy, asked: Asked, dtype: np.dtype, run: ResumableRun) -> dict[str, Any]:
-    """Return what a program finds of pairs, by name."""
+def _called(hierarchy: Hierarchy, run: ResumableRun) -> Call:
+    """Return where and how a call runs: where the hierarchy is, unless it says otherwise."""
     if run.get("device") is None and run.get("client") is None:
         run = cast(ResumableRun, {**run, "device": hierarchy.device})
-    how = Call(run, executor(run, hierarchy.device))
+    return Call(run, executor(run, hierarchy.device))
+
+
+def _is_alone(how: Call) -> bool:
+    """Return whether one device takes all pairs, and no other goes on from a checkpoint."""
+    return len(how.runner.specs) == 1 and how.checkpoints is None
+
+
+def _dealt(how: Call, asked: Asked) -> tuple[Asked, np.ndarray | None]:
+    """Return pairs in the order in which they are dealt, and the places at which they were; None for the same."""
+    return (asked, None) if asked.table or _is_alone(how) else by_start(asked)
+
+
+def _solved(hierarchy: Hierarchy, asked: Asked, dtype: np.dtype, how: Call) -> dict[str, Any]:
+    """Return what a program finds of pairs, by name."""
     loads = asked.amounts is not None
     plan = planned(
         hierarchy.n,

@@ -17,7 +17,7 @@ from ...hierarchy.flows import Carried
 from ...hierarchy.lengths import Lengths, on_host
 from ...hierarchy.placed import OnDevice
 from ...hierarchy.prepared import Prepared
-from ...hierarchy.routes import Pairs, distances, divided, routes
+from ...hierarchy.routes import Labels, Pairs, distances, divided, routes
 from ...hierarchy.structure import Structure
 from ...kernels.routes import Parts
 from ...planning.plan import Plan
@@ -38,6 +38,7 @@ class Shard(Generic[FoundT]):
     structure: Structure
     on: OnDevice
     lengths: Lengths
+    labels: Labels | None
     parts: Parts | None
     asked: Asked
     found: FoundT
@@ -48,8 +49,8 @@ class Shard(Generic[FoundT]):
 
     def pairs(self, some: Asked) -> Pairs:
         """Return some pairs, with entries if their paths matter."""
-        entries = self.parts is not None
-        return Pairs(self.on, self.lengths, some.starts, some.ends, table=some.table, entries=entries)
+        known, entries = (self.on, self.lengths, some.starts, some.ends), self.parts is not None
+        return Pairs(*known, table=some.table, entries=entries, labels=self.labels)
 
 
 class OverPairs(Resumable, Generic[FoundT]):
@@ -85,7 +86,9 @@ class OverPairs(Resumable, Generic[FoundT]):
         parts = divided(piece.structure, on_host(lengths)) if of_paths else None
         found = self.made(shard, lengths, piece, parts, device)
         own = self.asked.part(*self.plan.ranges[shard])
-        return Shard(piece.structure, on, lengths, parts, own, found, batches[shard], max(map(len, batches)))
+        labels = piece.labels if on is piece.there else None
+        rounds = max(map(len, batches))
+        return Shard(piece.structure, on, lengths, labels, parts, own, found, batches[shard], rounds)
 
     def step(self, state: Shard[FoundT], first: int, limit: int, comm: Communicator) -> int:
         """Join one batch of pairs."""

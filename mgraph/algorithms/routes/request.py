@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
+
 
 class Asked(NamedTuple):
     """Pairs of ranks, or a table of them, in the order in which they are dealt.
@@ -12,7 +14,7 @@ class Asked(NamedTuple):
     Attributes
     ----------
     starts, ends : array of int32
-        The ends of each pair; of a table its rows and its columns.
+        The ends of each pair; of a table its rows and its columns. They may lie on the device that takes them all.
     table : bool
         Whether each start is paired with each end.
     along : tuple of array
@@ -21,8 +23,8 @@ class Asked(NamedTuple):
         How much each pair demands; of a table, row by row.
     """
 
-    starts: np.ndarray
-    ends: np.ndarray
+    starts: Array
+    ends: Array
     table: bool = False
     along: tuple[np.ndarray, ...] = ()
     amounts: np.ndarray | None = None
