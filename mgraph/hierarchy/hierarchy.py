@@ -24,7 +24,7 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .routes import Labels, Pairs, Progress, Routes, distances, divided, labelled, ranked, routes
+from .routes import Known, Labels, Pairs, Progress, Routes, distances, divided, labelled, ranked, routes
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
 
@@ -817,6 +817,13 @@ class Hierarchy:
         return divided(self._structure, self._on_host)
 
     @cached_property
+    def _size(self) -> tuple[Fill, float]:
+        """How much the graph fills in, and the ancestors of a vertex on average, with the vertex itself."""
+        structure = self._structure
+        depths = structure.tree.depth
+        return fill_of(np.diff(structure.entries.begin), structure.tree), float(depths.mean()) + 1 if self.n else 0.0
+
+    @cached_property
     def _here(self) -> OnDevice:
         return self._on if self._on.device.kind == "cpu" else placed(self._structure, devices.find("cpu"))
 
@@ -852,6 +859,13 @@ def prepared(hierarchy: Hierarchy, place: devices.Device | None) -> Prepared:
         return hierarchy._to_send
     known = hierarchy._structure, hierarchy._lengths, hierarchy._on
     return Prepared(*known, kept=hierarchy._sweeps, labels=hierarchy._labels)
+
+
+def known_of(hierarchy: Hierarchy, place: devices.Device | None) -> Known:
+    """Return what a plan needs to know of a hierarchy whose pairs a device takes, or workers if `place` is None."""
+    lengths, here = hierarchy._lengths, place is hierarchy._on.device
+    alike, labelled = lengths.down is lengths.up, here and hierarchy.is_labelled
+    return Known(*hierarchy._size, np.dtype(lengths.up.dtype), alike, labelled, here)
 
 
 def ranks_of_pairs(

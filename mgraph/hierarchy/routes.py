@@ -18,7 +18,7 @@ from ..kernels import routes as route_kernels
 from ..kernels.routes import Climbs, Parts
 from .lengths import Lengths
 from .placed import OnDevice
-from .structure import Structure
+from .structure import Fill, Structure
 
 #: The most bytes of climbs that are kept at a time, if a quarter of the free memory has room for them.
 CLIMBS = 1 << 30
@@ -101,6 +101,33 @@ class Labels(NamedTuple):
 
     there: Climbs
     back: Climbs
+
+
+class Known(NamedTuple):
+    """What a call knows of its hierarchy.
+
+    Attributes
+    ----------
+    fill : Fill
+        Its entries and levels.
+    ancestors : float
+        The ancestors of a vertex, on average, with the vertex itself.
+    inner : dtype
+        The type in which lengths are added.
+    alike : bool
+        Whether both directions have the same lengths, and so the same climbs.
+    labelled : bool
+        Whether the climbs of all vertices are kept.
+    here : bool
+        Whether it is on the device already.
+    """
+
+    fill: Fill
+    ancestors: float
+    inner: np.dtype
+    alike: bool
+    labelled: bool
+    here: bool
 
 
 def ranked(device: devices.Device, rank_of: Array, given: tuple[Array, Array]) -> tuple[Array, Array] | None:

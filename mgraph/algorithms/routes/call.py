@@ -7,7 +7,7 @@ import numpy as np
 from ... import device as devices
 from ...errors import InputError
 from ...hierarchy import Flows, Hierarchy, Routes
-from ...hierarchy.hierarchy import flows_by, prepared, ranks_of_demand, ranks_of_pairs, weights_along
+from ...hierarchy.hierarchy import flows_by, known_of, prepared, ranks_of_demand, ranks_of_pairs, weights_along
 from ...runtime.call import call
 from ...runtime.run import ResumableRun
 from ...runtime.select import executor
@@ -72,7 +72,7 @@ def pairs(
     starts, ends = ranks_of_pairs(made, sources, targets, ids, how.place if _is_alone(how) else None)
     asked, order = _dealt(how, Asked(starts, ends, along=weights_along(made, along)))
     move, found = devices.find(made.graph.device).asarray, []
-    for array in _solved(made, asked, made.dtype, how).values():
+    for array in _solved(made, asked, how).values():
         values = array
         if order is not None:
             values = np.empty_like(devices.to_host(array))
@@ -134,7 +134,7 @@ def flows(
     given = ranks_of_demand(made, demand, sources, targets, ids)
     asked = Asked(given.sources, given.targets, given.table, amounts=given.amounts)
     asked, _ = _dealt(how, asked)
-    arrays = {name: devices.to_host(array) for name, array in _solved(made, asked, given.amounts.dtype, how).items()}
+    arrays = {name: devices.to_host(array) for name, array in _solved(made, asked, how).items()}
     return flows_by(made, given.amounts.dtype, **arrays | {"totals": arrays["totals"][:2]})
 
 
@@ -162,23 +162,20 @@ def _dealt(how: Call, asked: Asked) -> tuple[Asked, np.ndarray | None]:
     return (asked, None) if asked.table or _is_alone(how) else by_start(asked)
 
 
-def _solved(hierarchy: Hierarchy, asked: Asked, dtype: np.dtype, how: Call) -> dict[str, Any]:
+def _solved(hierarchy: Hierarchy, asked: Asked, how: Call) -> dict[str, Any]:
     """Return what a program finds of pairs, by name."""
-    loads = asked.amounts is not None
     plan = planned(
         hierarchy.n,
         hierarchy.m,
         how.runner.specs,
-        entries=hierarchy.entries,
-        height=hierarchy.height,
-        starts=len(asked.starts),
-        ends=len(asked.ends),
-        width=asked.width,
+        dtype=hierarchy.dtype,
+        sources=len(asked.starts),
+        targets=len(asked.ends) if asked.table else None,
         along=len(asked.along),
-        loads=loads,
-        dtype=dtype,
+        loads=None if asked.amounts is None else asked.amounts.dtype,
+        known=known_of(hierarchy, how.place),
         span=how.span,
         memory_limit=how.memory_limit,
     )
-    program = (Loads if loads else Distances)(plan, asked)
+    program = (Distances if asked.amounts is None else Loads)(plan, asked)
     return dict(how.run(program, lambda _: prepared(hierarchy, how.place), plan)[1].arrays)

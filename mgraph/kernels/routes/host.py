@@ -26,10 +26,7 @@ from ...device.numba import numba
 from ...device.numba.caching import njit
 from ...device.numba.sharing import on_all_cores
 from ...dtypes import kernel_infinity
-
-#: The most bytes of a core's stack of rows, and the vertices of the graph for each one that climbs from which on each
-#: climbs alone.
-STACK, FEW = 1 << 25, 128
+from .ops import APART, STACK
 
 #: The most bytes of a core's labels of a table's columns, which fit its cache, and the columns at least.
 TABLE, _LANES = 1 << 20, 16
@@ -79,7 +76,7 @@ def workspace_bytes(vertices, tree, itemsize, entrysize):
 
 def _is_together(vertices, tree, itemsize):
     """Return whether vertices climb by a stack of rows, with so many bytes for each element."""
-    return vertices * FEW >= len(tree.depth) and tree.height**2 * itemsize <= STACK
+    return vertices * APART >= len(tree.depth) and tree.height**2 * itemsize <= STACK
 
 
 def _dealt(count, each, least=1):

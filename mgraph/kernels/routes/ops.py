@@ -20,6 +20,11 @@ from ..hierarchy.ops import Entries, Lower, Placed, Tree
 HOST_ONLY = frozenset({"meet_table", "between", "divide", "add_up", "write_paths", "spread"})
 
 
+#: On a CPU the most bytes of a core's stack of rows, and the vertices of the graph for each one that climbs from which
+#: on each climbs alone.
+STACK, APART = 1 << 25, 128
+
+
 class Climbs(NamedTuple):
     """Climbs from some vertices: of vertex number i the elements from ``first[i]`` to ``first[i + 1]``, by depth.
 
