@@ -17,6 +17,7 @@ from mgraph.kernels.routes import on
 from tests.support.checkpoints import Stopped, complete
 from tests.support.clusters import LOST, Kills, clients
 from tests.support.commands import failed, invoke, misused, ok
+from tests.support.memory import measured
 
 pytest.importorskip("pymetis")
 
@@ -193,6 +194,96 @@ def test_memory_is_checked_before(roads):
         mgraph.pairs(roads, *ends(roads), memory_limit=1000)
     with pytest.raises(MemoryLimitError):
         mgraph.flows(roads, demand(roads), memory_limit=1000)
+
+
+#: A demand, and calls that are planned.
+MATRIX = np.ones((500, 300))
+PLANNED = {
+    "pairs": lambda roads, sources, targets: mgraph.pairs(roads, sources, targets),
+    "labels": lambda roads, sources, targets: mgraph.pairs(roads.labelled(), sources, targets),
+    "one sum": lambda roads, sources, targets: mgraph.pairs(roads, sources, targets, along=others(roads)[:1]),
+    "two sums": lambda roads, sources, targets: mgraph.pairs(roads, sources, targets, along=others(roads)),
+    "flows": lambda roads, sources, targets: mgraph.flows(roads, (sources, targets, sources.astype(float))),
+    "matrix": lambda roads, sources, targets: mgraph.flows(roads, MATRIX, range(500), range(500, 800)),
+}
+
+
+def planned(monkeypatch):
+    """The plans of calls, as they are made."""
+    made = []
+    monkeypatch.setattr(plan, "BATCH", 1 << 20)
+    monkeypatch.setattr(
+        call, "planned", lambda *args, **options: made.append(plan.planned(*args, **options)) or made[-1]
+    )
+    return made
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("name", PLANNED)
+def test_predicted_peak_is_the_measured_one(name, dtype, directed, monkeypatch):
+    graph = mgraph.generate.grid(100, 100, weights=(1, 99), seed=1, device="cpu")
+    roads = mgraph.Hierarchy(graph, dtype=dtype, device="cpu")
+    if directed:
+        roads = roads.customize(np.random.default_rng(2).integers(1, 99, graph.m), dtype=dtype)
+    roads, made = roads.labelled() if name == "labels" else roads, planned(monkeypatch)
+    sources, targets = np.random.default_rng(3).integers(0, graph.n, (2, 100_000))
+    PLANNED[name](roads, sources, targets)  # compiles
+    _, peak = measured(lambda: PLANNED[name](roads, sources, targets))
+    assert 0.95 * made[-1].peak_bytes[0] < peak < 1.05 * made[-1].peak_bytes[0]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", PLANNED)
+def test_predicted_peak_is_the_measured_one_on_a_gpu(name, monkeypatch):
+    graph = mgraph.generate.grid(150, 150, weights=(1, 99), seed=1, device="cpu")
+    roads, made = mgraph.Hierarchy(graph, device="cuda"), planned(monkeypatch)
+    roads = roads.labelled() if name == "labels" else roads
+    sources, targets = np.random.default_rng(3).integers(0, graph.n, (2, 200_000))
+    PLANNED[name](roads, sources, targets)  # compiles
+    with devices.find("cuda").peak_memory() as peak:
+        PLANNED[name](roads, sources, targets)
+    assert made[-1].peak_bytes[0] == pytest.approx(peak.bytes, rel=0.1)
+
+
+def test_plans_predict_what_notes_say_of_new_york(monkeypatch):
+    """Within a factor of 2.5: the cores of the figures are of several machines, and were busy."""
+    monkeypatch.setattr(plan, "BATCH", 1 << 20)
+
+    def seconds(name, cores=1, **options):
+        spec = mgraph.DeviceSpec("cpu", "cpu", 64 << 30, cores)
+        return mgraph.plan(name, 264_346, 730_100, spec, directed=False, dtype="int32", **options).seconds
+
+    for found, said in (
+        (seconds("pairs", sources=1_000), 24e-3),
+        (seconds("pairs", sources=100_000), 0.14),
+        (seconds("pairs", sources=1_000_000), 0.71),
+        (seconds("pairs", 16, sources=1_000_000), 0.118),
+        (seconds("pairs", sources=1_000_000, along=1), 2.8),
+        (seconds("flows", sources=1_000_000), 2.8),
+        (seconds("flows", 16, sources=1_000_000), 0.55),
+        (seconds("flows", sources=1_000, targets=1_000), 0.231),
+        (seconds("flows", 16, sources=1_000, targets=1_000), 0.146),
+    ):
+        assert said / 2.5 < found < 2.5 * said
+
+
+def test_a_plan_counts_a_hierarchy_where_it_is_copied():
+    one, two = (mgraph.plan("pairs", 10_000, 40_000, devices, memory="1GiB") for devices in ("cpu", "2xcpu"))
+    assert two.peak_bytes[0] - one.peak_bytes[0] > 32 * two.detail.entries - 12 * 10_000 * 500
+    assert np.isfinite(one.seconds) and one.detail.pairs == 10_000
+    with pytest.raises(InputError, match="along=1 does not go with flows: it is for pairs"):
+        mgraph.plan("flows", 10_000, 40_000, "cpu", along=1)
+
+
+def test_plans_on_the_command_line(roads, folder):
+    plain = json.loads(ok("plan", "pairs", "-n", "264346", "--m", "730100", "--sources", "1000000", "--json"))
+    assert (plain["algorithm"], plain["pairs"]) == ("pairs", 1_000_000) and 0 < plain["seconds"] < 60
+    table = "--sources", "1000", "--targets", "500", "--json"
+    found = json.loads(ok("plan", "flows", "-n", "264346", "--m", "730100", *table))
+    assert found["pairs"] == 500_000 and found["loads"] and np.isfinite(found["seconds"])
+    assert "sums of 2 other weights" in ok("plan", "pairs", "demand.txt", "--along", "2", "--verbose")
+    assert "it is for pairs" in failed(invoke("plan", "flows", "-n", "9", "--m", "9", "--along", "1"), 2)
 
 
 def test_only_a_hierarchy_will_do(roads):

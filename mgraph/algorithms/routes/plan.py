@@ -15,6 +15,7 @@ import numpy as np
 from ... import device as devices
 from ...arguments import checked_choice
 from ...dtypes import distance_dtype, name_of, offset_type
+from ...errors import ArgumentValue, InputError
 from ...hierarchy.lengths import TYPES
 from ...hierarchy.routes import CLIMBS, FEW, Known
 from ...kernels.routes.ops import APART, STACK
@@ -221,6 +222,8 @@ def planned(
     are `exact`, it sums float32 in float64.
     """
     checked_choice("method", method, ("auto", *METHODS))
+    if along and loads is not None:
+        raise InputError(ArgumentValue("along", along), " does not go with flows: it is for pairs")
     distances = distance_dtype(None, dtype, TYPES)
     if known is None:
         fill, wide = expected_fill(n, m), distances.kind == "f" and not exact
