@@ -78,6 +78,7 @@ class Options(TypedDict, total=False):
     weighted: bool
     edges: bool
     along: int
+    paths: bool
     shape: Shape | None
 
 
@@ -193,6 +194,8 @@ def plan(
         Whether ``"betweenness"`` is that of edges.
     along : int
         Number of other weights that ``"pairs"`` adds up along the paths.
+    paths : bool
+        Whether ``"pairs"`` returns the paths, which are found on the CPU.
     shape : Shape, optional
         What is known of the graph's form, from `mgraph.planning.shape.shape_of`. The time of searches and components
         on a CPU depends on it. By default that of a random graph.
@@ -394,7 +397,17 @@ def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
     match option:
         case "predecessors" if algorithm == "bfs":
             return checked_predecessors(value)
-        case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "sparse" | "weighted" | "edges":
+        case (
+            "predecessors"
+            | "intermediate"
+            | "nonnegative"
+            | "exact"
+            | "directed"
+            | "sparse"
+            | "weighted"
+            | "edges"
+            | "paths"
+        ):
             return checked_flag(option, value)
         case _ if option in _LEAST:
             return checked_integer(option, value, _LEAST[option], 2**62)

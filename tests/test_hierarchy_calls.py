@@ -3,8 +3,10 @@
 import itertools
 import json
 import time
+import warnings
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 from scipy import sparse
@@ -84,6 +86,12 @@ def check_pairs(found, expected):
         assert own.dtype == other.dtype and np.array_equal(own, other)
 
 
+def check_paths(found, expected):
+    check_pairs(found._replace(along=found.along or ()), expected._replace(along=expected.along or ()))
+    for own, other in zip(found[2:], expected[2:], strict=True):
+        assert own.dtype == other.dtype and np.array_equal(own, other)
+
+
 def others(roads):
     weights = np.random.default_rng(7).integers(1, 9, roads.m)
     return [weights, weights / 2]
@@ -123,6 +131,33 @@ def test_pairs_on_workers(roads, client):
     check_pairs(found, roads.pairs(sources, targets, along=along))
 
 
+def test_paths_on_workers(roads, client):
+    sources, targets = ends(roads)
+    check_paths(
+        mgraph.pairs(roads, sources, targets, paths=True, client=client), roads.pairs(sources, targets, paths=True)
+    )
+    along = others(roads)
+    found = mgraph.pairs(roads, sources, targets, along=along, paths=True, client=client)
+    check_paths(found, roads.pairs(sources, targets, along=along, paths=True))
+    check_paths(mgraph.pairs(roads, [0], [1], paths=True, client=client), roads.pairs([0], [1], paths=True))
+
+
+def test_paths_go_without_checkpoints(roads, tmp_path):
+    with pytest.raises(InputError, match="paths=True does not go with checkpoints, which keep no paths"):
+        mgraph.pairs(roads, [0], [1], paths=True, checkpoint=tmp_path)
+
+
+def test_many_pairs_are_no_large_graph_of_dask(roads, client):
+    """They go beside the hierarchy, and not in the task that loads a shard."""
+    sources, targets = ends(roads, 100_000)
+    asked = sources, targets, np.ones(100_000)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "100kB"}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = mgraph.pairs(roads, sources, targets, client=client)
+        flows = mgraph.flows(roads, asked, client=client)
+    assert np.array_equal(found, roads.pairs(sources, targets)) and flows.loads.sum() == roads.flows(asked).loads.sum()
+
+
 def test_flows_on_workers(roads, client):
     asked = demand(roads)
     found = mgraph.flows(roads, asked, client=client)
@@ -146,6 +181,15 @@ def test_a_lost_worker_changes_nothing(roads, mortals):
     kills = Kills(mortals)
     found = mgraph.pairs(roads, sources, targets, client=mortals, progress=kills, span=1)
     assert kills.killed and np.array_equal(found, roads.pairs(sources, targets))
+
+
+@LOST
+def test_paths_after_a_lost_worker(roads, mortals):
+    sources, targets = ends(roads)
+    kills = Kills(mortals)
+    found = mgraph.pairs(roads, sources, targets, paths=True, client=mortals, progress=kills, span=1)
+    assert kills.killed
+    check_paths(found, roads.pairs(sources, targets, paths=True))
 
 
 @LOST
@@ -310,7 +354,11 @@ def test_commands_run_on_workers(roads, folder):
     assert np.array_equal(np.load("found.npy"), roads.pairs(*ends(roads)))
     ok("flows", "roads.npz", "demand.txt", "--n", str(roads.n), "--workers", "2", "--out", "loads.npy")
     assert np.array_equal(np.load("loads.npy"), roads.flows(demand(roads)).loads)
-    assert "--paths does not go with" in misused(invoke("pairs", "roads.npz", *lists, "--paths", "--workers", "2"))
+    ok("pairs", "roads.npz", *lists, "--paths", "--workers", "2", "--out", "paths.npz")
+    with np.load("paths.npz") as found:
+        assert np.array_equal(found["vertices"], roads.pairs(*ends(roads), paths=True).vertices)
+    both = "--paths does not go with --table and --checkpoint"
+    assert both in misused(invoke("pairs", "roads.npz", *lists, "--paths", "--checkpoint", "kept"))
 
 
 def test_commands_go_on_from_checkpoints(roads, folder, monkeypatch):

@@ -140,8 +140,8 @@ def pairs(
     With --table and --along, that is a table of distances and further ones of other weights along the same paths.
     """
     given = _given(options)
-    if paths and (given or table):
-        raise click.UsageError("--paths does not go with --table, workers, --memory-limit and --checkpoint")
+    if paths and (table or given.get("checkpoint") is not None):
+        raise click.UsageError("--paths does not go with --table and --checkpoint")
     _check_output(output)
     if paths and output.out is not None and output.out.suffix == ".npy":
         raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
@@ -160,7 +160,7 @@ def pairs(
     with bar("pairs", "steps" if given else "pairs", output.quiet) as progress:
         if given:
             with _running(device, given) as run:
-                found = routes.pairs(made, *pair, along=others, ids=ids, progress=progress, **run)
+                found = routes.pairs(made, *pair, along=others, paths=paths, ids=ids, progress=progress, **run)
         else:
             found = made.pairs(*pair, along=others, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started

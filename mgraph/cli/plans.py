@@ -118,6 +118,7 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 @click.option("--sources", type=int, default=1, metavar="N", help="Number of sources. " + _for("sources"))
 @click.option("--targets", type=int, metavar="N", help="Number of targets. " + _for("targets"))
 @click.option("--along", type=int, metavar="N", help="Number of other weights along the paths. " + _for("along"))
+@click.option("--paths", is_flag=True, help="Find the paths, too. " + _for("paths"))
 @click.option("--splitters", type=int, metavar="N", help="About how many splitters to walk from. " + _for("splitters"))
 @click.option("--verbose", is_flag=True, help="Print all that the plan says, with the alternatives.")
 @json_option

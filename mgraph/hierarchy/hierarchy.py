@@ -506,7 +506,7 @@ class Hierarchy:
             return move(distances(Pairs(*known, table=False, entries=False, labels=self._labels), progress))
         on, lengths = (self._here, self._on_host) if paths else (self._on, self._lengths)
         asked = Pairs(on, lengths, starts, ends, table=table, entries=True)
-        targets = devices.to_host(self._graph.layout("csr")[1]) if paths else None
+        targets = heads_of(self) if paths else None
         found = routes(self._structure, asked, self._parts, along, targets, progress)
         if limit < float("inf"):
             sweeps.cut(found.distances, limit, lengths)
@@ -889,6 +889,11 @@ def ranks_of_pairs(
 def weights_along(hierarchy: Hierarchy, along: Any) -> tuple[np.ndarray, ...]:
     """Return the other weights that a call is given, each with a weight for each edge."""
     return () if along is None else hierarchy._along(along)
+
+
+def heads_of(hierarchy: Hierarchy) -> np.ndarray:
+    """Return the target of each edge of a hierarchy's graph, on the host."""
+    return devices.to_host(hierarchy._graph.layout("csr")[1])
 
 
 def ranks_of_demand(hierarchy: Hierarchy, demand: Any, sources: Any, targets: Any, ids: bool | None) -> Demand:

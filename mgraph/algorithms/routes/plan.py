@@ -67,6 +67,10 @@ _CARRIED, _PUSHED = 22e-9, 8e-9
 #: added up, or whose load is divided, on one core (of flows of a matrix on a GPU, 24 ms in all).
 _DIVIDED, _SPREAD = 11e-9, 10e-9
 
+#: Of paths, the vertices as a multiple of the root of the graph's vertices, and seconds of a core for one (306 of a
+#: path on average, in 24 us); they lie twice in memory when all are joined.
+_PATH, _A_VERTEX_OF_PATH, _COPIES = 0.6, 78e-9, 2
+
 #: Seconds of a call on a GPU besides (0.81 ms for 10,000 pairs from labels), of an entry of a climb (all of New York's
 #: in 4.8 ms) and of one of a single climb, which bounds few, and of a pair from its climbs (`meet` of ten million).
 _CALL, _GPU_ENTRY, _GPU_CLIMB, _MET = 0.8e-3, 2.9e-12, 10e-9, 0.54e-9
@@ -82,6 +86,7 @@ class _Request:
     ends: int
     table: bool
     along: int
+    paths: bool
     loads: bool
     dtype: np.dtype
     known: Known
@@ -94,12 +99,22 @@ class _Request:
     @property
     def entered(self) -> bool:
         """Whether paths matter, and so entries."""
-        return self.loads or self.along > 0
+        return self.loads or self.paths or self.along > 0
+
+    @property
+    def sums(self) -> int:
+        """What is added up along paths: other weights, the edges of a path, or a demand."""
+        return self.along + self.paths + self.loads
 
     @property
     def batch(self) -> int:
         """The starts that a device takes at a time."""
         return max(1, min(self.starts, BATCH // max(1, self.width)))
+
+    @property
+    def path(self) -> float:
+        """The vertices of a path, as far as they are known before."""
+        return _PATH * math.sqrt(self.n)
 
     def vertices(self, rows: int) -> tuple[int, int]:
         """Return how many vertices climb at most for some starts, and for their ends; of both at once the first."""
@@ -121,15 +136,15 @@ class _Request:
         last = offset_type(fill.entries).itemsize if self.entered else 0
         vertices = sum(self.vertices(taken))
         elements = min(self.elements(taken), min(CLIMBS, spec.memory // 4) / (4 + item + last))
-        sums = (self.along + self.loads) * elements * (16 if known.alike else 8)
+        sums = self.sums * elements * (16 if known.alike else 8)
         climbing = spec.cores * fill.height * (4 + fill.height * (item + last)) * on_host
         climbing *= self._together(vertices, item + last)
         step = elements * (4 + item + last) + 8 * vertices + max(climbing, sums + self._batch_bytes(taken))
         asked = 4 * (rows + (self.ends if self.table else rows))
         copied = 0 if known.here else AN_ENTRY * fill.entries + A_VERTEX * self.n + 20 * self.m
-        kept = (16 * self.along + (_PARTS if on_host else _DEPTH) * self.entered) * fill.entries
+        kept = (16 * (self.along + self.paths) + (_PARTS if on_host else _DEPTH) * self.entered) * fill.entries
         if not self.loads:
-            found = rows * (self.dtype.itemsize + 8 * self.along)
+            found = rows * (self.dtype.itemsize + 8 * self.along + self.paths * int(8 + 4 * _COPIES * self.path))
             return int(copied + asked + kept + found + step)
         kept += 16 * fill.entries + 8 * self.n + 8 * rows * self.width * on_host
         return int(copied + asked + kept + max(step, 16 * (self.m + self.n) * on_host))
@@ -139,8 +154,8 @@ class _Request:
         each = 2 * self.known.inner.itemsize
         if self.loads:
             each += _DEMANDED
-        elif self.along:
-            each += _SUMMED + _A_SUM * (self.along - 1)
+        elif self.entered:
+            each += _SUMMED + _A_SUM * (self.sums - 1)
         else:
             each += _NUMBERS * (not self.known.labelled) + _COMPARED * (self.dtype.kind == "i")
         return each * rows * self.width
@@ -155,6 +170,7 @@ class _Request:
             return 0.0
         taken = min(rows, self.batch)
         steps = rows / taken
+        spec = spec_of(devices.find("cpu")) if self.paths else spec  # where paths are found
         host = spec if spec.kind == "cpu" else spec_of(devices.find("cpu"))
         prepared = self._entry_seconds(host) if self.entered else 0.0
         passed = self._on_cores(taken, spec) if spec.kind == "cpu" else self._on_gpu(taken, spec)
@@ -163,7 +179,7 @@ class _Request:
     def _entry_seconds(self, host: DeviceSpec) -> float:
         """Predict the seconds in which the host finds what paths consist of, and adds up sums or divides loads."""
         fill = self.known.fill
-        divided, added = _DIVIDED * fill.pairs / host.cores, _SPREAD * fill.entries * (self.along + self.loads)
+        divided, added = _DIVIDED * fill.pairs / host.cores, _SPREAD * fill.entries * self.sums
         return (divided + added) / speed_of(host).arithmetic
 
     def _on_cores(self, rows: int, spec: DeviceSpec) -> float:
@@ -183,7 +199,7 @@ class _Request:
                 climbing = vertices * _CLIMBED_ALONE * fill.climb
             shared += twice * climbing + _WRITTEN * elements
         carried = elements * (1 + known.alike)
-        shared += _CARRIED * carried * self.along
+        shared += _CARRIED * carried * (self.along + self.paths) + self.paths * pairs * self.path * _A_VERTEX_OF_PATH
         alone += _PUSHED * carried * self.loads
         return (shared / spec.cores + alone) / speed_of(spec).arithmetic
 
@@ -193,7 +209,7 @@ class _Request:
         vertices, elements = sum(self.vertices(rows)), self.elements(rows)
         climbing = fill.climb * (_GPU_CLIMB * (vertices > 0) + _GPU_ENTRY * vertices)
         moved = (16 + 16 * (not self.table)) * rows + pairs * (self.dtype.itemsize + 8 * self.along)
-        carried = 32 * elements * (1 + self.known.alike) * (self.along + self.loads)
+        carried = 32 * elements * (1 + self.known.alike) * self.sums
         return climbing + pairs * _MET + moved / rates.copy + carried / rates.memory
 
 
@@ -208,6 +224,7 @@ def planned(
     sources: int | None = None,
     targets: int | None = None,
     along: int = 0,
+    paths: bool = False,
     directed: bool = True,
     exact: bool = False,
     loads: np.dtype | None = None,
@@ -222,8 +239,9 @@ def planned(
     are `exact`, it sums float32 in float64.
     """
     checked_choice("method", method, ("auto", *METHODS))
-    if along and loads is not None:
-        raise InputError(ArgumentValue("along", along), " does not go with flows: it is for pairs")
+    for name, value in (("along", along), ("paths", paths)):
+        if value and loads is not None:
+            raise InputError(ArgumentValue(name, value), " does not go with flows: it is for pairs")
     distances = distance_dtype(None, dtype, TYPES)
     if known is None:
         fill, wide = expected_fill(n, m), distances.kind == "f" and not exact
@@ -231,7 +249,8 @@ def planned(
         known = Known(fill, _ANCESTORS * fill.height, inner, not directed, labelled=False, here=len(specs) == 1)
     starts = n if sources is None else sources
     ends = starts if targets is None else targets
-    request = _Request(n, m, starts, ends, targets is not None, along, loads is not None, distances, known)
+    table, of_loads = targets is not None, loads is not None
+    request = _Request(n, m, starts, ends, table, along, paths, of_loads, distances, known)
     ranges = even_ranges(starts, len(specs), 1)
     rows = [last - first for first, last in ranges]
     seconds = max(request.seconds(count, spec) for count, spec in zip(rows, specs, strict=True))
@@ -252,6 +271,7 @@ def planned(
             pairs=starts * request.width,
             batch=request.batch,
             along=along,
+            paths=paths,
             loads=request.loads,
             entries=known.fill.entries,
         ),

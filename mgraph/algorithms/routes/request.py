@@ -21,6 +21,8 @@ class Asked(NamedTuple):
         Other weights to add up along the paths.
     amounts : array of int64 or float64, or None
         How much each pair demands; of a table, row by row.
+    heads : array of int32, or None
+        The target of each edge, if the vertices of paths are wanted.
     """
 
     starts: Array
@@ -28,6 +30,7 @@ class Asked(NamedTuple):
     table: bool = False
     along: tuple[np.ndarray, ...] = ()
     amounts: np.ndarray | None = None
+    heads: np.ndarray | None = None
 
     @property
     def width(self) -> int:
