@@ -523,6 +523,10 @@ def test_pairs_on_the_command_line(prepared):
     assert np.load("distances.npy").tolist() == [7, 2**31 - 1, 5]
     assert "a .npy file holds the distances only" in misused(invoke(*call, "--paths", "--out", "new.npy"))
     assert "distances.npy exists" in failed(invoke(*call, "--out", "distances.npy"), 2)
+    Path("none.txt").write_text("")
+    for sides in (("none.txt", "b.txt"), ("a.txt", "none.txt")):
+        call_on_none = "pairs", "roads.npz", "--sources", sides[0], "--targets", sides[1]
+        assert "none.txt holds no vertex: give one a line" in failed(invoke(*call_on_none), 1)
     assert ok(*call, "--quiet") == ""
 
 
@@ -568,6 +572,19 @@ def test_flows_on_the_command_line(prepared):
     assert np.load("loads.npy").tolist() == [10, 14, 0, 14]
     Path("numbers.txt").write_text("0 3 10\n1 3 4\n3 0 2\n")
     assert "cost 100, 2 without a path" in ok("flows", "roads.npz", "numbers.txt")
+    columns = "--source-column", "0", "--target-column", "1", "--weight-column", "2"
+    for name, more, lines in (("inf.txt", (), "0 3 10"), ("inf.csv", columns, "0,3,10")):
+        Path(name).write_text(f"{lines}\n{lines[:-2]}inf\n")
+        said = failed(invoke("flows", "roads.npz", name, *more), 1)
+        assert f"{name}, line 2: expected an amount, a number, got 'inf'" in said
+        assert "an amount must be finite: leave the line out, or give a number" in said
+    sparse.save_npz("inf.npz", sparse.csr_array(([1.0, np.inf], ([0, 1], [1, 2])), shape=(4, 4)))
+    assert "weight number 1, counted from 0, is inf: an amount" in failed(invoke("flows", "roads.npz", "inf.npz"), 1)
+    assert mgraph.read("inf.txt").m == 1  # no edge in a graph
+    Path("large.txt").write_text(f"0 3 {2**53 + 1}\n1 3 4\n")
+    assert f"got {2**53 + 5}: give floats" in failed(invoke("flows", "roads.npz", "large.txt"), 2)
+    Path("many.txt").write_text("0 3 12345678\n")
+    assert "greatest load of an edge: 12345678\n" in ok("flows", "roads.npz", "many.txt")
     Path("wrong.txt").write_text("0 3 -1\n")
     assert "amounts must be numbers of 0 or more, got -1" in failed(invoke("flows", "roads.npz", "wrong.txt"), 2)
     assert "give either FILE or --rmat SCALE" in misused(invoke("flows", "roads.npz"))
