@@ -1,11 +1,13 @@
-// Many pairs of a hierarchy: climbs that are kept, where those of two vertices meet, sums along paths, and flows.
+// Many pairs of a hierarchy: their ranks, climbs that are kept, where those of two vertices meet, sums along paths, and
+// flows.
 //
-// Algorithm. `climb`: a warp a vertex goes up the elimination tree, and lowers the labels of each ancestor's upper
-// neighbours, 32 entries at a time. `meet`: a warp a pair finds by bisection how many ancestors the two have in common,
-// and takes the least sum of their labels; of equal ones the deepest. `meet_table`: a block takes the pairs of 64 rows and
-// 64 columns, a thread 4 x 4 of these, from the roots down: two vertices have an ancestor in common where their climbs
-// have the same vertex at the same depth, and below the last such depth no other. It ends once no pair has. `carry`: a thread a climb adds up what its paths
-// pass, from the vertex to the root. `push`: a thread a climb takes amounts from the root down to the vertex.
+// Algorithm. `rank`: a thread a vertex checks that it is one, and reads its rank. `climb`: a warp a vertex goes up the
+// elimination tree, and lowers the labels of each ancestor's upper neighbours, 32 entries at a time. `meet`: a warp a
+// pair finds by bisection how many ancestors the two have in common, and takes the least sum of their labels; of equal
+// ones the deepest. `meet_table`: a block takes the pairs of 64 rows and 64 columns, a thread 4 x 4 of these, from the
+// roots down: two vertices have an ancestor in common where their climbs have the same vertex at the same depth, and
+// below the last such depth no other. It ends once no pair has. `carry`: a thread a climb adds up what its paths pass,
+// from the vertex to the root. `push`: a thread a climb takes amounts from the root down to the vertex.
 //
 // Encoding. Vertices are ranks. The climb of vertex number i is from first[i] to first[i + 1], by depth: the ancestor,
 // and the length of the shortest upward path to it; `entry`, which may be null, the last entry of that path, or -1.
@@ -14,11 +16,13 @@
 // Cost. A climb reads the entries of all ancestors once; each ancestor waits for the label of the one below, so some
 // thousand warps are needed to hide the latency. A pair reads two rows of labels, of which neighbouring elements are
 // read by neighbouring threads. A table reads each row of labels once for 64 pairs, and takes a comparison, a sum and a
-// minimum for each pair and depth.
+// minimum for each pair and depth. A rank costs the vertex, one read of the ranks, which the second cache holds up to
+// some million vertices, and one write.
 //
-// Races. The entries of a vertex have different depths, so no two threads write the same label. A label is final when
-// the warp comes to its ancestor, after a barrier of the warp. Climbs share no elements. Threads of `push` add to the
-// same loads by atomics: sums of whole numbers below 2^53 are exact in any order, others may differ in the last bits.
+// Races. All threads of `rank` that find no vertex write the same number to `wrong`. The entries of a vertex
+// have different depths, so no two threads write the same label. A label is final when the warp comes to its ancestor,
+// after a barrier of the warp. Climbs share no elements. Threads of `push` add to the same loads by atomics: sums of
+// whole numbers below 2^53 are exact in any order, others may differ in the last bits.
 //
 // Sources. J. Dibbelt, B. Strasser, D. Wagner, "Customizable contraction hierarchies", 2016; D. Ouyang, L. Qin,
 // L. Chang, X. Lin, Y. Zhang, Q. Zhu, "When hierarchy meets 2-hop-labeling: efficient shortest distance queries on road
@@ -32,6 +36,18 @@ constexpr int THREADS = 256, WARPS = THREADS / 32;
 constexpr int TILE = 64, EACH = 4, SIDE = TILE / EACH;  // of a table: rows or columns of a block, of a thread; threads
 constexpr int DEPTHS = 16;                              // depths of climbs in shared memory at a time
 static_assert(SIDE * SIDE == THREADS);
+
+// wrong[0] becomes 1 if a number is no vertex; its rank is 0.
+template <typename V>
+__global__ void __launch_bounds__(THREADS)
+    rank(const V* vertices, long long count, const int* rank_of, int n, int* ranks, int* wrong) {
+    const long long i = static_cast<long long>(blockIdx.x) * THREADS + threadIdx.x;
+    if (i >= count) return;
+    const V v = vertices[i];
+    const bool is_vertex = v >= 0 && v < n;
+    ranks[i] = is_vertex ? rank_of[v] : 0;
+    if (!is_vertex) wrong[0] = 1;
+}
 
 template <typename T>
 __global__ void __launch_bounds__(THREADS)

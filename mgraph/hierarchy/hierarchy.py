@@ -25,7 +25,7 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .routes import Labels, Pairs, Progress, Routes, are_joined, distances, divided, labelled, routes
+from .routes import Known, Labels, Pairs, Progress, Routes, are_joined, distances, divided, labelled, ranked, routes
 from .stacks import Stack, naming, stack_of
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
@@ -490,7 +490,7 @@ class Hierarchy:
         Parameters
         ----------
         sources, targets : sequence of int or of ids, shape (k,)
-            The two ends of each pair, as for `distances`.
+            The two ends of each pair, as for `distances`. Arrays of integers are checked on the device that computes.
         along : sequence of weights, optional
             Other weights to add up along the shortest paths, as for `distances`.
         paths : bool
@@ -528,9 +528,9 @@ class Hierarchy:
         >>> found.offsets.tolist(), found.vertices.tolist()
         ([0, 3, 4, 6], [0, 1, 2, 2, 1, 0])
         """
-        starts, ends = ranks_of_pairs(self, sources, targets, ids)
-        others = weights_along(self, along)
-        return self._routes(starts, ends, others, paths=checked_flag("paths", paths), progress=progress)
+        place = devices.find("cpu") if checked_flag("paths", paths) else self._on.device
+        starts, ends = ranks_of_pairs(self, sources, targets, ids, place)
+        return self._routes(starts, ends, weights_along(self, along), paths=paths, progress=progress)
 
     def _along(self, along: Any) -> tuple[np.ndarray, ...]:
         """Return other weights that an argument gives, each with a weight for each edge."""
@@ -541,8 +541,8 @@ class Hierarchy:
 
     def _routes(
         self,
-        starts: np.ndarray,
-        ends: np.ndarray,
+        starts: Array,
+        ends: Array,
         along: tuple[np.ndarray, ...],
         *,
         table: bool = False,
@@ -557,7 +557,7 @@ class Hierarchy:
             return move(distances(Pairs(*known, table=False, entries=False, labels=self._labels), progress))
         on, lengths = (self._here, self._on_host) if paths else (self._on, self._lengths)
         asked = Pairs(on, lengths, starts, ends, table=table, entries=True)
-        targets = devices.to_host(self._graph.layout("csr")[1]) if paths else None
+        targets = heads_of(self) if paths else None
         found = routes(self._structure, asked, self._parts, along, targets, progress)
         if limit < float("inf"):
             sweeps.cut(found.distances, limit, lengths)
@@ -822,7 +822,7 @@ class Hierarchy:
         >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").nbytes > 0
         True
         """
-        parts = [*self._on[1:], self._lengths[1:4]]
+        parts = [*self._on[1:-1], self._on[-1:], self._lengths[1:4]]
         if self._labels is not None:
             parts += self._labels[: 1 if self._labels.back is self._labels.there else 2]
         return sum(int(getattr(array, "nbytes", 0)) for part in parts for array in part)
@@ -868,6 +868,13 @@ class Hierarchy:
         return divided(self._structure, self._on_host)
 
     @cached_property
+    def _size(self) -> tuple[Fill, float]:
+        """How much the graph fills in, and the ancestors of a vertex on average, with the vertex itself."""
+        structure = self._structure
+        depths = structure.tree.depth
+        return fill_of(np.diff(structure.entries.begin), structure.tree), float(depths.mean()) + 1 if self.n else 0.0
+
+    @cached_property
     def _here(self) -> OnDevice:
         return self._on if self._on.device.kind == "cpu" else placed(self._structure, devices.find("cpu"))
 
@@ -901,13 +908,28 @@ def prepared(hierarchy: Hierarchy, place: devices.Device | None) -> Prepared:
     """Return what a device needs of a hierarchy, or workers if `place` is None."""
     if place is None:
         return hierarchy._to_send
-    return Prepared(hierarchy._structure, hierarchy._lengths, hierarchy._on, kept=hierarchy._sweeps)
+    known = hierarchy._structure, hierarchy._lengths, hierarchy._on
+    return Prepared(*known, kept=hierarchy._sweeps, labels=hierarchy._labels)
 
 
-def ranks_of_pairs(hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ranks of both ends of each pair that a call is given."""
-    question, rank = Question(hierarchy._graph, hierarchy.n, ids), hierarchy._structure.rank
-    starts, ends = rank[question.vertices("sources", sources)], rank[question.vertices("targets", targets)]
+def known_of(hierarchy: Hierarchy, place: devices.Device | None) -> Known:
+    """Return what a plan needs to know of a hierarchy whose pairs a device takes, or workers if `place` is None."""
+    lengths, here = hierarchy._lengths, place is hierarchy._on.device
+    alike, labelled = lengths.down is lengths.up, here and hierarchy.is_labelled
+    return Known(*hierarchy._size, np.dtype(lengths.up.dtype), alike, labelled, here)
+
+
+def ranks_of_pairs(
+    hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool | None, place: devices.Device | None = None
+) -> tuple[Array, Array]:
+    """Return the ranks of both ends of each pair that a call is given, on the hierarchy's device if it is the place."""
+    question, rank, on = Question(hierarchy._graph, hierarchy.n, ids), hierarchy._structure.rank, hierarchy._on
+    device, rank_of = (on.device, on.rank) if place is on.device else (devices.find("cpu"), rank)
+    one, other = question.numbers(sources), question.numbers(targets)
+    found = None if one is None or other is None else ranked(device, rank_of, (one, other))
+    if found is None:  # they are no arrays of numbers, or one is no vertex, which an error names
+        found = rank[question.vertices("sources", sources)], rank[question.vertices("targets", targets)]
+    starts, ends = found
     if len(starts) != len(ends):
         raise InputError(
             argument="targets", value=len(ends), expected=f"{len(starts)} vertices, one for each of sources"
@@ -918,6 +940,11 @@ def ranks_of_pairs(hierarchy: Hierarchy, sources: Any, targets: Any, ids: bool |
 def weights_along(hierarchy: Hierarchy, along: Any) -> tuple[np.ndarray, ...]:
     """Return the other weights that a call is given, each with a weight for each edge."""
     return () if along is None else hierarchy._along(along)
+
+
+def heads_of(hierarchy: Hierarchy) -> np.ndarray:
+    """Return the target of each edge of a hierarchy's graph, on the host."""
+    return devices.to_host(hierarchy._graph.layout("csr")[1])
 
 
 def ranks_of_demand(hierarchy: Hierarchy, demand: Any, sources: Any, targets: Any, ids: bool | None) -> Demand:

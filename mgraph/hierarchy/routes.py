@@ -18,7 +18,7 @@ from ..kernels import routes as route_kernels
 from ..kernels.routes import Climbs, Parts
 from .lengths import Lengths
 from .placed import OnDevice
-from .structure import Structure
+from .structure import Fill, Structure
 
 #: The most bytes of climbs that are kept at a time, if a quarter of the free memory has room for them.
 CLIMBS = 1 << 30
@@ -103,6 +103,60 @@ class Labels(NamedTuple):
     back: Climbs
 
 
+class Known(NamedTuple):
+    """What a call knows of its hierarchy.
+
+    Attributes
+    ----------
+    fill : Fill
+        Its entries and levels.
+    ancestors : float
+        The ancestors of a vertex, on average, with the vertex itself.
+    inner : dtype
+        The type in which lengths are added.
+    alike : bool
+        Whether both directions have the same lengths, and so the same climbs.
+    labelled : bool
+        Whether the climbs of all vertices are kept.
+    here : bool
+        Whether it is on the device already.
+    """
+
+    fill: Fill
+    ancestors: float
+    inner: np.dtype
+    alike: bool
+    labelled: bool
+    here: bool
+
+
+def ranked(device: devices.Device, rank_of: Array, given: tuple[Array, Array]) -> tuple[Array, Array] | None:
+    """Return the ranks of both ends of pairs, which are integers of any type; None if one of them is no vertex.
+
+    They are copied to the device as they are, and checked there, where `rank_of` has the rank of each vertex.
+
+    Raises
+    ------
+    MemoryLimitError
+        If they do not fit the free memory.
+    """
+    xp, kernels = device.xp, route_kernels.on(device)
+    needed = sum(4 * len(ends) + (0 if devices.of(ends) is device else ends.nbytes) for ends in given)
+    with device.active(), devices.allocating(f"ranks of {len(given[0]):,} pairs", needed, device):
+        wrong = xp.zeros(1, np.int32)
+        starts, ends = (xp.empty(len(numbers), np.int32) for numbers in given)
+        for numbers, ranks in zip(given, (starts, ends), strict=True):
+            kernels.rank(_signed(device.asarray(numbers), xp), rank_of, ranks, wrong)
+        return None if wrong[0] else (starts, ends)
+
+
+def _signed(numbers: Array, xp: Any) -> Array:
+    """Return integers as contiguous int32 or int64; those out of range are negative."""
+    if numbers.itemsize < 4:
+        numbers = numbers.astype(np.int32)
+    return xp.ascontiguousarray(numbers).view(f"i{numbers.itemsize}")
+
+
 def labelled(on: OnDevice, lengths: Lengths) -> Labels:
     """Return the climbs of all vertices.
 
@@ -133,7 +187,7 @@ class Pairs:
     lengths : Lengths
         The lengths there.
     starts, ends : array of int32
-        Ranks: the two ends of each pair, or of a table.
+        Ranks, on any device: the two ends of each pair, or of a table.
     table : bool
         Whether each start is paired with each end.
     entries : bool
@@ -151,8 +205,8 @@ class Pairs:
         self,
         on: OnDevice,
         lengths: Lengths,
-        starts: np.ndarray,
-        ends: np.ndarray,
+        starts: Array,
+        ends: Array,
         *,
         table: bool,
         entries: bool,

@@ -34,6 +34,13 @@ PAUSE = 1.0
 Progress = Callable[[int, int | None], None] | Literal[True]
 
 
+class Accompanied(NamedTuple):
+    """A piece of two parts: `kept` stays on a worker as long as the caller has it, `own` is sent with each call."""
+
+    kept: Any
+    own: Any
+
+
 class Program(Protocol):
     """An algorithm as supersteps over shards. It does not know which executor runs it.
 

@@ -10,8 +10,10 @@ from .ops import Climbs
 
 SOURCE = "routes.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
+_VERTICES = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 _SUMS = {np.dtype(np.float64): "double", np.dtype(np.int64): "long long"}
 INSTANCES = (
+    *(f"rank<{t}>" for t in _VERTICES.values()),
     *(f"{kernel}<{t}>" for kernel in ("climb", "meet", "meet_table") for t in _TYPES.values()),
     *(f"{kernel}<{t}>" for kernel in ("carry", "join") for t in _SUMS.values()),
     "push",
@@ -23,6 +25,13 @@ JOINED = 1 << 30
 
 #: As in the source.
 _THREADS, _WARPS, _EACH, _TILE = 256, 8, 32, 64
+
+
+def rank(vertices: Array, rank_of: Array, ranks: Array, wrong: Array) -> None:
+    """ranks[i] = rank_of[vertices[i]]; wrong[0] becomes 1 if a number is no vertex."""
+    kernel = cuda_function(SOURCE, f"rank<{_VERTICES[np.dtype(vertices.dtype)]}>")
+    count, n = np.int64(len(vertices)), np.int32(len(rank_of))
+    kernel((-(-len(vertices) // _THREADS),), (_THREADS,), (vertices, count, rank_of, n, ranks, wrong))
 
 
 def climb(vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:

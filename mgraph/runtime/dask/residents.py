@@ -37,7 +37,7 @@ from ..checkpoints import Order, filled
 from ..communicator import Communicator, Solo
 from ..gathering import Gather
 from ..numbering import Numbered, RawSource
-from ..program import Program
+from ..program import Accompanied, Program
 from .comm import Aborted, DaskComm, Unreachable
 from .counters import count_on
 from .events import Event, ended, note
@@ -364,13 +364,16 @@ def own(session: str) -> Session:
 
 
 @reported
-def load(session: str, client: str, call: str, timeout: float, program: Program, piece: Any, *blocks: Any) -> None:
-    """Task: load a shard of a call with a large piece; `blocks` are those of a matrix that lies on workers."""
+def load(session: str, client: str, call: str, timeout: float, program: Program, count: int, *given: Any) -> None:
+    """Task: load a shard of a call with a large piece, of so many parts; then come blocks of a matrix on workers."""
     worker, s = get_worker(), own(session)
     sessions(worker).beat(session, client, call, timeout)  # the request that follows finds it
     try:
-        with unpacked(piece, s.device, partial(_has_ended, worker, session, s)) as found:
-            cast(Residents, worker.plugins[NAME]).load(s, session, program, joined(found, blocks))
+        ended, blocks = partial(_has_ended, worker, session, s), given[count:]
+        with contextlib.ExitStack() as reading:
+            parts = [reading.enter_context(unpacked(part, s.device, ended)) for part in given[:count]]
+            piece = Accompanied(*parts) if count > 1 else joined(parts[0], blocks)
+            cast(Residents, worker.plugins[NAME]).load(s, session, program, piece)
     except BaseException:
         s.rest()
         raise
