@@ -87,12 +87,6 @@ template <int W> struct alignas(4 * W) Words {
     __device__ __forceinline__ bool lane_has(int w) const { return at[w] >> (threadIdx.x % 32) & 1u; }
 };
 
-template <typename T> __device__ __forceinline__ T warp_sum(T value) {
-#pragma unroll
-    for (int distance = 16; distance; distance /= 2) value += __shfl_xor_sync(ALL, value, distance);
-    return value;
-}
-
 template <typename Offset> struct Edges {
     const Offset* indptr;
     const int* indices;
@@ -168,7 +162,7 @@ __device__ __forceinline__ void gather(const Batch<Offset, W>& b, const int* __r
 #pragma unroll
                     for (int i = 0; i < AHEAD; ++i) {
                         if (from[i] < 0) break;
-                        const double through = warp_sum(paths * term[i]);
+                        const double through = sum_of_lanes(paths * term[i]);
                         if (b.lane == from[i]) passing += through;
                     }
                 }
@@ -186,7 +180,7 @@ __device__ __forceinline__ void settle(const Batch<Offset, W>& b, int v, const W
     const unsigned all = __ballot_sync(ALL, found);
     if (!all) return;
     const Index degree = found ? b.out.indptr[v + 1] - b.out.indptr[v] : 0;
-    const Index edges = warp_sum(degree);
+    const Index edges = sum_of_lanes(degree);
     unsigned place = 0;
     if (b.lane == 0) {
         place = atomicAdd(&stage->found, static_cast<unsigned>(__popc(all)));
@@ -388,7 +382,7 @@ __device__ __forceinline__ void finish(const Batch<Offset, W>& b, int level, int
             else if (b.endpoints)
                 all += rint(passing);  // the number of targets within reach
         }
-    if (!EDGES) all = warp_sum(all);
+    if (!EDGES) all = sum_of_lanes(all);
     if (b.lane) return;
     if (!EDGES && all != 0) b.sums[u] += all;
     b.front(level)[u] = mask;

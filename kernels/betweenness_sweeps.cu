@@ -102,11 +102,6 @@ struct Numbers {
     }
 };
 
-__device__ __forceinline__ double sum_of_lanes(double value) {
-    for (int step = 16; step; step /= 2) value += __shfl_xor_sync(ALL, value, step);
-    return value;
-}
-
 // The lengths and numbers of the upward paths from each source to its ancestors; a warp has a source.
 __global__ void __launch_bounds__(THREADS) climb(const int* __restrict__ parent, const int* __restrict__ depths,
                                                  const int* __restrict__ begin, const int* __restrict__ depth_above,

@@ -157,18 +157,12 @@ __global__ void __launch_bounds__(THREADS, 1)
 
     // The exchange among several GPUs. A space has two sets of lists, one from each GPU, and then two whole bitmaps.
     __shared__ Peers peers;
-    __shared__ unsigned mails[MOST_PEERS];  // the words of the last mails; the own one, too
+    __shared__ unsigned mails[MOST_PEERS][1];  // the words of the last mails; the own one, too
     unsigned* const start_frontier = frontier;
     const int room = list_room(words);  // entries of a list
     unsigned number = 0;                // of the last exchange
     bool first_wait = true, lost = false;
-    if constexpr (Several) {
-        if (threadIdx.x < sizeof(Peers) / 8)
-            reinterpret_cast<unsigned long long*>(&peers)[threadIdx.x] =
-                reinterpret_cast<const unsigned long long*>(table)[threadIdx.x];
-        __syncthreads();
-        number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
-    }
+    if constexpr (Several) number = open_peers(table, peers);
     auto list_of = [&](int of, int from) {
         return peers.data(of) + (static_cast<size_t>(number & 1) * peers.size + from) * room;
     };
@@ -178,24 +172,18 @@ __global__ void __launch_bounds__(THREADS, 1)
     };
     // Wait for the others' mails, by all threads of a block; return whether they came.
     auto wait = [&](unsigned own) {
-        bool failed = false;
-        if (threadIdx.x < peers.size) {
-            unsigned word = own;
-            const auto patience = first_wait ? peers.first_patience : peers.patience;
-            if (threadIdx.x != peers.rank)
-                failed = !get_numbered(peers, peers.mail(peers.rank, threadIdx.x, number), number, patience, word);
-            mails[threadIdx.x] = word;
-        }
+        if (threadIdx.x == 0) mails[peers.rank][0] = own;
+        const bool came = get_mails(peers, number, first_wait, mails);
         first_wait = false;
-        return !__syncthreads_or(failed);
+        return came;
     };
     // Each of the others' lists, in turn: call `take` with the place of a vertex among all that came, and the vertex,
     // or -1, by all lanes of a warp. Return whether all came.
     auto each_listed = [&](int begin, int stride, auto take) {
         bool came = true;
         for (int gpu = 0, before = 0; gpu < peers.size; ++gpu) {
-            if (gpu == peers.rank || mails[gpu] & AS_BITMAP) continue;
-            const int there = mails[gpu];
+            if (gpu == peers.rank || mails[gpu][0] & AS_BITMAP) continue;
+            const int there = mails[gpu][0];
             const unsigned long long* const list = list_of(peers.rank, gpu);
             for (int base = begin; base < there; base += stride) {
                 unsigned v = 0;
@@ -209,7 +197,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     };
     auto found_by_all = [&]() {
         int all = 0;
-        for (int gpu = 0; gpu < peers.size; ++gpu) all += mails[gpu] & ~AS_BITMAP;
+        for (int gpu = 0; gpu < peers.size; ++gpu) all += mails[gpu][0] & ~AS_BITMAP;
         return all;
     };
     // The rest of an exchange, by all blocks: send the own part, if that has not happened, and get those of the others.
@@ -242,7 +230,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (!mailed && threadIdx.x == 0) control->lost = 1;
         __threadfence_system();
         unsigned as_bitmap = 0;
-        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu] & AS_BITMAP;
+        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & AS_BITMAP;
         begin_phase();
         if (!as_bitmap) {
             Appender<Offset> append{out_indptr, staged[warp], queue + tail, &record()->count};
@@ -260,7 +248,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         } else {  // the whole bitmap, in which lists are missing
             unsigned* const bitmap = bitmap_of(peers.rank);
             for (int gpu = 0; gpu < peers.size; ++gpu) {
-                if (mails[gpu] & AS_BITMAP) continue;
+                if (mails[gpu][0] & AS_BITMAP) continue;
                 const int begin = ranges[gpu] / 32, end = (ranges[gpu + 1] + 31) / 32;
                 for (int w = begin + thread; w < end; w += threads) bitmap[w] = 0;
             }
@@ -553,7 +541,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                             break;
                         }
                         unsigned as_bitmap = 0;
-                        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu] & AS_BITMAP;
+                        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & AS_BITMAP;
                         const int all = found_by_all();
                         if (as_bitmap || all > THIN) break;
                         const bool came = each_listed(warp * 32, THREADS, [&](int i, int v) {

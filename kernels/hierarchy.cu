@@ -7,6 +7,9 @@
 // - `eliminate` lowers the entries between the upper neighbours of each vertex to the paths over it (min-plus
 //   elimination), level by level from the deepest vertices to the roots. A warp takes an entry (x, u) and the later
 //   entries (x, w) of the same vertex; the place of w among the entries of u is found by bisection.
+//   `place_sets` and `eliminate_sets` do so for up to 32 sets of weights at once. A lane has a set, so what a warp reads
+//   of an entry is contiguous, and its lanes look for the places of 32 entries w at a time. A level of few entries
+//   deals each out to several warps.
 // - `climb` walks from a source to its root, a warp a source, and keeps the lengths of upward paths by the depth of the
 //   ancestor.
 // - A sweep goes down the tree. The label of a vertex is the least sum of an ancestor's label and an entry, or what the
@@ -30,7 +33,7 @@
 // counts the vertices within the first two radii in registers, too; all others are counted in shared memory. `descend`
 // measures a vertex while it reads the labels for the next one.
 //
-// Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
+// Encoding. The length of entry e by set number s is lengths[e * sets + s]. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
 // sources that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k.
 // Infinity is that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v. A
 // piece is its first place, its first group of entries, its first upper neighbour in `outer`, and its root's depth; the
@@ -46,6 +49,7 @@
 // chunk is whole before a lane reads it, and is overwritten after all lanes have read it.
 //
 // Cost. `eliminate`: a bisection and an atomic minimum, if it lowers anything, for each pair of entries of a vertex.
+// `eliminate_sets`: a bisection for each pair, and a read of both entries' lengths for each pair and set, from the L2.
 // `descend`: a read of a label from shared memory, an addition and a minimum for each entry and source; a group's rows
 // and lengths are read once for a warp.
 // `sweep`: a label read for each entry and source, mostly from the L2, and one written for each vertex with anything
@@ -71,6 +75,7 @@ constexpr int RADII = 16;     // radii of a launch
 constexpr int TILE_BYTES = 512, TILE_SOURCES = 64;  // of a block that gathers: bytes of columns, and sources
 constexpr int SQUARE = 8;                           // tiles on each side of a square
 constexpr int AT_ONCE = 4;    // entries that a thread reads at once in a climb, and labels that it gathers
+constexpr int SHARED = 5;     // of a set of weights: an entry is dealt out to 2^5 warps at most
 constexpr int FIRST = 2;      // radii within which `descend` counts in registers
 constexpr int CHUNK = 16, ROOM = 2 * CHUNK;  // groups of entries that it copies at a time, and has in shared memory
 
@@ -114,6 +119,69 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
                 at = entry_of(upper, at, last, upper[f]);
                 lower_if_less(up + at, sum(there, __ldcg(up + f)));
                 if (down != up) lower_if_less(down + at, sum(__ldcg(down + f), back));
+            }
+        }
+        grid_barrier(arrived);
+    }
+}
+
+// As `place`, for several sets of weights; lengths[set * pitch + e] is that of edge e. A warp takes an edge.
+template <typename T>
+__global__ void __launch_bounds__(THREADS) place_sets(const int* entry, const int* edge, unsigned count,
+                                                      const T* lengths, long long pitch, int sets, T* up) {
+    const unsigned k = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int set = threadIdx.x % 32;
+    if (k < count && set < sets)
+        lower(up + static_cast<long long>(entry[k]) * sets + set, sum(lengths[set * pitch + edge[k]], T(0)));
+}
+
+// The entries `from` and `to` of a lane's set that are read at once, of which the first `count` are meant.
+struct Ways {
+    long long from[AT_ONCE], to[AT_ONCE];
+
+    // Lower the entries `to` to the sums of one length and those of the entries `from`.
+    template <typename T> __device__ __forceinline__ void lower_all(int count, T length, T* lengths) const {
+        T through[AT_ONCE], known[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            through[i] = i < count ? sum(length, __ldcg(lengths + from[i])) : infinity<T>();
+            known[i] = i < count ? __ldcg(lengths + to[i]) : -infinity<T>();
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i)
+            if (through[i] < known[i]) lower(lengths + to[i], through[i]);
+    }
+};
+
+// As `eliminate`, for several sets of weights. Lanes beyond the last set repeat it.
+template <typename T>
+__global__ void __launch_bounds__(THREADS, RESIDENT)
+    eliminate_sets(const int* entries, const int* ends, const int* levels, int steps, const int* begin,
+                   const int* upper, int sets, T* up, T* down, unsigned* arrived) {
+    const int lane = threadIdx.x % 32, warps = gridDim.x * WARPS;
+    const long long pitch = sets, set = min(lane, sets - 1);
+    for (int step = 0; step < steps; ++step) {
+        const int first = levels[step], count = levels[step + 1] - first;
+        int shift = 0;  // 2^shift warps take an entry, each every 2^shift-th of the later ones
+        while (shift < SHARED && warps >> (shift + 1) >= count) ++shift;
+        for (int task = blockIdx.x * WARPS + threadIdx.x / 32; task < count << shift; task += warps) {
+            const int k = first + (task >> shift), e = entries[k], end = ends[k], u = upper[e];
+            const T there = __ldcg(down + e * pitch + set), back = __ldcg(up + e * pitch + set);
+            const int last = begin[u + 1];
+            int at = begin[u];  // among the entries of u, that of the lane's entry
+            for (int f = e + 1 + task % (1 << shift); f < end; f += 32 << shift) {
+                const int own = f + (lane << shift), found = min(32, ((end - f - 1) >> shift) + 1);
+                if (own < end) at = entry_of(upper, at, last, upper[own]);
+                for (int i = 0; i < found; i += AT_ONCE) {
+                    Ways ways;
+#pragma unroll
+                    for (int j = 0; j < AT_ONCE; ++j) {
+                        ways.from[j] = (f + ((i + j) << shift)) * pitch + set;
+                        ways.to[j] = __shfl_sync(ALL, at, i + j) * pitch + set;
+                    }
+                    ways.lower_all(found - i, there, up);
+                    if (down != up) ways.lower_all(found - i, back, down);
+                }
             }
         }
         grid_barrier(arrived);

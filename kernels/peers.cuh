@@ -72,3 +72,24 @@ __device__ __forceinline__ void send_mail(const Peers& peers, unsigned number, c
         if (other != peers.rank) put_numbered(peers.mail(other, peers.rank, number) + word, number, words[word]);
     }
 }
+
+// Copy the table to a block's shared memory, by all of its threads; return the number of the last exchange.
+__device__ __forceinline__ unsigned open_peers(const Peers* table, Peers& peers) {
+    if (threadIdx.x < sizeof(Peers) / 8)
+        reinterpret_cast<unsigned long long*>(&peers)[threadIdx.x] =
+            reinterpret_cast<const unsigned long long*>(table)[threadIdx.x];
+    __syncthreads();
+    return static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
+}
+
+// Wait for the others' mails of WORDS words each, by all threads of a block; return whether they came. The own mail is
+// in its place of `mails` already, and is seen by all threads afterwards.
+template <int WORDS>
+__device__ __forceinline__ bool get_mails(const Peers& peers, unsigned number, bool first, unsigned (*mails)[WORDS]) {
+    bool failed = false;
+    const int gpu = threadIdx.x / WORDS, word = threadIdx.x % WORDS;
+    if (gpu < peers.size && gpu != peers.rank)
+        failed = !get_numbered(peers, peers.mail(peers.rank, gpu, number) + word, number,
+                               first ? peers.first_patience : peers.patience, mails[gpu][word]);
+    return !__syncthreads_or(failed);
+}

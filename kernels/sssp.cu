@@ -197,11 +197,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     int done = MERGED, elsewhere = 0;
     bool first_wait = true, lost = false;
     if constexpr (Several) {
-        if (threadIdx.x < sizeof(Peers) / 8)
-            reinterpret_cast<unsigned long long*>(&peers)[threadIdx.x] =
-                reinterpret_cast<const unsigned long long*>(table)[threadIdx.x];
-        __syncthreads();
-        number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
+        number = open_peers(table, peers);
         elsewhere = control->elsewhere;
     }
 
@@ -245,15 +241,9 @@ __global__ void __launch_bounds__(THREADS, 1)
     };
     // Wait for the others' mails, by all threads of a block; return whether they came.
     auto wait = [&]() {
-        bool failed = false;
-        const int gpu = threadIdx.x / WORDS, word = threadIdx.x % WORDS;
-        if (gpu < peers.size && gpu != peers.rank) {
-            const auto patience = first_wait ? peers.first_patience : peers.patience;
-            failed = !get_numbered(peers, peers.mail(peers.rank, gpu, number) + word, number, patience,
-                                   mails[gpu][word]);
-        }
+        const bool came = get_mails(peers, number, first_wait, mails);
         first_wait = false;
-        return !__syncthreads_or(failed);
+        return came;
     };
     auto near_anywhere = [&](unsigned& plain) {
         int all = 0;

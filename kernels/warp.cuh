@@ -11,3 +11,9 @@ template <typename T> __device__ __forceinline__ T running_sum(T value) {
     }
     return value;
 }
+
+// The sum of all lanes' values, the same bits in each lane.
+template <typename T> __device__ __forceinline__ T sum_of_lanes(T value) {
+    for (int step = 16; step; step /= 2) value += __shfl_xor_sync(ALL, value, step);
+    return value;
+}

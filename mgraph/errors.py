@@ -127,6 +127,20 @@ def parts_of(error: BaseException) -> tuple[Any, ...]:
     return error.parts if isinstance(error, StructuredError) else (str(error),)
 
 
+def precede(error: StructuredError, *parts: Any) -> None:
+    """Put parts before the message of an error, such as which of several inputs it is about.
+
+    Examples
+    --------
+    >>> from mgraph.errors import MgraphError, precede
+    >>> error = MgraphError("n is too large")
+    >>> precede(error, "file 3: ")
+    >>> print(error)
+    file 3: n is too large
+    """
+    StructuredError.__init__(error, *parts, *error.parts)
+
+
 class MgraphError(StructuredError):
     """The base of every error that mgraph raises on purpose.
 

@@ -16,7 +16,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from .algorithms.registry import ALGORITHMS
+from .algorithms.registry import ALGORITHMS, PLANNED
 from .arguments import checked_bytes, checked_choice, checked_flag, checked_integer, checked_predecessors
 from .docstrings import with_common_parts
 from .dtypes import MAX_ELEMENTS, MAX_VERTICES
@@ -77,6 +77,8 @@ class Options(TypedDict, total=False):
     splitters: int | None
     weighted: bool
     edges: bool
+    along: int
+    paths: bool
     shape: Shape | None
 
 
@@ -88,8 +90,8 @@ def _listed(names: Iterable[str]) -> str:
 @partial(
     with_common_parts,
     more={
-        "{algorithms}": _listed(ALGORITHMS),
-        "{algorithms without edges}": _listed(name for name, entry in ALGORITHMS.items() if not entry.needs_edges),
+        "{algorithms}": _listed(PLANNED),
+        "{algorithms without edges}": _listed(name for name, entry in PLANNED.items() if not entry.needs_edges),
     },
 )
 def plan(
@@ -139,7 +141,7 @@ def plan(
     Other Parameters
     ----------------
     dtype : dtype-like, optional
-        Of the distances of ``"apsp"``, ``"distances"`` and ``"sssp"``; float32 by default.
+        Of the distances of ``"apsp"``, ``"distances"``, ``"flows"``, ``"pairs"`` and ``"sssp"``; float32 by default.
     predecessors, intermediate : bool
         Whether the call returns predecessors, or intermediate vertices. ``predecessors="any"`` goes with ``"bfs"``.
     block : int, optional
@@ -160,9 +162,10 @@ def plan(
         spread.
     sources : int
         Number of sources of ``"bfs_many"`` and ``"sssp"``, and of ``"distances"``, ``"betweenness"`` and
-        ``"path_counts"``, there by default all vertices.
+        ``"path_counts"``, there by default all vertices. Of ``"pairs"`` and ``"flows"`` the number of pairs.
     targets, nearest : int, optional
-        Number of targets of ``"distances"``, by default all vertices, and how many of the nearest it returns.
+        Number of targets of ``"distances"``, by default all vertices, and how many of the nearest it returns. With
+        `targets`, ``"pairs"`` and ``"flows"`` have a pair of each source and each of these.
     reduce : str, pair or sequence of these, optional
         The measures that ``"distances"`` returns.
     sparse : bool
@@ -189,6 +192,10 @@ def plan(
         Whether the edges have weights. Without them searches from all sources are faster.
     edges : bool
         Whether ``"betweenness"`` is that of edges.
+    along : int
+        Number of other weights that ``"pairs"`` adds up along the paths.
+    paths : bool
+        Whether ``"pairs"`` returns the paths, which are found on the CPU.
     shape : Shape, optional
         What is known of the graph's form, from `mgraph.planning.shape.shape_of`. The time of searches and components
         on a CPU depends on it. By default that of a random graph.
@@ -221,7 +228,7 @@ def plan(
     ('blocked', True)
     """
     name = named(algorithm)
-    entry = ALGORITHMS[name]
+    entry = PLANNED[name]
     if hasattr(n, "n") and hasattr(n, "m"):
         raise InputError(": give its numbers, graph.n and graph.m", argument="n", value=n, expected="an integer")
     n = checked_integer("n", n, 0)
@@ -295,13 +302,13 @@ def largest(
     (True, True)
     """
     name = named(algorithm)
-    most = MAX_ELEMENTS if "list" in ALGORITHMS[name].takes else MAX_VERTICES
+    most = MAX_ELEMENTS if "list" in PLANNED[name].takes else MAX_VERTICES
     number = isinstance(degree, (int, float, np.integer, np.floating)) and not isinstance(degree, bool)
     if degree is not None and not (number and 0 <= degree <= most):
         raise InputError(argument="degree", value=degree, expected="a number of edges for each vertex, 0 or more")
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0):
         raise InputError(argument="seconds", value=seconds, expected="a number of seconds, more than 0")
-    if degree is None and ALGORITHMS[name].needs_edges:
+    if degree is None and PLANNED[name].needs_edges:
         raise InputError(f"a plan for {name} needs ", ArgumentValue("degree"), ", the number of edges for each vertex")
     specs = _specs(devices, memory, host_memory, options.get("gpus_per_node"))
 
@@ -341,7 +348,7 @@ def named(algorithm: str) -> str:
     if isinstance(algorithm, str) and algorithm.replace("-", "_") in _PLANNED_AS:
         advice = f": {_PLANNED_AS[algorithm.replace('-', '_')]}"
         raise InputError(advice, argument="algorithm", value=algorithm, expected="one that has plans of its own")
-    return called or checked_choice("algorithm", algorithm, tuple(ALGORITHMS))
+    return called or checked_choice("algorithm", algorithm, tuple(PLANNED))
 
 
 def _specs(devices: Any, memory: Any, host_memory: Any, gpus_per_node: Any) -> tuple[DeviceSpec, ...]:
@@ -363,17 +370,26 @@ def _specs(devices: Any, memory: Any, host_memory: Any, gpus_per_node: Any) -> t
 @functools.cache
 def _defaults(algorithm: str) -> dict[str, Any]:
     """Return the options that an algorithm's planner takes, its keyword-only parameters, with their defaults."""
-    given = inspect.signature(ALGORITHMS[algorithm].planner).parameters.values()
+    given = inspect.signature(PLANNED[algorithm].planner).parameters.values()
     return {each.name: each.default for each in given if each.name in Options.__annotations__}
 
 
 def takers(option: str) -> tuple[str, ...]:
     """Return the algorithms whose planners take an option."""
-    return tuple(name for name in ALGORITHMS if option in _defaults(name))
+    return tuple(name for name in PLANNED if option in _defaults(name))
 
 
 #: The least value of options that are integers.
-_LEAST = {"block": 1, "gpus_per_node": 1, "nearest": 1, "quads": 0, "sources": 1, "splitters": 1, "targets": 1}
+_LEAST = {
+    "along": 0,
+    "block": 1,
+    "gpus_per_node": 1,
+    "nearest": 1,
+    "quads": 0,
+    "sources": 1,
+    "splitters": 1,
+    "targets": 1,
+}
 
 
 def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
@@ -381,7 +397,17 @@ def _checked(algorithm: str, option: str, value: Any, n: int) -> Any:
     match option:
         case "predecessors" if algorithm == "bfs":
             return checked_predecessors(value)
-        case "predecessors" | "intermediate" | "nonnegative" | "exact" | "directed" | "sparse" | "weighted" | "edges":
+        case (
+            "predecessors"
+            | "intermediate"
+            | "nonnegative"
+            | "exact"
+            | "directed"
+            | "sparse"
+            | "weighted"
+            | "edges"
+            | "paths"
+        ):
             return checked_flag(option, value)
         case _ if option in _LEAST:
             return checked_integer(option, value, _LEAST[option], 2**62)

@@ -18,7 +18,7 @@ from tests.kernel_resources import families
 COOPERATIVE = {
     "betweenness_many.cu": "",
     "bfs.cu": "levels<",
-    "hierarchy.cu": ("eliminate<", "sweep<"),
+    "hierarchy.cu": ("eliminate<", "eliminate_sets<", "sweep<"),
     "list_rank.cu": "jump",
     "minplus.cu": ("eliminate<", "through<"),
     "sssp_many.cu": "distances<",

@@ -126,6 +126,16 @@ def test_a_gpu_takes_a_hierarchy_from_many_sources(sources, swept):
     assert plan.seconds < none.seconds / 2 if swept else plan == none
 
 
+@pytest.mark.gpu
+def test_a_gpu_takes_a_hierarchy_by_itself():
+    """The graph's shape decides: searches with many levels take a GPU long."""
+    full = grid(300, 300, weights=(1, 255))
+    src, dst, weights = full.coo()
+    kept = (src < dst) & (np.random.default_rng(0).random(full.m) < 0.65)
+    roads = mgraph.Graph.from_edges(src[kept], dst[kept], weights[kept], n=full.n, directed=False)
+    assert mgraph.betweenness(roads, device="cuda").plan.detail.entries
+
+
 def test_without_edges_there_is_nothing_to_sweep(swept):
     for src, dst in (([], []), ([0, 4], [0, 4])):
         found = mgraph.betweenness(mgraph.Graph.from_edges(src, dst, n=2000), device="cpu")

@@ -187,6 +187,8 @@ def test_the_same_as_direct_on_gpus(workers, apart, vertices, monkeypatch):
             direct = mgraph.bfs(graph, source, device="cuda", predecessors=True)
             assert np.array_equal(found.distances, direct.distances)
             assert np.array_equal(found.predecessors, direct.predecessors)
+            exchanged = "by NCCL, as NCCL_P2P_DISABLE is 1" if apart else "within the launch, by "
+            assert workers == 1 or f"exchanged: {exchanged}" in found.explain(verbose=True)
             for options in ({}, {"limit": 3}, {"target": graph.n - 1}):
                 tree = mgraph.bfs(graph, sources=[source, 5], client=client, predecessors="any", **options)
                 direct = mgraph.bfs(graph, sources=[source, 5], device="cuda", **options)

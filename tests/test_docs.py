@@ -294,6 +294,9 @@ PLANS = [
     ("sssp", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2)}),
     ("bfs", {"n": 1 << 20, "m": 1 << 22, "devices": cpus(2), "method": "asynchronous"}),
     ("components", {"n": 1 << 22, "m": 1 << 26, "devices": gpus(1)}),
+    ("pairs", {"n": 264_346, "m": 730_100, "devices": gpus(1), "sources": 1_000_000}),
+    ("pairs", {"n": 264_346, "m": 730_100, "devices": cpus(2), "sources": 1_000, "along": 2}),
+    ("flows", {"n": 264_346, "m": 730_100, "devices": cpus(1), "sources": 1_000, "targets": 1_000}),
     ("closure", {"n": 100_000, "m": 1_000_000, "devices": gpus(1)}),
     ("list_rank", {"n": 1 << 26, "devices": gpus(1)}),
 ]

@@ -15,7 +15,9 @@ import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.errors import WrongResultError
-from mgraph.hierarchy import sweeps
+from mgraph.hierarchy import hierarchy as hierarchy_calls
+from mgraph.hierarchy import lengths, sweeps
+from mgraph.hierarchy.lengths import on_host
 from mgraph.kernels.hierarchy import cuda as hierarchy_kernels
 from mgraph_bench import hierarchies
 from tests.support.graphs import grid_ends, shifted
@@ -275,6 +277,137 @@ def test_an_infinite_weight_closes_an_edge(device):
     graph = mgraph.Graph.from_edges([0, 1], [1, 2], [1.0, 2.0], directed=False)
     hierarchy = mgraph.Hierarchy(graph, [0, 1, 2], device=device).customize([1, np.inf, 2, 2])
     assert hierarchy.distances().tolist() == [[0, 1, 3], [np.inf, 0, 2], [np.inf, 2, 0]]
+
+
+def sets_of_weights(random, graph, kind, sets):
+    """Sets of weights for a graph's edges."""
+    m = graph.m
+    if kind == "alike":
+        src, dst, _ = graph.coo()
+        key = np.minimum(src, dst) * graph.n + np.maximum(src, dst)
+        return random.integers(0, 256, (sets, graph.n**2))[:, key]
+    if kind == "differ":
+        return random.integers(0, 256, (sets, m), dtype=np.int32)
+    if kind == "wide":  # every second set is computed in float64
+        return random.integers(0, 2**28, (sets, m)) >> np.where(np.arange(sets) % 2, 20, 0)[:, None]
+    if kind == "top":  # the sums of the longest n - 1 decide: those of every second set fit int32
+        usual = np.where(np.arange(sets) % 2, 470_000_000, 940_000_000) // max(1, graph.n)
+        return np.where(np.arange(m) == m // 2, 2**28, usual[:, None])
+    if kind == "floats":
+        return random.random((sets, m))
+    if kind == "long":  # sums overflow float32
+        return random.random((sets, m), dtype=np.float32) * np.float32(3e38)
+    if kind == "closed":
+        return np.where(random.random((sets, m)) < 0.3, np.inf, random.integers(0, 9, (sets, m)))
+    if kind == "negative":  # and without a negative cycle
+        potentials = random.integers(-9, 9, (sets, graph.n))
+        src, dst, _ = graph.coo()
+        some = random.integers(0, 9, (sets, m)) + potentials[:, src] - potentials[:, dst]
+        return np.where(np.arange(sets)[:, None] % 3, np.abs(some), some)
+    types = itertools.cycle(["i8", "i8", "i8", "f4", "f4", "f4", "f4", "u1", ">f8", "f2", "i2"])  # a sequence of arrays
+    return [random.integers(0, 9, m).astype(next(types)) for _ in range(sets)]
+
+
+KINDS = ["alike", "differ", "wide", "top", "floats", "long", "closed", "negative", "types"]
+
+
+def assert_same_bits(found, expected):
+    """Two hierarchies have the same lengths, in the same types."""
+    found, expected = on_host(found._lengths), on_host(expected._lengths)
+    assert (found.dtype, *found[4:]) == (expected.dtype, *expected[4:])
+    assert (found.down is found.up) == (expected.down is expected.up)
+    for own, other in zip(found[1:4], expected[1:4], strict=True):
+        assert own.dtype == other.dtype and own.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_sets_of_weights_together_have_the_bits_of_each_alone(device, kind, directed):
+    random = np.random.default_rng(21)
+    graphs = [weighted(random, 30, 100, 9, directed=directed), grid(9, 8, random, directed=directed)]
+    for graph in [*graphs, mgraph.Graph.from_edges([], [], n=3), mgraph.Graph.from_edges([0], [0], n=1)]:
+        roads = mgraph.Hierarchy(graph, random.permutation(graph.n), device=device)
+        for sets in (1, 2, 7, 37):
+            stack = sets_of_weights(random, graph, kind, sets)
+            for dtype in (None,) if kind in ("wide", "top", "types") else (None, "float32"):
+                found = list(roads.customize(stack, dtype=dtype))
+                assert len(found) == sets
+                for one, weights in zip(found, stack, strict=True):
+                    assert_same_bits(one, roads.customize(weights, dtype=dtype))
+
+
+def test_sets_of_weights_are_computed_when_they_are_asked_for(device, monkeypatch):
+    random = np.random.default_rng(22)
+    graph = grid(9, 8, random, directed=True)
+    roads = mgraph.Hierarchy(graph, device=device)
+    stack = sets_of_weights(random, graph, "differ", 70)
+    batches, together = [], hierarchy_calls.customized_sets
+
+    def counted(*arguments):
+        batches.append(len(arguments[3]))
+        return together(*arguments)
+
+    monkeypatch.setattr(hierarchy_calls, "customized_sets", counted)
+    each = roads.customize(stack)
+    assert not batches
+    expected = [all_distances(graph.with_weights(weights)) for weights in stack]
+    most = roads._on.kernels.SETS
+    assert np.array_equal(as_floats(next(each).distances()), expected[0]) and batches == [most]
+    assert np.array_equal(as_floats(next(each).labelled().distances()), expected[1]) and batches == [most]
+    stack[most:] = stack[0]  # which is read then
+    assert all(np.array_equal(as_floats(one.distances()), expected[0]) for one in list(each)[most - 2 :])
+    assert sum(batches) == 70 and max(batches) == most
+    assert list(roads.customize(stack[:0])) == []
+
+
+def test_sets_of_weights_that_do_not_fit_are_computed_by_fewer(device, monkeypatch):
+    random = np.random.default_rng(23)
+    graph = grid(9, 8, random)
+    roads, place = mgraph.Hierarchy(graph, device=device), devices.find(device)
+    stack = sets_of_weights(random, graph, "alike", 6)
+    expected = list(map(roads.customize, stack))
+    whole = lengths._bytes_of_sets(roads._structure, roads._on, graph.m, 8, 3)
+    for free, most in ((2 * whole, 3), (whole // 4, 1)):
+        monkeypatch.setattr(type(place), "available_memory", lambda self, free=free: free)
+        assert lengths.sets_that_fit(roads._structure, roads._on, graph.m, 8) == most
+        for found, one in zip(roads.customize(stack), expected, strict=True):
+            assert_same_bits(found, one)
+    monkeypatch.setattr(type(place), "available_memory", lambda self: 100)
+    with pytest.raises(mgraph.MemoryLimitError, match=r"^weights\[0\]: lengths of"):
+        next(roads.customize(stack))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+def test_the_memory_of_sets_of_weights_is_counted(device, dtype):
+    random = np.random.default_rng(24)
+    graph = grid(60, 70, random, directed=True)
+    roads, place = mgraph.Hierarchy(graph, device=device), devices.find(device)
+    stack = (random.random((20, graph.m)) * 100).astype(dtype)
+    list(roads.customize(stack))  # compiles
+    most = lengths._bytes_of_sets(roads._structure, roads._on, graph.m, stack.itemsize, 20)
+    with place.peak_memory() as peak:
+        kept = list(roads.customize(stack))
+    assert len(kept) == 20 and peak.bytes <= most
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        (np.nan, mgraph.InputError, "weights must be numbers"),
+        (-2, mgraph.NegativeCycleError, "vertex . lies on a cycle"),
+        (1e39, mgraph.DistanceOverflowError, "a weight is too large for float32"),
+    ],
+)
+def test_an_error_names_the_set_of_weights(device, change, error, said):
+    graph = mgraph.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0], directed=False)
+    roads = mgraph.Hierarchy(graph, [0, 1, 2, 3], device=device)
+    stack = np.ones((5, graph.m))
+    stack[3, 2] = change
+    each = roads.customize(stack, dtype="float32")
+    assert [next(each).distance(0, 3) for _ in range(3)] == [3, 3, 3]
+    with pytest.raises(error, match=rf"^weights\[3\]: {said}"):
+        next(each)
+    assert next(each, None) is None
 
 
 @given(st.integers(0, 2**32), st.sampled_from(TYPES))
@@ -649,6 +782,17 @@ def test_graphs_without_edges(device, graph):
         (lambda h: h.path(0, True), r"target must be an integer in \[0, 4\), got True"),
         (lambda h: h.customize([1, 2]), "weights must be of shape"),
         (lambda h: h.customize([1, 2, np.nan, 4, 5, 6]), "weights must be numbers"),
+        (lambda h: h.customize(np.ones((2, 5))), r"or of shape \(sets, 6\), a row for each set, got \(2, 5\)$"),
+        (lambda h: h.customize(np.ones((6, 2))), r"got \(6, 2\): give weights.T"),
+        (lambda h: h.customize(np.ones((2, 6), bool)), "weights must be numbers"),
+        (lambda h: h.customize([np.ones(6), np.ones(5)]), r"^weights\[1\]: weights must be of shape \(6,\)"),
+        (
+            lambda h: h.customize([np.ones(6), 3]),
+            r"^weights\[1\]: weights must be of shape \(6,\), one per edge, got 3",
+        ),
+        (lambda h: h.customize([[1] * 6, ["a"] * 6]), r"^weights\[1\]: weights must be floats"),
+        (lambda h: h.customize([mgraph.generate.grid(2, 2)]), r"^weights\[0\]: .* for graphs take map"),
+        (lambda h: h.customize([[1] * 6, np.ones(6)], dtype="int32"), r"^weights\[1\]: dtype='int32' would cut"),
         (lambda h: h.customize(mgraph.generate.grid(2, 2)), "must have the same 6 edges"),
         (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), [0, 1, 2]), "order must be of shape"),
         (lambda h: mgraph.Hierarchy(mgraph.generate.grid(2, 2), [0, 1, 2, 2]), "2 is there 2 times"),
@@ -735,8 +879,10 @@ def test_each_step_is_measured(device, monkeypatch):
     monkeypatch.setattr(hierarchies, "PAIRS", 5)
     monkeypatch.setattr(hierarchies, "TABLE", 9)
     monkeypatch.setattr(hierarchies, "BULK", (7, 20))
+    monkeypatch.setattr(hierarchies, "SETS", 6)
     measured = list(hierarchies.rows(mgraph.generate.grid(9, 11), device, (1, 150), True))
     steps = {"prepare", "customize", "distances", "measures", "table", "path", "pairs", "pairs, paths", "flows"}
+    steps |= {"customize, a stack", "customize, a stack, directions differ"}
     if devices.find(device).kind == "cuda":
         steps |= {"distances, to new memory", "distances, to page-locked memory"}
     assert steps <= {row["step"] for row in measured}

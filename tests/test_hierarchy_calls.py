@@ -3,18 +3,23 @@
 import itertools
 import json
 import time
+import warnings
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 from scipy import sparse
 
 import mgraph
 from mgraph import CheckpointError, InputError, MemoryLimitError
-from mgraph.algorithms.routes import plan
+from mgraph import device as devices
+from mgraph.algorithms.routes import call, plan
+from mgraph.kernels.routes import on
 from tests.support.checkpoints import Stopped, complete
 from tests.support.clusters import LOST, Kills, clients
 from tests.support.commands import failed, invoke, misused, ok
+from tests.support.memory import measured
 
 pytest.importorskip("pymetis")
 
@@ -81,6 +86,12 @@ def check_pairs(found, expected):
         assert own.dtype == other.dtype and np.array_equal(own, other)
 
 
+def check_paths(found, expected):
+    check_pairs(found._replace(along=found.along or ()), expected._replace(along=expected.along or ()))
+    for own, other in zip(found[2:], expected[2:], strict=True):
+        assert own.dtype == other.dtype and np.array_equal(own, other)
+
+
 def others(roads):
     weights = np.random.default_rng(7).integers(1, 9, roads.m)
     return [weights, weights / 2]
@@ -91,6 +102,19 @@ def test_pairs_are_those_of_the_method(roads):
     assert np.array_equal(mgraph.pairs(roads, sources, targets), roads.pairs(sources, targets))
     along = others(roads)
     check_pairs(mgraph.pairs(roads, sources, targets, along=along), roads.pairs(sources, targets, along=along))
+
+
+def test_a_device_that_takes_all_pairs_keeps_their_order_and_reads_labels(device, monkeypatch):
+    graph = mgraph.generate.grid(12, 13, weights=(1, 99), seed=2, device="cpu")
+    plain = mgraph.Hierarchy(graph, device=device)
+    sources, targets = ends(plain)
+    expected, labelled = devices.to_host(plain.pairs(sources, targets)), plain.labelled()
+    monkeypatch.setattr(call, "by_start", lambda *_: pytest.fail("pairs are sorted"))
+    assert np.array_equal(devices.to_host(mgraph.pairs(plain, sources, targets)), expected)
+    kernels = on(devices.find(device))
+    monkeypatch.setattr(kernels, "climb", lambda *_: pytest.fail("it climbs"))
+    on_device = map(devices.find(device).asarray, (sources, targets))
+    assert np.array_equal(devices.to_host(mgraph.pairs(labelled, *on_device)), expected)
 
 
 def test_flows_are_those_of_a_loop_over_paths(roads):
@@ -105,6 +129,33 @@ def test_pairs_on_workers(roads, client):
     along = others(roads)
     found = mgraph.pairs(roads, sources, targets, along=along, client=client)
     check_pairs(found, roads.pairs(sources, targets, along=along))
+
+
+def test_paths_on_workers(roads, client):
+    sources, targets = ends(roads)
+    check_paths(
+        mgraph.pairs(roads, sources, targets, paths=True, client=client), roads.pairs(sources, targets, paths=True)
+    )
+    along = others(roads)
+    found = mgraph.pairs(roads, sources, targets, along=along, paths=True, client=client)
+    check_paths(found, roads.pairs(sources, targets, along=along, paths=True))
+    check_paths(mgraph.pairs(roads, [0], [1], paths=True, client=client), roads.pairs([0], [1], paths=True))
+
+
+def test_paths_go_without_checkpoints(roads, tmp_path):
+    with pytest.raises(InputError, match="paths=True does not go with checkpoints, which keep no paths"):
+        mgraph.pairs(roads, [0], [1], paths=True, checkpoint=tmp_path)
+
+
+def test_many_pairs_are_no_large_graph_of_dask(roads, client):
+    """They go beside the hierarchy, and not in the task that loads a shard."""
+    sources, targets = ends(roads, 100_000)
+    asked = sources, targets, np.ones(100_000)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "100kB"}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = mgraph.pairs(roads, sources, targets, client=client)
+        flows = mgraph.flows(roads, asked, client=client)
+    assert np.array_equal(found, roads.pairs(sources, targets)) and flows.loads.sum() == roads.flows(asked).loads.sum()
 
 
 def test_flows_on_workers(roads, client):
@@ -133,6 +184,15 @@ def test_a_lost_worker_changes_nothing(roads, mortals):
 
 
 @LOST
+def test_paths_after_a_lost_worker(roads, mortals):
+    sources, targets = ends(roads)
+    kills = Kills(mortals)
+    found = mgraph.pairs(roads, sources, targets, paths=True, client=mortals, progress=kills, span=1)
+    assert kills.killed
+    check_paths(found, roads.pairs(sources, targets, paths=True))
+
+
+@LOST
 def test_flows_after_a_lost_worker(roads, mortals):
     kills, asked = Kills(mortals), demand(roads)
     check(mgraph.flows(roads, asked, client=mortals, progress=kills, span=1), roads.flows(asked))
@@ -148,11 +208,11 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_they_go_on_from_a_checkpoint(roads, client, name, tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "BATCH", 5)
-    call, same = CALLS[name], check if name == "flows" else check_pairs
+    made, same = CALLS[name], check if name == "flows" else check_pairs
     with pytest.raises(Stopped):
-        call(roads, checkpoint=tmp_path, checkpoint_every=0, progress=stopping(tmp_path), span=1)
+        made(roads, checkpoint=tmp_path, checkpoint_every=0, progress=stopping(tmp_path), span=1)
     steps = []
-    found = call(
+    found = made(
         roads,
         checkpoint=tmp_path,
         resume=True,
@@ -160,7 +220,7 @@ def test_they_go_on_from_a_checkpoint(roads, client, name, tmp_path, monkeypatch
         span=1,
         progress=lambda done, total: steps.append((done, total)),
     )
-    same(found, call(roads))
+    same(found, made(roads))
     assert len(steps) < 50  # of 60 on one worker
 
 
@@ -178,6 +238,96 @@ def test_memory_is_checked_before(roads):
         mgraph.pairs(roads, *ends(roads), memory_limit=1000)
     with pytest.raises(MemoryLimitError):
         mgraph.flows(roads, demand(roads), memory_limit=1000)
+
+
+#: A demand, and calls that are planned.
+MATRIX = np.ones((500, 300))
+PLANNED = {
+    "pairs": lambda roads, sources, targets: mgraph.pairs(roads, sources, targets),
+    "labels": lambda roads, sources, targets: mgraph.pairs(roads.labelled(), sources, targets),
+    "one sum": lambda roads, sources, targets: mgraph.pairs(roads, sources, targets, along=others(roads)[:1]),
+    "two sums": lambda roads, sources, targets: mgraph.pairs(roads, sources, targets, along=others(roads)),
+    "flows": lambda roads, sources, targets: mgraph.flows(roads, (sources, targets, sources.astype(float))),
+    "matrix": lambda roads, sources, targets: mgraph.flows(roads, MATRIX, range(500), range(500, 800)),
+}
+
+
+def planned(monkeypatch):
+    """The plans of calls, as they are made."""
+    made = []
+    monkeypatch.setattr(plan, "BATCH", 1 << 20)
+    monkeypatch.setattr(
+        call, "planned", lambda *args, **options: made.append(plan.planned(*args, **options)) or made[-1]
+    )
+    return made
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("name", PLANNED)
+def test_predicted_peak_is_the_measured_one(name, dtype, directed, monkeypatch):
+    graph = mgraph.generate.grid(100, 100, weights=(1, 99), seed=1, device="cpu")
+    roads = mgraph.Hierarchy(graph, dtype=dtype, device="cpu")
+    if directed:
+        roads = roads.customize(np.random.default_rng(2).integers(1, 99, graph.m), dtype=dtype)
+    roads, made = roads.labelled() if name == "labels" else roads, planned(monkeypatch)
+    sources, targets = np.random.default_rng(3).integers(0, graph.n, (2, 100_000))
+    PLANNED[name](roads, sources, targets)  # compiles
+    _, peak = measured(lambda: PLANNED[name](roads, sources, targets))
+    assert 0.95 * made[-1].peak_bytes[0] < peak < 1.05 * made[-1].peak_bytes[0]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", PLANNED)
+def test_predicted_peak_is_the_measured_one_on_a_gpu(name, monkeypatch):
+    graph = mgraph.generate.grid(150, 150, weights=(1, 99), seed=1, device="cpu")
+    roads, made = mgraph.Hierarchy(graph, device="cuda"), planned(monkeypatch)
+    roads = roads.labelled() if name == "labels" else roads
+    sources, targets = np.random.default_rng(3).integers(0, graph.n, (2, 200_000))
+    PLANNED[name](roads, sources, targets)  # compiles
+    with devices.find("cuda").peak_memory() as peak:
+        PLANNED[name](roads, sources, targets)
+    assert made[-1].peak_bytes[0] == pytest.approx(peak.bytes, rel=0.1)
+
+
+def test_plans_predict_what_notes_say_of_new_york(monkeypatch):
+    """Within a factor of 2.5: the cores of the figures are of several machines, and were busy."""
+    monkeypatch.setattr(plan, "BATCH", 1 << 20)
+
+    def seconds(name, cores=1, **options):
+        spec = mgraph.DeviceSpec("cpu", "cpu", 64 << 30, cores)
+        return mgraph.plan(name, 264_346, 730_100, spec, directed=False, dtype="int32", **options).seconds
+
+    for found, said in (
+        (seconds("pairs", sources=1_000), 24e-3),
+        (seconds("pairs", sources=100_000), 0.14),
+        (seconds("pairs", sources=1_000_000), 0.71),
+        (seconds("pairs", 16, sources=1_000_000), 0.118),
+        (seconds("pairs", sources=1_000_000, along=1), 2.8),
+        (seconds("flows", sources=1_000_000), 2.8),
+        (seconds("flows", 16, sources=1_000_000), 0.55),
+        (seconds("flows", sources=1_000, targets=1_000), 0.231),
+        (seconds("flows", 16, sources=1_000, targets=1_000), 0.146),
+    ):
+        assert said / 2.5 < found < 2.5 * said
+
+
+def test_a_plan_counts_a_hierarchy_where_it_is_copied():
+    one, two = (mgraph.plan("pairs", 10_000, 40_000, devices, memory="1GiB") for devices in ("cpu", "2xcpu"))
+    assert two.peak_bytes[0] - one.peak_bytes[0] > 32 * two.detail.entries - 12 * 10_000 * 500
+    assert np.isfinite(one.seconds) and one.detail.pairs == 10_000
+    with pytest.raises(InputError, match="along=1 does not go with flows: it is for pairs"):
+        mgraph.plan("flows", 10_000, 40_000, "cpu", along=1)
+
+
+def test_plans_on_the_command_line(roads, folder):
+    plain = json.loads(ok("plan", "pairs", "-n", "264346", "--m", "730100", "--sources", "1000000", "--json"))
+    assert (plain["algorithm"], plain["pairs"]) == ("pairs", 1_000_000) and 0 < plain["seconds"] < 60
+    table = "--sources", "1000", "--targets", "500", "--json"
+    found = json.loads(ok("plan", "flows", "-n", "264346", "--m", "730100", *table))
+    assert found["pairs"] == 500_000 and found["loads"] and np.isfinite(found["seconds"])
+    assert "sums of 2 other weights" in ok("plan", "pairs", "demand.txt", "--along", "2", "--verbose")
+    assert "it is for pairs" in failed(invoke("plan", "flows", "-n", "9", "--m", "9", "--along", "1"), 2)
 
 
 def test_only_a_hierarchy_will_do(roads):
@@ -204,7 +354,11 @@ def test_commands_run_on_workers(roads, folder):
     assert np.array_equal(np.load("found.npy"), roads.pairs(*ends(roads)))
     ok("flows", "roads.npz", "demand.txt", "--n", str(roads.n), "--workers", "2", "--out", "loads.npy")
     assert np.array_equal(np.load("loads.npy"), roads.flows(demand(roads)).loads)
-    assert "--paths does not go with" in misused(invoke("pairs", "roads.npz", *lists, "--paths", "--workers", "2"))
+    ok("pairs", "roads.npz", *lists, "--paths", "--workers", "2", "--out", "paths.npz")
+    with np.load("paths.npz") as found:
+        assert np.array_equal(found["vertices"], roads.pairs(*ends(roads), paths=True).vertices)
+    both = "--paths does not go with --table and --checkpoint"
+    assert both in misused(invoke("pairs", "roads.npz", *lists, "--paths", "--checkpoint", "kept"))
 
 
 def test_commands_go_on_from_checkpoints(roads, folder, monkeypatch):

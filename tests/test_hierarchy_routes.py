@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import dijkstra
 import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import infinity
+from mgraph.graph.question import Question
 from mgraph.hierarchy import routes
 from mgraph.kernels.routes import Parts, on
 from mgraph.kernels.routes import host as kernels
@@ -101,6 +102,48 @@ def test_labels_have_the_bits_of_climbs(device, way, case):
     assert np.array_equal(other.pairs(sources, targets), other.labelled().pairs(sources, targets))
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8"])
+def test_arrays_of_all_integers_have_the_bits_of_lists(device, dtype):
+    graph, random = mgraph.generate.grid(6, 7), np.random.default_rng(3)
+    roads = mgraph.Hierarchy(graph, random.permutation(42), device=device)
+    sources, targets = random.integers(0, 42, (2, 100))
+    expected = devices.to_host(roads.pairs(sources.tolist(), targets.tolist()))
+    for each in (roads, roads.labelled()):
+        assert np.array_equal(devices.to_host(each.pairs(sources.astype(dtype), targets.astype(dtype))), expected)
+    apart = np.repeat(sources, 2).astype(dtype)[::2]  # which is not contiguous
+    assert np.array_equal(devices.to_host(roads.pairs(apart, targets)), expected)
+
+
+def test_arrays_are_checked_and_ranked_where_pairs_are_joined(device, monkeypatch):
+    roads = mgraph.Hierarchy(mgraph.generate.grid(6, 7), range(42), device=device)
+    where, expected = devices.find(device), roads.distance(3, 41)
+    sources, targets = (where.asarray(np.full(5, vertex)) for vertex in (3, 41))
+    monkeypatch.setattr(Question, "vertices", lambda *_: pytest.fail("the host checks the vertices"))
+    monkeypatch.setattr(devices, "to_host", lambda _: pytest.fail("vertices are copied to the host"))
+    with patch.object(on(where), "rank", wraps=on(where).rank) as ranked:
+        found = roads.pairs(sources, targets)
+    assert [type(call.args[0]) for call in ranked.call_args_list] == [where.xp.ndarray] * 2
+    assert found.tolist() == [expected] * 5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "value"),
+    [
+        (np.array([1, -3, -4]), -3),
+        (np.array([1, 42, 43], np.uint8), 42),
+        (np.array([2**31, 7, 7], np.uint32), 2**31),
+        (np.array([1, 7, 2**63], np.uint64), 2**63),
+    ],
+)
+def test_the_first_number_that_is_no_vertex_is_named(device, wrong, value):
+    roads, right = mgraph.Hierarchy(mgraph.generate.grid(6, 7), range(42), device=device), np.arange(3)
+    for name, pairs in (("sources", (wrong, right)), ("targets", (right, wrong)), ("sources", (wrong, wrong))):
+        with pytest.raises(mgraph.InputError, match=rf"{name} must be an integer in \[0, 42\), got {value}"):
+            roads.pairs(*pairs)
+        with pytest.raises(mgraph.InputError, match=rf"{name} must be an integer in \[0, 42\), got {value}"):
+            roads.pairs(*map(devices.find(device).asarray, pairs))
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_few_pairs_are_those_of_many(dtype, monkeypatch):
     random, graph = np.random.default_rng(5), mgraph.generate.grid(30, 40)
@@ -169,6 +212,28 @@ def test_tables_have_the_bits_of_pairs(case):
         pairs = roads.pairs(np.repeat(rows, len(columns)), np.tile(columns, len(rows)), along=sums)
     for one, other in zip([table.distances, *table.along], [pairs.distances, *pairs.along], strict=True):
         assert np.array_equal(one.ravel(), other)
+
+
+@given(case=cases(), limit=st.sampled_from([math.inf, 0, 7, 900]))
+def test_joined_tables_have_the_bits_of_sweeps(device, way, case, limit):
+    graph, order, (sources, targets), _ = case
+    roads, operations = mgraph.Hierarchy(graph, order, device=device), on(devices.find(device))
+    with patch.object(operations, "JOINED", 0):
+        swept = roads.distances(sources, targets, limit=limit)
+    with patch.object(operations, "JOINED", 1 << 30):
+        joined = roads.distances(sources, targets, limit=limit)
+        assert devices.of(joined).kind == devices.of(swept).kind and joined.shape == swept.shape
+        assert np.array_equal(devices.to_host(joined), devices.to_host(swept)) and joined.dtype == swept.dtype
+
+
+def test_tables_of_floats_are_swept():
+    """Sums that are not exact depend on their order, and a table has the distances of all vertices."""
+    graph = mgraph.generate.grid(9, 9)
+    roads = mgraph.Hierarchy(graph, device="cpu").customize(np.random.default_rng(0).random(graph.m))
+    operations = on(devices.find("cpu"))
+    with patch.object(operations, "JOINED", 1 << 30), patch.object(operations, "climb", side_effect=AssertionError):
+        table = roads.distances(np.arange(81), np.arange(40))
+        assert np.array_equal(table, roads.distances(np.arange(81))[:, :40])
 
 
 @given(case=cases())
@@ -480,6 +545,10 @@ def test_pairs_on_the_command_line(prepared):
     assert np.load("distances.npy").tolist() == [7, 2**31 - 1, 5]
     assert "a .npy file holds the distances only" in misused(invoke(*call, "--paths", "--out", "new.npy"))
     assert "distances.npy exists" in failed(invoke(*call, "--out", "distances.npy"), 2)
+    Path("none.txt").write_text("")
+    for sides in (("none.txt", "b.txt"), ("a.txt", "none.txt")):
+        call_on_none = "pairs", "roads.npz", "--sources", sides[0], "--targets", sides[1]
+        assert "none.txt holds no vertex: give one a line" in failed(invoke(*call_on_none), 1)
     assert ok(*call, "--quiet") == ""
 
 
@@ -525,6 +594,19 @@ def test_flows_on_the_command_line(prepared):
     assert np.load("loads.npy").tolist() == [10, 14, 0, 14]
     Path("numbers.txt").write_text("0 3 10\n1 3 4\n3 0 2\n")
     assert "cost 100, 2 without a path" in ok("flows", "roads.npz", "numbers.txt")
+    columns = "--source-column", "0", "--target-column", "1", "--weight-column", "2"
+    for name, more, lines in (("inf.txt", (), "0 3 10"), ("inf.csv", columns, "0,3,10")):
+        Path(name).write_text(f"{lines}\n{lines[:-2]}inf\n")
+        said = failed(invoke("flows", "roads.npz", name, *more), 1)
+        assert f"{name}, line 2: expected an amount, a number, got 'inf'" in said
+        assert "an amount must be finite: leave the line out, or give a number" in said
+    sparse.save_npz("inf.npz", sparse.csr_array(([1.0, np.inf], ([0, 1], [1, 2])), shape=(4, 4)))
+    assert "weight number 1, counted from 0, is inf: an amount" in failed(invoke("flows", "roads.npz", "inf.npz"), 1)
+    assert mgraph.read("inf.txt").m == 1  # no edge in a graph
+    Path("large.txt").write_text(f"0 3 {2**53 + 1}\n1 3 4\n")
+    assert f"got {2**53 + 5}: give floats" in failed(invoke("flows", "roads.npz", "large.txt"), 2)
+    Path("many.txt").write_text("0 3 12345678\n")
+    assert "greatest load of an edge: 12345678\n" in ok("flows", "roads.npz", "many.txt")
     Path("wrong.txt").write_text("0 3 -1\n")
     assert "amounts must be numbers of 0 or more, got -1" in failed(invoke("flows", "roads.npz", "wrong.txt"), 2)
     assert "give either FILE or --rmat SCALE" in misused(invoke("flows", "roads.npz"))

@@ -8,6 +8,9 @@ prepared once, and so are all eccentricities. Distances and measures from some s
 Dijkstra before they are timed. Rows stay on the device; measures are brought to the host. If there is room, a GPU
 brings rows to new memory of the host, too, and to page-locked memory.
 
+Sets of weights in a stack are random, first with both directions alike and then with directions that differ. Distances
+over each set are compared with those over the set alone.
+
 Pairs in arrays are the first some of more: 1,000, a hundred thousand, a million. Where the package routingkit-cch is
 installed, RoutingKit answers some pairs, too, one after the other by the same order, and its distances are compared; it
 is also customized, which takes its weights from a list.
@@ -39,6 +42,9 @@ from .run import versions
 
 #: Runs of which the best counts, sources that are compared, pairs, and sources and targets of a table.
 RUNS, COMPARED, PAIRS, TABLE = 4, 3, 1000, 1000
+
+#: Sets of weights that are customized together.
+SETS = 64
 
 #: Pairs in arrays, and of those with paths.
 BULK, WITH_PATHS = (1000, 100_000, 1_000_000), 100_000
@@ -174,6 +180,7 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
     yield {"step": "customize", "seconds": seconds_of(lambda: roads.customize(weights), device)}
     one_way = random.integers(1, 256, graph.m, dtype=np.int32)
     yield {"step": "customize, directions differ", "seconds": seconds_of(lambda: roads.customize(one_way), device)}
+    yield from stacked(roads, weights, device)
     for k in batches:
         sources = random.integers(0, graph.n, k)
         calls: list[tuple[str, Callable[..., Any]]] = [
@@ -202,6 +209,33 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
         seconds = time.perf_counter() - started
         row = {"step": "all eccentricities", "diameter": diameter, "seconds": seconds}
         yield {**row, "distances_per_second": graph.n**2 / seconds}
+
+
+def each_set(roads: mgraph.Hierarchy, stack: np.ndarray) -> None:
+    """Customize for each set of weights, and keep no hierarchy."""
+    for _ in roads.customize(stack):
+        pass
+
+
+def stacked(roads: mgraph.Hierarchy, weights: np.ndarray, device: devices.Device) -> Iterator[dict[str, Any]]:
+    """Yield rows of customization for several sets of weights at once.
+
+    Raises
+    ------
+    WrongResultError
+        If distances over a set differ from those over the set alone.
+    """
+    random = np.random.default_rng(5)
+    both_ways = random.integers(1, 256, (SETS, 256), dtype=np.int32)[:, weights]  # a function of the edge's weight
+    one_way = random.integers(1, 256, both_ways.shape, dtype=np.int32)
+    for step, stack in (("", both_ways), (", directions differ", one_way)):
+        source = random.integers(0, roads.n, 1)
+        for together, alone in zip(roads.customize(stack), map(roads.customize, stack), strict=True):
+            found, expected = (devices.to_host(each.distances(source)) for each in (together, alone))
+            if not np.array_equal(found, expected):
+                raise WrongResultError("distances over a set of weights of a stack differ from those over the set")
+        seconds = seconds_of(partial(each_set, roads, stack), device)
+        yield {"step": f"customize, a stack{step}", "sets": SETS, "seconds": seconds, "seconds_a_set": seconds / SETS}
 
 
 def in_bulk(roads: mgraph.Hierarchy, device: devices.Device, table: np.ndarray) -> Iterator[dict[str, Any]]:

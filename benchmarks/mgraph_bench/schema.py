@@ -28,7 +28,7 @@ GIVEN = ("source", "sources", "device", "client", "progress")
 
 #: Fields of a sweep's run: the device; the library that is called instead of this one; Dask workers; random
 #: sources that a search starts from, one after the other; thread blocks a launch (on a CPU, threads); the tile of the
-#: (min, +) product; and where the input lies, ``"host"`` or, by default, the device.
+#: (min, +) product; and where the input lies, ``"host"``, ``"workers"``, or, by default, the device.
 RUN = ("device", "peer", "workers", "sources", "blocks", "tile", "where")
 
 #: Fields that distinguish rows, in addition to the arguments of their cases, and fields that can be drawn.
@@ -142,7 +142,7 @@ def _check_run(name: str, value: Any) -> None:
         right = isinstance(value, str) and re.fullmatch(r"\d+x\d+ \d+x\d+ \d+", value)
         _require(bool(right), f"tile = {value!r} is none: write it as '64x64 8x8 5'")
     elif name in ("peer", "where"):
-        _one_of(name, value, PEERS if name == "peer" else ("host", "device"))
+        _one_of(name, value, PEERS if name == "peer" else ("host", "device", "workers"))
     else:
         _require(_fits(value, int) and value > 0, f"{name} must be an integer of 1 or more, got {value!r}")
 

@@ -33,6 +33,20 @@ class Sample(NamedTuple):
         return self.options.get("source", self.options.get("sources"))
 
 
+class Planned(NamedTuple):
+    """What has plans, but is no algorithm of a graph: a call that takes a prepared one.
+
+    Attributes
+    ----------
+    planner, needs_edges, takes
+        As of `Algorithm`.
+    """
+
+    planner: Callable[..., Plan]
+    needs_edges: bool = True
+    takes: tuple[str, ...] = ("graph",)
+
+
 _declared: dict[str, "Algorithm"] = {}
 
 

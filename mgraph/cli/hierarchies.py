@@ -13,7 +13,7 @@ from .. import device as devices
 from ..algorithms import routes
 from ..dtypes import infinity
 from ..hierarchy import Hierarchy, Routes
-from ..io import check_output, read_vertices, save
+from ..io import check_output, finite_amounts, read_vertices, save
 from ..reading import read
 from .bars import bar
 from .commands import main
@@ -140,8 +140,8 @@ def pairs(
     With --table and --along, that is a table of distances and further ones of other weights along the same paths.
     """
     given = _given(options)
-    if paths and (given or table):
-        raise click.UsageError("--paths does not go with --table, workers, --memory-limit and --checkpoint")
+    if paths and (table or given.get("checkpoint") is not None):
+        raise click.UsageError("--paths does not go with --table and --checkpoint")
     _check_output(output)
     if paths and output.out is not None and output.out.suffix == ".npy":
         raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
@@ -160,7 +160,7 @@ def pairs(
     with bar("pairs", "steps" if given else "pairs", output.quiet) as progress:
         if given:
             with _running(device, given) as run:
-                found = routes.pairs(made, *pair, along=others, ids=ids, progress=progress, **run)
+                found = routes.pairs(made, *pair, along=others, paths=paths, ids=ids, progress=progress, **run)
         else:
             found = made.pairs(*pair, along=others, paths=paths, ids=ids, progress=progress)
     seconds = time.perf_counter() - started
@@ -211,7 +211,9 @@ def flows(
         raise click.UsageError("give either FILE or --rmat SCALE")
     _check_output(output)
     given = _given(options)
-    made, demand = _loaded(prepared, device, given), graph_given(files, scale, **options)()
+    made = _loaded(prepared, device, given)
+    with finite_amounts():
+        demand = graph_given(files, scale, **options)()
     src, dst, weights = (None if part is None else devices.to_host(part) for part in demand.coo())
     amounts = np.ones(demand.m, np.int64) if weights is None else weights
     if demand.ids is not None:
@@ -229,7 +231,7 @@ def flows(
     facts = {"pairs": demand.m, "cost": found.cost, "unserved": found.unserved, "greatest": greatest}
     words = (
         f"flows: {demand.m:,} pairs, cost {found.cost:g}, {found.unserved:g} without a path\n"
-        f"greatest load of an edge: {greatest:g}"
+        f"greatest load of an edge: {greatest if isinstance(greatest, int) else f'{greatest:g}'}"
     )
     arrays = {"loads": found.loads, "supply": found.supply}
     _finish(made, arrays, {**facts, "seconds": seconds}, words, output)

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 import mgraph
 
 from .. import planner
-from ..algorithms.registry import ALGORITHMS
+from ..algorithms.registry import PLANNED
 from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..io import read_list
 from ..planner import takers
@@ -33,11 +33,11 @@ from .summaries import as_json_text
 H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model=MEASURED)
 
 #: The algorithms that can be planned without the number of edges.
-_WITHOUT_EDGES = ", ".join(name for name, entry in ALGORITHMS.items() if not entry.needs_edges)
+_WITHOUT_EDGES = ", ".join(name for name, entry in PLANNED.items() if not entry.needs_edges)
 
 HELP = f"""Predict how a call would run, how long it would take and how much memory it needs.
 
-ALGORITHM is one of {", ".join(ALGORITHMS)}, or the name of its command.
+ALGORITHM is one of {", ".join(PLANNED)}, or the name of its command.
 
 FILE is a graph whose size, direction and weights count, in place of --n and --m; "-" is standard input.
 """
@@ -116,6 +116,9 @@ def _flag(spelled: str, name: str, value: object, text: str) -> Any:
 @span_option
 @click.option("--directed/--undirected", default=True, help=_for("directed"))
 @click.option("--sources", type=int, default=1, metavar="N", help="Number of sources. " + _for("sources"))
+@click.option("--targets", type=int, metavar="N", help="Number of targets. " + _for("targets"))
+@click.option("--along", type=int, metavar="N", help="Number of other weights along the paths. " + _for("along"))
+@click.option("--paths", is_flag=True, help="Find the paths, too. " + _for("paths"))
 @click.option("--splitters", type=int, metavar="N", help="About how many splitters to walk from. " + _for("splitters"))
 @click.option("--verbose", is_flag=True, help="Print all that the plan says, with the alternatives.")
 @json_option
@@ -173,7 +176,7 @@ def plan(
 
 def _read(algorithm: str, file: str, directed: bool | None, **reading: Any) -> tuple[tuple[int, int], dict[str, Any]]:
     """Return the numbers of vertices and edges in a file, and what else a plan takes of it."""
-    if "list" in ALGORITHMS[planner.named(algorithm)].takes:
+    if "list" in PLANNED[planner.named(algorithm)].takes:
         return (len(read_list(opened(file))), 0), {}
     graph = graph_given((file,), None, directed, **reading)()
     known = {

@@ -20,25 +20,33 @@ def named_vertices(given: Any, ids: Any, by_ids: bool | None) -> Any:
     Raises
     ------
     FormatError
-        For a file with a line that is no number if the graph has no ids.
+        For a file without vertices, and one with a line that is no number if the graph has no ids.
     """
     texts = ids is not None and len(ids) > 0 and isinstance(ids[0], str)
     as_numbers = not by_ids or not texts
     if isinstance(given, VertexList):
-        if as_numbers and not texts:
-            try:
-                return given.numbers()
-            except FormatError:
-                if ids is None:
-                    raise
-        known = set(ids.tolist()) if texts else set()
-        words = [word for word in given.words() if word in known or not word.startswith("#")]
-        return [_vertex(word, as_numbers and word not in known) for word in words]
+        found = _listed(given, ids, as_numbers, texts)
+        if not len(found):
+            raise FormatError(f"{given.path} holds no vertex: give one a line")
+        return found
     if isinstance(given, tuple):
         return [named_vertices(each, ids, by_ids) for each in given]
     if isinstance(given, int):  # the option's default, a vertex
         return ids[given] if by_ids and ids is not None and given < len(ids) else given
     return _vertex(given, as_numbers and not (texts and given in ids.tolist()))
+
+
+def _listed(given: VertexList, ids: Any, as_numbers: bool, texts: bool) -> Any:
+    """Return what a file lists; the graph's ids are `texts`, and digits may be meant `as_numbers`."""
+    if as_numbers and not texts:
+        try:
+            return given.numbers()
+        except FormatError:
+            if ids is None:
+                raise
+    known = set(ids.tolist()) if texts else set()
+    words = [word for word in given.words() if word in known or not word.startswith("#")]
+    return [_vertex(word, as_numbers and word not in known) for word in words]
 
 
 def _vertex(word: str, as_number: bool) -> str | int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import device as devices
 from ..arguments import checked_flag, checked_integer, checked_vertices, warn_caller
+from ..arrays import Array
 from ..errors import Argument, ArgumentValue, InputError, VertexNumberWarning, Words
 from .checks import check_room
 from .ids import Index, id_of, index_of, places_among, repeated
@@ -181,6 +182,17 @@ class Question:
         except InputError as error:
             single = isinstance(values, (str, int, np.integer))  # the error says how to write it
             raise error if single else self._advised(error) from None
+
+    def numbers(self, values: Any) -> Array | None:
+        """Return an argument as it is if it is an array of integers, which are not checked; None if they may be ids.
+
+        The array may lie on a GPU, and has an element or more. `vertices` takes all other arguments.
+        """
+        given = values.to_numpy() if hasattr(values, "to_numpy") else values
+        if self.ids or self._doubtful or type(given) not in (np.ndarray, devices.of(given).xp.ndarray):
+            return None
+        whole = given.dtype.kind in "iu" and given.dtype.isnative
+        return given if whole and given.ndim == 1 and len(given) else None
 
     def answer(self, vertices: np.ndarray) -> np.ndarray:
         """Return vertices as an array in the form of the question."""

@@ -75,6 +75,8 @@ def _checked_amounts(values: Any) -> np.ndarray:
     if given.dtype.kind == "f":
         return amounts
     if amounts.sum() >= MOST:
+        high, low = np.divmod(given.astype(np.uint64), 1 << 32)
+        total = (int(high.sum()) << 32) + int(low.sum())  # which is not rounded
         wanted = f"integers that add up to less than {MOST}"
-        raise InputError(": give floats", argument="amounts", value=int(amounts.sum()), expected=wanted)
+        raise InputError(": give floats", argument="amounts", value=total, expected=wanted)
     return given.astype(np.int64)

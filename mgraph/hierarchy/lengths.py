@@ -6,14 +6,15 @@ unless all sums are exact in float32: so they are within a unit in the last plac
 group these.
 """
 
-from typing import NamedTuple
+from collections import defaultdict
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import device as devices
 from .. import lazy
 from ..arrays import Array
-from ..dtypes import DISTANCE_TYPES, distance_range
+from ..dtypes import DISTANCE_TYPES, band, distance_range
 from ..errors import NegativeCycleError
 from ..graph import Graph, check_sums, sums_are_exact
 from ..graph.ids import id_of
@@ -95,8 +96,10 @@ def customized(
     nonnegative = not len(edges) or bool(edges.min() >= 0)
     if not nonnegative:
         check_sums(_graph_of(graph, edges), dtype)
-    overflows = dtype.kind == "f" and _greatest(edges) * graph.n > float(np.finfo(dtype).max)
-    edges = edges.astype(_inner(edges, dtype, graph.n, nonnegative), copy=False)
+    [greatest] = _greatest(edges[None], np)
+    overflows = _may_overflow(greatest, dtype, graph.n)
+    inner = _inner(edges[None], [greatest], graph.n, np)[0] if nonnegative else np.dtype(np.float64)
+    edges = edges.astype(inner, copy=False)
     decided = nonnegative  # that no cycle is negative
     if weights is not None and weights.min(initial=0) < 0:
         weighted = _graph_of(graph, weights)
@@ -108,11 +111,88 @@ def customized(
     with on.device.active(), devices.allocating(f"lengths of {count:,} entries", needed, on.device):
         lengths = on.device.asarray(edges)
         up = xp.empty(count, edges.dtype)
-        down = up if _alike(on, lengths) else xp.empty_like(up)
+        down = up if _alike(on, lengths[None])[0] else xp.empty_like(up)
         on.kernels.customize(on.entries, on.lower, on.upward, on.downward, lengths, up, down, on.stages)
         if not decided:
             _check_cycles(graph, structure, edges, xp.flatnonzero(up + down < 0)[:1].tolist())
     return Lengths(dtype, lengths, up, down, nonnegative, overflows)
+
+
+def customized_sets(
+    graph: Graph, structure: Structure, on: OnDevice, weights: Array, dtype: np.dtype
+) -> list[Lengths | None]:
+    """Return what `customized` does for each of several sets of weights, computed together.
+
+    Parameters
+    ----------
+    graph, structure, on, dtype
+        As for `customized`.
+    weights : array of numbers, shape (sets, m)
+        On any device; of at most as many sets as the kernels take.
+
+    Returns
+    -------
+    list
+        The lengths of each set; None for one that `customized` takes alone, or has an error for: of weights that are
+        negative, NaN or out of range.
+    """
+    xp = on.device.xp
+    found: list[Lengths | None] = [None] * len(weights)
+    what = f"lengths of {len(structure.entries.upper):,} entries for {len(weights)} sets of weights"
+    needed = _bytes_of_sets(structure, on, graph.m, weights.dtype.itemsize, len(weights))
+    with on.device.active(), devices.allocating(what, needed, on.device):
+        given = on.device.asarray(weights)
+        usual = np.flatnonzero(_are_usual(given, dtype, xp))
+        if not len(usual) or not graph.m:
+            return found
+        edges = xp.empty((len(usual), graph.m), dtype)
+        encode(given if len(usual) == len(given) else given[xp.asarray(usual)], edges, on.device)
+        greatest = _greatest(edges, xp)
+        kinds = defaultdict(list)
+        for number, kind in enumerate(zip(_inner(edges, greatest, graph.n, xp), _alike(on, edges), strict=True)):
+            kinds[kind].append(number)
+        for (inner, alike), numbers in kinds.items():
+            own = edges if len(numbers) == len(edges) else edges[xp.asarray(numbers)]
+            own = own.astype(inner, copy=False)
+            ups = [xp.empty(len(structure.entries.upper), inner) for _ in numbers]
+            downs = ups if alike else [xp.empty_like(up) for up in ups]
+            on.kernels.customize_sets(on.entries, on.lower, on.upward, on.downward, own, ups, downs, on.stages)
+            for number, row, up, down in zip(numbers, own, ups, downs, strict=True):
+                overflows = _may_overflow(greatest[number], dtype, graph.n)
+                # A view would keep the lengths of all sets.
+                found[usual[number]] = Lengths(dtype, row.copy(), up, down, True, overflows)
+    return found
+
+
+def sets_that_fit(structure: Structure, on: OnDevice, m: int, itemsize: int) -> int:
+    """Return how many sets of weights of `itemsize` bytes are computed together in half the free memory, at least 1."""
+    free = on.device.available_memory() // 2
+    fit = (sets for sets in range(on.kernels.SETS, 1, -1) if _bytes_of_sets(structure, on, m, itemsize, sets) <= free)
+    return next(fit, 1)
+
+
+def _bytes_of_sets(structure: Structure, on: OnDevice, m: int, itemsize: int, sets: int) -> int:
+    """Return the most bytes that `customized_sets` allocates, for lengths of 64 bits that differ by direction.
+
+    Weights are moved and chosen; their lengths are encoded, chosen, compared or widened, and kept.
+    """
+    count = len(structure.entries.upper)
+    return on.kernels.workspace_of_sets(count, m, sets, 8, 2) + sets * (m * (2 * itemsize + 4 * 8) + 2 * 8 * count)
+
+
+def _are_usual(weights: Array, dtype: np.dtype, xp: Any) -> np.ndarray:
+    """Return whether no weight of each row is negative, NaN or out of range for a type."""
+    if not weights.size:
+        return np.ones(len(weights), bool)
+    given, usual = np.dtype(weights.dtype), devices.to_host(weights.min(axis=1)) >= 0
+    if given.kind in "iu":
+        most = band(dtype) if dtype.kind == "i" else int(np.iinfo(np.int64).max)
+        usual &= devices.to_host(weights.max(axis=1)) <= most
+    elif dtype.itemsize < given.itemsize:
+        there = (weights <= float(np.finfo(dtype).max)) | xp.isinf(weights)
+        usual &= devices.to_host(there.all(axis=1))
+    found: np.ndarray = usual
+    return found
 
 
 def on_host(lengths: Lengths) -> Lengths:
@@ -121,33 +201,47 @@ def on_host(lengths: Lengths) -> Lengths:
     return lengths._replace(edges=edges, up=up, down=up if lengths.down is lengths.up else down)
 
 
-def _inner(edges: np.ndarray, dtype: np.dtype, n: int, nonnegative: bool) -> np.dtype:
-    """Return the type to compute in."""
+def _inner(edges: Array, greatest: list[float], n: int, xp: Any) -> list[np.dtype]:
+    """Return the type to compute in for each row of lengths, none of them negative, of which the greatest are known."""
+    dtype, wide = np.dtype(edges.dtype), np.dtype(np.float64)
     if dtype.kind == "f":
-        whole = nonnegative and bool(((edges == np.floor(edges)) | np.isinf(edges)).all())
-        exact = whole and _greatest(edges) * n <= 2.0 ** (np.finfo(dtype).nmant + 1)
-        return dtype if exact else np.dtype(np.float64)
-    greatest = distance_range(dtype, nonnegative=True)[1]
-    most, count = int(edges.max(initial=0)), min(len(edges), max(n - 1, 0))
-    fits = nonnegative and (
-        most * count <= greatest
-        or int(edges.sum(dtype=np.int64)) <= greatest
-        or int(np.partition(edges, len(edges) - count)[len(edges) - count :].sum(dtype=np.int64)) <= greatest
-    )
-    return dtype if fits else np.dtype(np.float64)
+        whole = devices.to_host((edges == xp.floor(edges)).all(axis=1))
+        exact = whole & (np.array(greatest) * n <= 2.0 ** (np.finfo(dtype).nmant + 1))
+        return [dtype if fits else wide for fits in exact]
+    most, m = distance_range(dtype, nonnegative=True)[1], edges.shape[1]
+    count = min(m, max(n - 1, 0))
+    fits = np.array(greatest) * count <= most
+    if not fits.all():
+        fits |= devices.to_host(edges.sum(axis=1, dtype=np.int64)) <= most
+    if not fits.all():
+        left = np.flatnonzero(~fits)
+        largest = xp.partition(edges[xp.asarray(left)], m - count, axis=1)[:, m - count :]
+        fits[left] = devices.to_host(largest.sum(axis=1, dtype=np.int64)) <= most
+    return [dtype if fit else wide for fit in fits]
 
 
-def _greatest(edges: np.ndarray) -> float:
-    """Return the greatest length of edges that are not closed."""
-    return float(edges.max(initial=0, where=np.isfinite(edges)))
+def _greatest(edges: Array, xp: Any) -> list[float]:
+    """Return the greatest length of each row of edges, of those that are not closed."""
+    if not edges.size:
+        return [0.0] * len(edges)
+    finite = edges if edges.dtype.kind == "i" else xp.where(xp.isfinite(edges), edges, 0)
+    found: list[float] = np.maximum(devices.to_host(finite.max(axis=1)), 0).tolist()
+    return found
 
 
-def _alike(on: OnDevice, lengths: Array) -> bool:
-    """Return whether each edge has one back of the same length; it may miss some of parallel edges."""
+def _may_overflow(greatest: float, dtype: np.dtype, n: int) -> bool:
+    """Return whether a path may be longer than the greatest float of a type; its longest edge is given."""
+    return dtype.kind == "f" and greatest * n > float(np.finfo(dtype).max)
+
+
+def _alike(on: OnDevice, lengths: Array) -> list[bool]:
+    """Return whether each edge has one back of the same length, for each row; it may miss some of parallel edges."""
     xp, upward, downward = on.device.xp, on.upward, on.downward
-    return bool(
-        xp.array_equal(upward.entry, downward.entry) and xp.array_equal(lengths[upward.edge], lengths[downward.edge])
-    )
+    if not len(lengths) or not xp.array_equal(upward.entry, downward.entry):
+        return [False] * len(lengths)
+    same = xp.stack([(row[upward.edge] == row[downward.edge]).all() for row in lengths])
+    found: list[bool] = devices.to_host(same).tolist()
+    return found
 
 
 def _check_cycles(graph: Graph, structure: Structure, edges: np.ndarray, below_zero: list[int]) -> None:

@@ -10,7 +10,7 @@ from .structure import Structure
 
 
 class OnDevice(NamedTuple):
-    """The structure of a hierarchy on a device, and how customization divides the vertices there."""
+    """The structure of a hierarchy on a device, how customization divides the vertices there, and each one's rank."""
 
     device: devices.Device
     tree: Tree
@@ -19,6 +19,7 @@ class OnDevice(NamedTuple):
     upward: Placed
     downward: Placed
     stages: tuple[Array, ...]
+    rank: Array
 
     @property
     def kernels(self) -> Operations:
@@ -40,4 +41,5 @@ def placed(structure: Structure, device: devices.Device) -> OnDevice:
         Placed(*moved(structure.upward)),
         Placed(*moved(structure.downward)),
         moved(hierarchy_kernels.on(device).stages(structure.tree, structure.entries)),
+        device.asarray(structure.rank),
     )

@@ -11,6 +11,7 @@ from ..graph import Compressed, Graph
 from .lengths import Lengths, on_host
 from .placed import OnDevice, placed
 from .predecessors import Lasts, last_vertices
+from .routes import Labels
 from .structure import Structure
 from .sweeps import Sweep, sweep_to, sweep_to_all
 
@@ -33,6 +34,8 @@ class Prepared:
         Where the paths of all entries end, where predecessors are to be found by entries.
     kept : dict
         Sweeps to all vertices that were made where `there` is.
+    labels : Labels or None
+        The climbs of all vertices, if they are kept there.
     """
 
     #: It is sent to a worker once, and stays there as long as the caller has it.
@@ -44,6 +47,7 @@ class Prepared:
     by_target: Compressed | None = None
     lasts: Lasts | None = None
     kept: dict[tuple[str, bool], Sweep] = field(default_factory=dict)
+    labels: Labels | None = None
 
     @cached_property
     def reversed(self) -> "Prepared":

@@ -18,7 +18,7 @@ from ..kernels import routes as route_kernels
 from ..kernels.routes import Climbs, Parts
 from .lengths import Lengths
 from .placed import OnDevice
-from .structure import Structure
+from .structure import Fill, Structure
 
 #: The most bytes of climbs that are kept at a time, if a quarter of the free memory has room for them.
 CLIMBS = 1 << 30
@@ -29,7 +29,7 @@ _FEW_BYTES = 1 << 20
 #: Vertices of the graph for each one that is asked for, from which on pairs are few.
 FEW = 128
 
-#: Columns and rows of a table from which on it is joined as one on a CPU, not pair by pair.
+#: Columns and rows of a table from which on it is joined as one, not pair by pair.
 WIDE, HIGH = 32, 16
 
 #: Pairs that are joined at a time, between which progress is reported.
@@ -103,6 +103,60 @@ class Labels(NamedTuple):
     back: Climbs
 
 
+class Known(NamedTuple):
+    """What a call knows of its hierarchy.
+
+    Attributes
+    ----------
+    fill : Fill
+        Its entries and levels.
+    ancestors : float
+        The ancestors of a vertex, on average, with the vertex itself.
+    inner : dtype
+        The type in which lengths are added.
+    alike : bool
+        Whether both directions have the same lengths, and so the same climbs.
+    labelled : bool
+        Whether the climbs of all vertices are kept.
+    here : bool
+        Whether it is on the device already.
+    """
+
+    fill: Fill
+    ancestors: float
+    inner: np.dtype
+    alike: bool
+    labelled: bool
+    here: bool
+
+
+def ranked(device: devices.Device, rank_of: Array, given: tuple[Array, Array]) -> tuple[Array, Array] | None:
+    """Return the ranks of both ends of pairs, which are integers of any type; None if one of them is no vertex.
+
+    They are copied to the device as they are, and checked there, where `rank_of` has the rank of each vertex.
+
+    Raises
+    ------
+    MemoryLimitError
+        If they do not fit the free memory.
+    """
+    xp, kernels = device.xp, route_kernels.on(device)
+    needed = sum(4 * len(ends) + (0 if devices.of(ends) is device else ends.nbytes) for ends in given)
+    with device.active(), devices.allocating(f"ranks of {len(given[0]):,} pairs", needed, device):
+        wrong = xp.zeros(1, np.int32)
+        starts, ends = (xp.empty(len(numbers), np.int32) for numbers in given)
+        for numbers, ranks in zip(given, (starts, ends), strict=True):
+            kernels.rank(_signed(device.asarray(numbers), xp), rank_of, ranks, wrong)
+        return None if wrong[0] else (starts, ends)
+
+
+def _signed(numbers: Array, xp: Any) -> Array:
+    """Return integers as contiguous int32 or int64; those out of range are negative."""
+    if numbers.itemsize < 4:
+        numbers = numbers.astype(np.int32)
+    return xp.ascontiguousarray(numbers).view(f"i{numbers.itemsize}")
+
+
 def labelled(on: OnDevice, lengths: Lengths) -> Labels:
     """Return the climbs of all vertices.
 
@@ -133,7 +187,7 @@ class Pairs:
     lengths : Lengths
         The lengths there.
     starts, ends : array of int32
-        Ranks: the two ends of each pair, or of a table.
+        Ranks, on any device: the two ends of each pair, or of a table.
     table : bool
         Whether each start is paired with each end.
     entries : bool
@@ -151,8 +205,8 @@ class Pairs:
         self,
         on: OnDevice,
         lengths: Lengths,
-        starts: np.ndarray,
-        ends: np.ndarray,
+        starts: Array,
+        ends: Array,
         *,
         table: bool,
         entries: bool,
@@ -295,6 +349,17 @@ def _numbered(values: Array, n: int, xp: Any) -> tuple[Array, Array]:
     return ranks, number[values]
 
 
+def are_joined(on: OnDevice, lengths: Lengths, rows: int, columns: int) -> bool:
+    """Return whether a table of distances is joined from climbs, not swept: where that is faster and has the same bits.
+
+    Sums in another order have these if they are exact: of integers, and of floats that are computed in float32.
+    """
+    count, inner = rows * columns, np.dtype(lengths.up.dtype)
+    if not 0 < count < route_kernels.on(on.device).JOINED or inner == np.float64:
+        return False
+    return 2 * count * inner.itemsize <= on.device.available_memory()
+
+
 def distances(pairs: Pairs, progress: Progress | None) -> Array:
     """Return the distances of pairs, on the device that computes them.
 
@@ -317,11 +382,10 @@ def distances(pairs: Pairs, progress: Progress | None) -> Array:
         return _one_by_one(pairs, progress)
     needed = pairs.count * lengths.dtype.itemsize + pairs.bytes
     with device.active(), devices.allocating(f"distances of {pairs.count:,} pairs", needed, device):
-        D, none = xp.empty(pairs.count, lengths.dtype), xp.empty(0, np.int32)
+        D = xp.empty(pairs.count, lengths.dtype)
         for block in pairs.blocks():
             for batch in block.batches():
-                found = xp.empty(len(batch.sources), lengths.up.dtype)
-                route_kernels.on(device).meet(batch.sources, batch.targets, block.there, block.back, found, none)
+                found, _ = met(pairs, block, batch, turns=False)
                 D[batch.places] = _finished(found, lengths, xp)
                 done += len(found)
                 if progress is not None:
@@ -476,14 +540,16 @@ def _paths(
         return _compacted(offsets, vertices, numbers)
 
 
-def met(pairs: Pairs, block: Block, batch: Batch) -> tuple[Array, Array]:
-    """Return the distances of a batch, in the type that is computed in, and the depths where paths turn."""
+def met(pairs: Pairs, block: Block, batch: Batch, turns: bool = True) -> tuple[Array, Array]:
+    """Return the distances of a batch, in the type that is computed in, and the depths where paths turn, if wanted."""
     device, count, width = pairs.on.device, len(batch.sources), batch.width
-    found, turn = device.xp.empty(count, pairs.lengths.up.dtype), device.xp.empty(count, np.int32)
+    as_table = width >= WIDE and count >= HIGH * width
+    found = device.xp.empty(count, pairs.lengths.up.dtype)
+    turn = device.xp.empty(count if turns or as_table else 0, np.int32)
     kernels, climbs = route_kernels.on(device), (block.there, block.back)
-    if device.kind == "cpu" and width >= WIDE and count >= HIGH * width:
+    if as_table:
         table = (count // width, width)
-        rows, columns = batch.sources[::width], batch.targets[:width]
+        rows, columns = batch.sources[::width].copy(), batch.targets[:width]
         kernels.meet_table(rows, columns, *climbs, found.reshape(table), turn.reshape(table))
     else:
         kernels.meet(batch.sources, batch.targets, *climbs, found, turn)

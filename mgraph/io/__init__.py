@@ -18,6 +18,7 @@ results, and `writing` graphs.
 """
 
 from . import parts
+from .content import finite_amounts
 from .edge_files import EdgeFiles, Found, Request
 from .files import absolute, is_pattern, path_of
 from .formats import FORMATS
@@ -51,6 +52,7 @@ __all__ = [
     "VertexList",
     "absolute",
     "check_output",
+    "finite_amounts",
     "first_id_warning",
     "is_pattern",
     "parts",

@@ -1,5 +1,8 @@
 """The options and the result of a format's reader: a list of edges, or compressed rows."""
 
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +13,27 @@ from ..graph.checks import vertex_count
 from ..graph.compressed import rows_of
 from ..graph.ids import checked_ids, packed
 from ..graph.sparse import kept_rows
+
+#: Whether the weights that are read must be finite.
+_FINITE: ContextVar[bool] = ContextVar("_FINITE", default=False)
+
+#: What to do about an infinite amount.
+FINITE = "an amount must be finite: leave the line out, or give a number"
+
+
+@contextlib.contextmanager
+def finite_amounts() -> Iterator[None]:
+    """Refuse infinite weights, which stand for no edge, in the files that the block reads: they are amounts."""
+    before = _FINITE.set(True)
+    try:
+        yield
+    finally:
+        _FINITE.reset(before)
+
+
+def are_amounts() -> bool:
+    """Return whether weights are amounts, which must be finite."""
+    return _FINITE.get()
 
 
 class Options(NamedTuple):

@@ -19,6 +19,7 @@ from ..dtypes import MAX_VERTICES
 from ..errors import ArgumentValue, FormatError, Words
 from ..kernels import text as text_kernels
 from ..kernels.text import Columns, Grammar
+from .content import FINITE, are_amounts
 from .stream import require
 
 #: A table that replaces each byte beyond ASCII.
@@ -278,6 +279,8 @@ class Lines:
             return
         if not (weights > -np.inf).all():
             raise ValueError("weight")
+        if are_amounts() and np.isinf(weights).any():
+            raise ValueError("infinite")
         if (np.abs(weights) < 2.0**63).all():
             return
         if np.count_nonzero(np.isinf(weights)) != len(_INFINITY.findall(block)):
@@ -345,6 +348,8 @@ class Lines:
                 return (f"expected an integer weight, got {_shortened(weight)} in {shown}",)
             if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", weight, re.IGNORECASE):
                 return (f"the weight {weight[:60]} in {shown} is beyond float64",)
+            if are_amounts():
+                return (f"expected an amount, a number, got {_shortened(weight)} in {shown}: {FINITE}",)
             ignored = () if weight else ("; ", ArgumentValue("weighted", False), " ignores the column")
             return f"expected a weight, a number or inf for 'no edge', got {_shortened(weight)} in {shown}", *ignored
         return (f"{shown} cannot be read: {self.wanted}",)

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import ArgumentValue, FormatError, shown
 from ..graph.coordinates import number_of
 from ..graph.ids import as_ids
-from .content import Content, Options
+from .content import Content, Options, are_amounts
 from .stream import require
 from .table import INTEGER
 
@@ -41,7 +41,7 @@ def number(text: str, real: bool = False) -> int | float:
     text = text.strip()
     found = _NUMBER.fullmatch(text)
     if found is None:
-        if _INFINITY.fullmatch(text):
+        if _INFINITY.fullmatch(text) and not are_amounts():
             return float("inf")
         raise ValueError("not a number")
     if not real and not any(found.groups()):

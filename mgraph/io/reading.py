@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ..graph import Graph
 from ..graph.ids import in_use
 from ..graph.question import first_number
 from .columns import read_parquet
-from .content import Content, Options, Rows
+from .content import FINITE, Content, Options, Rows, are_amounts
 from .dimacs import read_gr
 from .edge_files import Request, edges_of_files
 from .edge_list import read_edges, read_numbers
@@ -173,6 +173,8 @@ def _read_named(path: Path, stream: BufferedReader, format: str | None, named: N
         if format == "parquet":
             table = read_parquet(path, stream, named)
             weight = None if named.weight is None else str(named.weight)
+            if weight is not None:
+                _check_amounts(path, table.column(weight))
             return Graph.from_arrow(table, str(named.source), str(named.target), weight, directed is not False)
         src, dst, weights, ids = read_table(path, stream, named)
         n = None if ids is None else len(ids)
@@ -349,6 +351,8 @@ def _graph(path: Path, content: Content | Rows, options: Options) -> Graph:
         raise FormatError(f"{path} says that it has {known} vertices, more than ", ArgumentValue("n", n))
     if weighted is False:
         content = content.unweighted()
+    if content.weights is not None:
+        _check_amounts(path, content.weights)
     if relabel:
         used, content = content.packed()
         if n is not None and n != len(used):
@@ -365,6 +369,13 @@ def _graph(path: Path, content: Content | Rows, options: Options) -> Graph:
     if ids is None and content.base:
         first_number(made, content.base)
     return made
+
+
+def _check_amounts(path: Path, weights: Any) -> None:
+    """Raise FormatError for an infinite one, if they are amounts; a text has been refused by its line before."""
+    infinite = np.isinf(weights) if are_amounts() else np.zeros(0, bool)
+    if infinite.any():
+        raise FormatError(f"{path}: weight number {infinite.argmax()}, counted from 0, is inf: {FINITE}")
 
 
 def _warn_of_sparse_ids(path: Path, src: np.ndarray, dst: np.ndarray) -> None:

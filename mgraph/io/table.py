@@ -18,6 +18,7 @@ import numpy as np
 from ..arguments import one_of
 from ..errors import ArgumentValue, FormatError, InputError, shown
 from ..graph.ids import Numbers, renumbered
+from .content import FINITE, are_amounts
 from .stream import BLOCK, require
 
 #: What may separate columns, in this order; blanks if a file has none of these in its first row.
@@ -228,6 +229,9 @@ def _checked_weights(path: Path, lines: list[int], fields: list[str]) -> np.ndar
                 _weights([field])
             except ValueError as error:
                 wanted = "expected a weight, a number or inf for 'no edge'"
+                if are_amounts():
+                    wanted = f"expected an amount, a number, got {field[:60]!r}: {FINITE}"
+                    raise FormatError(f"{path}, line {line}: {wanted}") from error
                 raise FormatError(f"{path}, line {line}: {wanted}, got {field[:60]!r}") from error
         raise
 
@@ -246,4 +250,6 @@ def _weights(fields: list[str]) -> np.ndarray:
     infinite = found == np.inf
     if not (found > -np.inf).all() or any("inf" not in fields[i].lower() for i in np.flatnonzero(infinite)):
         raise ValueError("no weight")
+    if are_amounts() and infinite.any():
+        raise ValueError("infinite")
     return found

@@ -61,6 +61,10 @@ def gathered(whole: Exchanged) -> ByRanges:
     return lambda shards, per_node: Exchanged(whole.rounds, whole.bytes * max(0, shards - per_node) / shards)
 
 
+#: What a plan says of shards that meet, before a call has shown whether they do.
+IF_GPUS_MEET = "within the launch, if the GPUs of one host reach each other's memory, else by NCCL"
+
+
 def meets(kind: str, shards: int, network: float | None) -> bool:
     """Return whether shards meet within a launch, if their GPUs reach each other's memory: they are of one host."""
     return kind == "cuda" and 1 < shards <= devices.MOST_PEERS and network is None

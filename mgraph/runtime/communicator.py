@@ -32,13 +32,29 @@ class PeerMissingError(MgraphError, RuntimeError):
 
 
 class Communicator(Protocol):
-    """The collectives that a program may use. Invariant: the shards of a call make it in the same order."""
+    """The collectives that a program may use. Invariant: the shards of a call make it in the same order.
+
+    Attributes
+    ----------
+    rank, size : int
+        This shard's number, and the number of shards.
+    meeting_way : str
+        How kernels exchange data and why, in words, once `meeting` was asked.
+    """
 
     rank: int
     size: int
+    meeting_way: str
 
     def horizon(self, limit: int) -> int:
         """Return how many of `limit` supersteps a shard may run before it must exchange data with the others."""
+
+    def gather_shards(self) -> None:
+        """Wait for the shards that a message has not reached yet, if kernels would otherwise wait for these.
+
+        So the time of a solve does not contain what the messages are apart.
+        """
+        ...
 
     def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
         """Return where the shards' kernels exchange data within a launch; None where shards meet only between launches.
@@ -91,6 +107,10 @@ class Solo:
 
     rank = 0
     size = 1
+    meeting_way = ""
+
+    def gather_shards(self) -> None:
+        """Do nothing: there are no other shards."""
 
     #: Returns the limit that is given: there is no other shard.
     horizon = staticmethod(int)
@@ -149,12 +169,20 @@ class Nccl:
         self.aborted = False
         self._peers: devices.PeerMemory | None = None
         self._bounds: tuple[Ranges, Array] | None = None
-        self._meets = size <= devices.MOST_PEERS and os.environ.get("NCCL_P2P_DISABLE") != "1"
+        self._meets, self.meeting_way = True, ""
+        if size > devices.MOST_PEERS or os.environ.get("NCCL_P2P_DISABLE") == "1":
+            self._meets = False
+            why = f"they are more than {devices.MOST_PEERS}" if size > devices.MOST_PEERS else "NCCL_P2P_DISABLE is 1"
+            self.meeting_way = f"by NCCL, as {why}"
 
     @staticmethod
     def unique_id() -> bytes:
         """Return the identity of a new group of communicators."""
         return devices.nccl().get_unique_id()
+
+    def gather_shards(self) -> None:
+        """Wait for all shards, some tens of microseconds beyond the last one."""
+        self._agree(True)
 
     def horizon(self, limit: int) -> int:
         """Return 1: results of other shards must arrive before the next superstep."""
@@ -196,9 +224,9 @@ class Nccl:
         handles = [each[: devices.HANDLE_BYTES] for each in cards]
         together = all(map(any, handles)) and all(each[devices.HANDLE_BYTES :] == host for each in cards) and any(host)
         if self._agree(own is not None and together and own.open(handles, self.rank)):
-            _log.info("%d GPUs exchange data within kernels, by %d bytes of each that they share", self.size, 4 * words)
+            self.meeting_way = f"within the launch, by {4 * words:,} bytes that each of the {self.size} GPUs shares"
             return own
-        _log.info("%d GPUs exchange data by NCCL: not all of them reach the memory of the others", self.size)
+        self.meeting_way = "by NCCL, as not all GPUs reach the memory of the others"
         if own is not None:
             own.close()
         self._agree(True)

@@ -34,6 +34,13 @@ PAUSE = 1.0
 Progress = Callable[[int, int | None], None] | Literal[True]
 
 
+class Accompanied(NamedTuple):
+    """A piece of two parts: `kept` stays on a worker as long as the caller has it, `own` is sent with each call."""
+
+    kept: Any
+    own: Any
+
+
 class Program(Protocol):
     """An algorithm as supersteps over shards. It does not know which executor runs it.
 
@@ -62,10 +69,11 @@ class Program(Protocol):
 
 @dataclass
 class Outcome:
-    """The outcome of a run: result arrays by name, and the seconds of each part of the run."""
+    """The outcome of a run: result arrays by name, the seconds of each part, and how kernels exchanged data."""
 
     arrays: dict[str, Any]
     timings: dict[str, float] = field(default_factory=dict)
+    exchange: str = ""
 
 
 class Executor(Protocol):

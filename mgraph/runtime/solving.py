@@ -72,7 +72,9 @@ class Call:
     def run(
         self, program: Program, piece: Callable[[int], Any], plan: Plan, *, resume: bool = False
     ) -> tuple[Plan, Outcome]:
-        """Run a program by its plan; return the plan with the memory that checkpoints take, and the outcome.
+        """Run a program by its plan; return the outcome, and the plan with what only the run has shown.
+
+        That is the memory that checkpoints take, and how GPUs of a host have exchanged data.
 
         With `resume`, go on from the checkpoints of a program that this call has run before.
         """
@@ -80,7 +82,10 @@ class Call:
         if checkpoints is not None:
             plan = plan_with_copies(plan, checked_resumable(program, plan), self.memory_limit)
             checkpoints = replace(checkpoints, resume=True) if resume else checkpoints
-        return plan, self.runner.run(program, piece, plan, self.progress, checkpoints)
+        outcome = self.runner.run(program, piece, plan, self.progress, checkpoints)
+        if getattr(plan.detail, "meets", False):
+            plan = replace(plan, detail=replace(plan.detail, exchange=outcome.exchange))
+        return plan, outcome
 
     def anew(self) -> None:
         """Remove the checkpoints of an attempt that has failed."""

@@ -24,7 +24,7 @@ from ...hierarchy.hierarchy import found_fill
 from ...hierarchy.structure import is_worth
 from ...kernels.betweenness import LOST, TOO_LONG, TOO_MANY
 from ...planning.plan import Plan, warn_of_minutes
-from ...planning.shape import measured_shape, shape_beside
+from ...planning.shape import measured_shape
 from ...results import CallInput, Proofs, Result, check_named, graph_for_networkx, on_host, solved_graph
 from ...runtime.call import call
 from ...runtime.gathering import Whole
@@ -114,7 +114,7 @@ def betweenness(
     floats the sums of float64 along a path, compared for equality. Numbers of paths are float64, exact up to 2**53;
     beyond 2**1000 the call begins again with scaled ones, so that they are never infinite.
 
-    A CPU takes a hierarchy of roads or grids with integer weights, as `mgraph.Hierarchy` prepares one, where that is
+    Of roads or grids with integer weights a device takes a hierarchy, as `mgraph.Hierarchy` prepares one, where that is
     worth it: numbers of paths come from sweeps down it, dependencies from sweeps up.
 
     Memory is that of a batch of sources, 48 bytes a vertex for each, whatever their number; on a GPU without weights 14
@@ -213,7 +213,7 @@ def _solved(graph: Graph | PlacedGraph, pairs: Pairs, weighted: bool, computed: 
         gathered=placed,
         weight_bytes=0 if graph.weights_dtype is None else graph.weights_dtype.itemsize,
         computed=computed.name,
-        shape=shape_beside(graph, graph.m, runner.specs) if weighted else measured_shape(graph),
+        shape=measured_shape(graph),
     )
     made: Callable[[bool], Any]
     if isinstance(graph, PlacedGraph):

@@ -126,19 +126,18 @@ def planned(
         seconds=steps * seconds + (EXCHANGE[kind] if len(specs) > 1 else 0.0),
         detail=BetweennessDetail(**how, weighted=weighted, computed=name_of(dtype), wide=wide, edges=edges),
     )
-    work = share * (counting.passed(together) + weighted * searching(n, m, shape))
-    sweeps = _better_sweeps(searches, fill, work, share, directed, span)
+    reads = counting.passed(together) + weighted * searching(n, m, shape)
+    sweeps = _better_sweeps(searches, fill, reads, directed, span)
     return sweeps if sweeps and not shortfall(sweeps, memory_limit) else fitted(searches, memory_limit)
 
 
-def _better_sweeps(
-    searches: Plan, fill: Fill | None, work: float, share: int, directed: bool, span: int | None
-) -> Plan | None:
-    """Return the plan of sweeps down a hierarchy if they take less than searches, which read `work` edges on a core."""
+def _better_sweeps(searches: Plan, fill: Fill | None, reads: float, directed: bool, span: int | None) -> Plan | None:
+    """Return the plan of sweeps down a hierarchy if they take less than searches, each of so many reads of a core."""
     if fill is None or not fill.entries or searches.detail.wide or np.dtype(searches.detail.computed).kind != "i":
         return None
     kind = searches.devices[0].kind
-    prepared, swept = _swept(searches.n, share, fill, kind)
+    share = max(1, -(-searches.detail.sources // len(searches.devices)))
+    work, (prepared, swept) = share * reads, _swept(searches.n, share, fill, kind)
     sweeps = _sweeping(searches, fill, prepared, swept, directed, span)
     if kind == "cuda":
         work, swept = (DEFAULT["cpu"].search * plan.seconds for plan in (searches, sweeps))

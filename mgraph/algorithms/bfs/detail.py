@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...planning.cut import Ranges
+from ...planning.network import IF_GPUS_MEET
 from ...planning.plan import Detail, Plan
 
 
@@ -28,6 +29,8 @@ class SearchDetail(Detail):
         distances, if they are wanted.
     meets : bool
         Whether shards on GPUs of one host run all levels in one launch, if these reach each other's memory.
+    exchange : str
+        How they have exchanged vertices, once a call has run.
     """
 
     until: ClassVar[str] = "as many as the graph has levels"
@@ -38,6 +41,7 @@ class SearchDetail(Detail):
     prepared: str | None = None
     tree: bool = False
     meets: bool = False
+    exchange: str = ""
 
     def result(self, plan: Plan) -> str:
         """Return the names and types of the results, and which predecessors they are if not the least."""
@@ -46,7 +50,7 @@ class SearchDetail(Detail):
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""
         if self.meets:
-            yield "exchanged: within the launch, if the GPUs of one host reach each other's memory, else by NCCL"
+            yield f"exchanged: {self.exchange or IF_GPUS_MEET}"
         if self.listed:
             yield f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap"
         yield from super().lines(plan)

@@ -5,10 +5,21 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from ... import device as devices
-from ...errors import InputError
+from ...arguments import checked_flag
+from ...arrays import Array
+from ...errors import ArgumentValue, InputError
 from ...hierarchy import Flows, Hierarchy, Routes
-from ...hierarchy.hierarchy import flows_by, prepared, ranks_of_demand, ranks_of_pairs, weights_along
+from ...hierarchy.hierarchy import (
+    flows_by,
+    heads_of,
+    known_of,
+    prepared,
+    ranks_of_demand,
+    ranks_of_pairs,
+    weights_along,
+)
 from ...runtime.call import call
+from ...runtime.program import Accompanied
 from ...runtime.run import ResumableRun
 from ...runtime.select import executor
 from ...runtime.solving import Call
@@ -24,10 +35,11 @@ def pairs(
     targets: Any,
     *,
     along: Any = None,
+    paths: bool = False,
     ids: bool | None = None,
     **run: Unpack[ResumableRun],
 ) -> Any:
-    """Return the distances of many pairs of vertices by a hierarchy, on one device or on workers.
+    """Return the distances of many pairs of vertices by a hierarchy, and their paths, on one device or on workers.
 
     What `Hierarchy.pairs` returns, with a plan before anything is allocated, checkpoints, and with `client` pairs that
     are dealt to the workers by source. The hierarchy is sent to each worker once, and stays there as long as you have
@@ -41,6 +53,9 @@ def pairs(
         The two ends of each pair.
     along : sequence of weights, optional
         Other weights to add up along the shortest paths, as for `Hierarchy.pairs`.
+    paths : bool
+        Whether to return the paths, too, as `Hierarchy.pairs` does. They are found on the CPU of each worker, and not
+        kept in checkpoints.
     {ids of vertices}
     {common arguments}
     {checkpoint arguments}
@@ -48,7 +63,7 @@ def pairs(
     Returns
     -------
     array, shape (k,), or Routes
-        The distance of each pair; with `along`, the sums as well.
+        The distance of each pair; with `along`, the sums as well, and with `paths` the vertices.
 
     Raises
     ------
@@ -68,16 +83,22 @@ def pairs(
     [7, 0, 4]
     """
     made = _checked(hierarchy)
-    starts, ends = ranks_of_pairs(made, sources, targets, ids)
-    asked, order = by_start(Asked(starts, ends, along=weights_along(made, along)))
-    arrays = _solved(made, asked, made.dtype, run)
+    how = _called(made, run)
+    if checked_flag("paths", paths) and how.checkpoints is not None:
+        raise InputError(ArgumentValue("paths", True), " does not go with checkpoints, which keep no paths")
+    starts, ends = ranks_of_pairs(made, sources, targets, ids, how.place if _is_alone(how) and not paths else None)
+    heads = heads_of(made) if paths else None
+    asked, order = _dealt(how, Asked(starts, ends, along=weights_along(made, along), heads=heads))
     move = devices.find(made.graph.device).asarray
-    found = []
-    for array in arrays.values():
-        values = np.empty_like(devices.to_host(array))
-        values[order] = devices.to_host(array)
-        found.append(move(values))
-    return found[0] if along is None else Routes(found[0], tuple(found[1:]))
+    found = {name: move(_at(order, array)) for name, array in _solved(made, asked, how).items()}
+    offsets = None
+    if paths:
+        offsets = np.zeros(len(starts) + 1, np.int64)
+        np.cumsum(devices.to_host(found.pop("lengths")), out=offsets[1:])
+        offsets = move(offsets)
+    distances, vertices = found.pop("distances"), found.pop("vertices", None)
+    sums = None if along is None else tuple(found.values())
+    return Routes(distances, sums, offsets, vertices) if paths or along is not None else distances
 
 
 @call
@@ -129,11 +150,11 @@ def flows(
     [10, 0, 15, 0]
     """
     made = _checked(hierarchy)
+    how = _called(made, run)
     given = ranks_of_demand(made, demand, sources, targets, ids)
     asked = Asked(given.sources, given.targets, given.table, amounts=given.amounts)
-    if not given.table:
-        asked, _ = by_start(asked)
-    arrays = {name: devices.to_host(array) for name, array in _solved(made, asked, given.amounts.dtype, run).items()}
+    asked, _ = _dealt(how, asked)
+    arrays = {name: devices.to_host(array) for name, array in _solved(made, asked, how).items()}
     return flows_by(made, given.amounts.dtype, **arrays | {"totals": arrays["totals"][:2]})
 
 
@@ -144,26 +165,57 @@ def _checked(hierarchy: Any) -> Hierarchy:
     return hierarchy
 
 
-def _solved(hierarchy: Hierarchy, asked: Asked, dtype: np.dtype, run: ResumableRun) -> dict[str, Any]:
-    """Return what a program finds of pairs, by name."""
+def _called(hierarchy: Hierarchy, run: ResumableRun) -> Call:
+    """Return where and how a call runs: where the hierarchy is, unless it says otherwise."""
     if run.get("device") is None and run.get("client") is None:
         run = cast(ResumableRun, {**run, "device": hierarchy.device})
-    how = Call(run, executor(run, hierarchy.device))
-    loads = asked.amounts is not None
+    return Call(run, executor(run, hierarchy.device))
+
+
+def _is_alone(how: Call) -> bool:
+    """Return whether one device takes all pairs, and no other goes on from a checkpoint."""
+    return len(how.runner.specs) == 1 and how.checkpoints is None
+
+
+def _dealt(how: Call, asked: Asked) -> tuple[Asked, np.ndarray | None]:
+    """Return pairs in the order in which they are dealt, and the places at which they were; None for the same.
+
+    Paths take longer than climbs, and are joined in their order.
+    """
+    same = asked.table or asked.heads is not None or _is_alone(how)
+    return (asked, None) if same else by_start(asked)
+
+
+def _at(order: np.ndarray | None, found: Array) -> Array:
+    """Return what was found of pairs in the order in which they were dealt, in that of the caller."""
+    if order is None:
+        return found
+    on_host = devices.to_host(found)
+    values = np.empty_like(on_host)
+    values[order] = on_host
+    return values
+
+
+def _solved(hierarchy: Hierarchy, asked: Asked, how: Call) -> dict[str, Any]:
+    """Return what a program finds of pairs, by name."""
     plan = planned(
         hierarchy.n,
         hierarchy.m,
         how.runner.specs,
-        entries=hierarchy.entries,
-        height=hierarchy.height,
-        starts=len(asked.starts),
-        ends=len(asked.ends),
-        width=asked.width,
+        dtype=hierarchy.dtype,
+        sources=len(asked.starts),
+        targets=len(asked.ends) if asked.table else None,
         along=len(asked.along),
-        loads=loads,
-        dtype=dtype,
+        paths=asked.heads is not None,
+        loads=None if asked.amounts is None else asked.amounts.dtype,
+        known=known_of(hierarchy, how.place),
         span=how.span,
         memory_limit=how.memory_limit,
     )
-    program = (Loads if loads else Distances)(plan, asked)
-    return dict(how.run(program, lambda _: prepared(hierarchy, how.place), plan)[1].arrays)
+    digest = "" if how.checkpoints is None else asked.digest()
+    program = (Distances if asked.amounts is None else Loads)(plan, digest)
+
+    def piece(shard: int) -> Accompanied:
+        return Accompanied(prepared(hierarchy, how.place), asked.part(*plan.ranges[shard]))
+
+    return dict(how.run(program, piece, plan)[1].arrays)

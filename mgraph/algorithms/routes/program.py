@@ -1,6 +1,6 @@
 """Pairs and flows by a hierarchy, batch by batch: programs over ranges of the list of pairs.
 
-A shard has the whole hierarchy and a range of the pairs, or of the rows of a matrix. A superstep joins the next batch
+A shard has the whole hierarchy, and its range of the pairs or of the rows of a matrix. A superstep joins the next batch
 of them. Distances are final then; what the entries carry of a demand is added up in the order of the shards at the end.
 """
 
@@ -17,12 +17,13 @@ from ...hierarchy.flows import Carried
 from ...hierarchy.lengths import Lengths, on_host
 from ...hierarchy.placed import OnDevice
 from ...hierarchy.prepared import Prepared
-from ...hierarchy.routes import Pairs, distances, divided, routes
+from ...hierarchy.routes import Labels, Pairs, distances, divided, routes
 from ...hierarchy.structure import Structure
 from ...kernels.routes import Parts
 from ...planning.plan import Plan
 from ...runtime.checkpoints import NumberRange, Piece, Resumable, Saved
 from ...runtime.communicator import Communicator
+from ...runtime.program import Accompanied
 from ..batched_sssp import batches_of, resumed_rows
 from ..batched_sweeps import fingerprint_of_hierarchy
 from .detail import RoutesDetail
@@ -38,6 +39,7 @@ class Shard(Generic[FoundT]):
     structure: Structure
     on: OnDevice
     lengths: Lengths
+    labels: Labels | None
     parts: Parts | None
     asked: Asked
     found: FoundT
@@ -48,8 +50,8 @@ class Shard(Generic[FoundT]):
 
     def pairs(self, some: Asked) -> Pairs:
         """Return some pairs, with entries if their paths matter."""
-        entries = self.parts is not None
-        return Pairs(self.on, self.lengths, some.starts, some.ends, table=some.table, entries=entries)
+        known, entries = (self.on, self.lengths, some.starts, some.ends), self.parts is not None
+        return Pairs(*known, table=some.table, entries=entries, labels=self.labels)
 
 
 class OverPairs(Resumable, Generic[FoundT]):
@@ -59,33 +61,34 @@ class OverPairs(Resumable, Generic[FoundT]):
     ----------
     plan : Plan
         Its ranges are those of the starts; each shard's device has the whole hierarchy.
-    asked : Asked
-        The pairs.
+    asked : str
+        The digest of all pairs, which a checkpoint must be of; empty without checkpoints.
     """
 
-    def __init__(self, plan: Plan[RoutesDetail], asked: Asked) -> None:
+    def __init__(self, plan: Plan[RoutesDetail], asked: str = "") -> None:
         self.plan = plan
         self.asked = asked
 
     @abstractmethod
-    def made(
-        self, shard: int, lengths: Lengths, piece: Prepared, parts: Parts | None, device: devices.Device
-    ) -> FoundT:
-        """Return what is to be found, before the first batch."""
+    def made(self, asked: Asked, piece: Prepared, on: OnDevice, lengths: Lengths, parts: Parts | None) -> FoundT:
+        """Return what is to be found of a shard's pairs, before the first batch."""
 
     @abstractmethod
     def take(self, state: Shard[FoundT], top: int, bottom: int) -> None:
         """Join a batch of the shard's pairs."""
 
-    def load(self, shard: int, piece: Prepared, device: devices.Device) -> Shard[FoundT]:
-        """Return the shard with the hierarchy on its device, before the first batch."""
+    def load(self, shard: int, piece: Accompanied, device: devices.Device) -> Shard[FoundT]:
+        """Return the shard with the hierarchy on its device, before the first batch; paths are found on the CPU."""
+        prepared: Prepared = piece.kept
+        own: Asked = piece.own
         batches = [batches_of([(0, last - first)], self.plan.detail.batch) for first, last in self.plan.ranges]
-        on, lengths = piece.on(device)
-        of_paths = self.plan.detail.loads or self.asked.along
-        parts = divided(piece.structure, on_host(lengths)) if of_paths else None
-        found = self.made(shard, lengths, piece, parts, device)
-        own = self.asked.part(*self.plan.ranges[shard])
-        return Shard(piece.structure, on, lengths, parts, own, found, batches[shard], max(map(len, batches)))
+        on, lengths = prepared.on(device if own.heads is None else devices.find("cpu"))
+        of_paths = self.plan.detail.loads or own.along or own.heads is not None
+        parts = divided(prepared.structure, on_host(lengths)) if of_paths else None
+        found = self.made(own, prepared, on, lengths, parts)
+        labels = prepared.labels if on is prepared.there else None
+        rounds = max(map(len, batches))
+        return Shard(prepared.structure, on, lengths, labels, parts, own, found, batches[shard], rounds)
 
     def step(self, state: Shard[FoundT], first: int, limit: int, comm: Communicator) -> int:
         """Join one batch of pairs."""
@@ -99,7 +102,7 @@ class OverPairs(Resumable, Generic[FoundT]):
 
     def identity(self) -> dict[str, Any]:
         """Return what a checkpoint must have been written for."""
-        return super().identity() | {"m": self.plan.m, "pairs": self.plan.detail.pairs, "asked": self.asked.digest()}
+        return super().identity() | {"m": self.plan.m, "pairs": self.plan.detail.pairs, "asked": self.asked}
 
     def fingerprint(self, state: Shard[FoundT], shard: int) -> int:
         """Return the fingerprint of a shard's share of the vertices and of their entries, which every shard has."""
@@ -109,45 +112,48 @@ class OverPairs(Resumable, Generic[FoundT]):
 
     def _left(self, state: Shard[FoundT], shard: int, saved: Saved, name: str, arrays: Mapping[str, Array]) -> int:
         """Fill the rows that are done, and leave the other starts to the last supersteps."""
-        batch, starts = self.plan.detail.batch, len(self.asked.starts)
+        batch, starts = self.plan.detail.batch, self.plan.ranges[-1][1]
         return resumed_rows(state, shard, saved, self.plan, batch, name, starts, arrays)
 
 
-class Distances(OverPairs[dict[str, Array]]):
-    """The distances of pairs, and the sums of other weights along their paths."""
+@dataclass
+class Found:
+    """What is known of a shard's pairs: arrays by name, a row for each, and the vertices of paths, batch by batch."""
 
-    def made(
-        self, shard: int, lengths: Lengths, piece: Prepared, parts: Parts | None, device: devices.Device
-    ) -> dict[str, Array]:
+    arrays: dict[str, Array]
+    vertices: list[np.ndarray] = field(default_factory=list)
+
+
+class Distances(OverPairs[Found]):
+    """The distances of pairs, the sums of other weights along their paths, and the paths."""
+
+    def made(self, asked: Asked, piece: Prepared, on: OnDevice, lengths: Lengths, parts: Parts | None) -> Found:
         """Return the arrays of the shard's pairs, a row for each."""
-        first, last = self.plan.ranges[shard]
-        types = {"distances": lengths.dtype} | {name: sums.dtype for name, sums in self._along().items()}
-        return {name: device.xp.empty((last - first, 1), dtype) for name, dtype in types.items()}
+        types = {"distances": lengths.dtype} | {name: sums.dtype for name, sums in _along(asked).items()}
+        if asked.heads is not None:
+            types["lengths"] = np.dtype(np.int64)
+        return Found({name: on.device.xp.empty((len(asked.starts), 1), dtype) for name, dtype in types.items()})
 
-    def _along(self) -> dict[str, np.ndarray]:
-        """Return the other weights by the names of their sums, which are of letters alone."""
-        wide = {"f": np.float64}
-        return {
-            "along" + "i" * i: weights.astype(wide.get(weights.dtype.kind, np.int64), copy=False)
-            for i, weights in enumerate(self.asked.along)
-        }
-
-    def take(self, state: Shard[dict[str, Array]], top: int, bottom: int) -> None:
+    def take(self, state: Shard[Found], top: int, bottom: int) -> None:
         """Find the distances of a batch of the shard's pairs."""
-        pairs, along = state.pairs(state.asked.part(top, bottom)), self._along()
+        some, found = state.asked.part(top, bottom), state.found
+        pairs, along = state.pairs(some), _along(some)
         if state.parts is None:
-            state.found["distances"][top:bottom, 0] = distances(pairs, None)
+            found.arrays["distances"][top:bottom, 0] = distances(pairs, None)
             return
-        found = routes(state.structure, pairs, state.parts, tuple(along.values()), None, None)
-        for name, array in zip(("distances", *along), (found.distances, *(found.along or ())), strict=True):
-            state.found[name][top:bottom, 0] = array
+        made = routes(state.structure, pairs, state.parts, tuple(along.values()), some.heads, None)
+        for name, array in zip(("distances", *along), (made.distances, *(made.along or ())), strict=True):
+            found.arrays[name][top:bottom, 0] = array
+        if made.offsets is not None and made.vertices is not None:
+            found.arrays["lengths"][top:bottom, 0] = np.diff(made.offsets)
+            found.vertices.append(made.vertices)
 
-    def pieces(self, state: Shard[dict[str, Array]], shard: int) -> list[Piece]:
+    def pieces(self, state: Shard[Found], shard: int) -> list[Piece]:
         """Return what was found since the call began, which is final."""
         first = self.plan.ranges[shard][0]
         return [
             Piece(name, array[top:bottom], (first + top, 0), final=True)
-            for name, array in state.found.items()
+            for name, array in state.found.arrays.items()
             for top, bottom in state.done
         ]
 
@@ -159,13 +165,25 @@ class Distances(OverPairs[dict[str, Array]]):
         """Return 0: what is found does not change, so it is not copied."""
         return 0
 
-    def resumed(self, state: Shard[dict[str, Array]], shard: int, saved: Saved) -> int:
+    def resumed(self, state: Shard[Found], shard: int, saved: Saved) -> int:
         """Fill the distances that are known, and go on with the other pairs."""
-        return self._left(state, shard, saved, "distances", state.found)
+        return self._left(state, shard, saved, "distances", state.found.arrays)
 
-    def collect(self, state: Shard[dict[str, Array]], comm: Communicator) -> dict[str, Array]:
-        """Return what was found of the shard's pairs."""
-        return {name: array[:, 0] for name, array in state.found.items()}
+    def collect(self, state: Shard[Found], comm: Communicator) -> dict[str, Array]:
+        """Return what was found of the shard's pairs, and the vertices of their paths one after the other."""
+        arrays = {name: array[:, 0] for name, array in state.found.arrays.items()}
+        if "lengths" in arrays:
+            arrays["vertices"] = np.concatenate([np.empty(0, np.int32), *state.found.vertices])
+        return arrays
+
+
+def _along(asked: Asked) -> dict[str, np.ndarray]:
+    """Return the other weights by the names of their sums, which are of letters alone."""
+    wide = {"f": np.float64}
+    return {
+        "along" + "i" * i: weights.astype(wide.get(weights.dtype.kind, np.int64), copy=False)
+        for i, weights in enumerate(asked.along)
+    }
 
 
 @dataclass
@@ -179,13 +197,11 @@ class Flowing:
 class Loads(OverPairs[Flowing]):
     """The loads of edges if a demand takes shortest paths."""
 
-    def made(
-        self, shard: int, lengths: Lengths, piece: Prepared, parts: Parts | None, device: devices.Device
-    ) -> Flowing:
+    def made(self, asked: Asked, piece: Prepared, on: OnDevice, lengths: Lengths, parts: Parts | None) -> Flowing:
         """Return entries that carry nothing."""
         assert parts is not None
-        first, last = self.plan.ranges[shard]
-        return Flowing(Carried(piece.structure, lengths, parts, device), device.xp.ones((last - first, 1), np.uint8))
+        marks = on.device.xp.ones((len(asked.starts), 1), np.uint8)
+        return Flowing(Carried(piece.structure, lengths, parts, on.device), marks)
 
     def take(self, state: Shard[Flowing], top: int, bottom: int) -> None:
         """Add the demand of a batch of the shard's pairs."""

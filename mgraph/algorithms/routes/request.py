@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
+
 
 class Asked(NamedTuple):
     """Pairs of ranks, or a table of them, in the order in which they are dealt.
@@ -12,20 +14,23 @@ class Asked(NamedTuple):
     Attributes
     ----------
     starts, ends : array of int32
-        The ends of each pair; of a table its rows and its columns.
+        The ends of each pair; of a table its rows and its columns. They may lie on the device that takes them all.
     table : bool
         Whether each start is paired with each end.
     along : tuple of array
         Other weights to add up along the paths.
     amounts : array of int64 or float64, or None
         How much each pair demands; of a table, row by row.
+    heads : array of int32, or None
+        The target of each edge, if the vertices of paths are wanted.
     """
 
-    starts: np.ndarray
-    ends: np.ndarray
+    starts: Array
+    ends: Array
     table: bool = False
     along: tuple[np.ndarray, ...] = ()
     amounts: np.ndarray | None = None
+    heads: np.ndarray | None = None
 
     @property
     def width(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...planning.network import IF_GPUS_MEET
 from ...planning.plan import Detail, Plan
 
 
@@ -18,15 +19,18 @@ class OneSourceDetail(Detail):
     meets : bool
         Whether shards on GPUs of one host run all rounds in one launch, if these reach each other's memory. Then they
         exchange after each round.
+    exchange : str
+        How they have exchanged vertices, once a call has run.
     """
 
     alone: int = 0
     meets: bool = False
+    exchange: str = ""
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield when distances are exchanged."""
         if self.meets:
-            yield "exchanged: within the launch, if the GPUs of one host reach each other's memory, else by NCCL"
+            yield f"exchanged: {self.exchange or IF_GPUS_MEET}"
         elif self.alone:
             yield f"exchanged: what fell in up to {self.alone:,} rounds of a shard within its own vertices"
         yield from super().lines(plan)

@@ -1,6 +1,6 @@
 """Launches of the kernels of ``kernels/hierarchy.cu``: the operations of `mgraph.kernels.hierarchy.host`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ INSTANCES = (
         expression
         for dtype, t in _TYPES.items()
         for expression in (
-            *(f"{kernel}<{t}>" for kernel in ("place", "eliminate", "climb")),
+            *(f"{kernel}<{t}>" for kernel in ("place", "eliminate", "place_sets", "eliminate_sets", "climb")),
             f"gather<{t}, {t}>",
             *(
                 f"{kernel}<{t}, {width}, {purpose}>"
@@ -41,6 +41,9 @@ LANES = 1 << 15
 
 #: As in the source: `_ROOM` groups of entries are in shared memory, counts within `_FIRST` radii in registers.
 _THREADS, _WARPS, _RESIDENT, _RADII, _ROOM, _FIRST = 256, 8, 3, 16, 32, 2
+
+#: The most sets of weights that are customized at a time: a lane has one.
+SETS = 32
 
 #: The bytes of a source beside its labels: its place in the order of ranks, in 64 bits and in 32, and its rank twice.
 _A_SOURCE = 8 + 4 + 4 + 4
@@ -115,6 +118,44 @@ def customize(
         of(up).xp.zeros(1, np.uint32),
     )
     kernel((_blocks(),), (_THREADS,), parts)
+
+
+def customize_sets(
+    entries: Entries,
+    lower: Lower,
+    upward: Placed,
+    downward: Placed,
+    lengths: Array,
+    ups: Sequence[Array],
+    downs: Sequence[Array],
+    stages: tuple[Array, ...],
+) -> None:
+    """Write the lengths of the entries for several sets of weights, as `customize` does for each."""
+    sets, m = lengths.shape
+    if not sets or not len(entries.upper):
+        return
+    xp, dtype = of(lengths).xp, np.dtype(lengths.dtype)
+    up = xp.empty((len(entries.upper), sets), dtype)
+    down = up if downs is ups else xp.empty_like(up)
+    for one, placed in ((up, upward), (down, downward))[: 1 if down is up else 2]:
+        one.fill(kernel_infinity(dtype))
+        count = len(placed.entry)
+        if count:
+            of_edges = placed.entry, placed.edge, np.uint32(count), lengths, np.int64(m)
+            kernel = cuda_function(SOURCE, f"place_sets<{_TYPES[dtype]}>")
+            kernel((-(-count // _WARPS),), (_THREADS,), (*of_edges, np.int32(sets), one))
+    order, ends, levels = stages
+    kernel = cuda_function(SOURCE, f"eliminate_sets<{_TYPES[dtype]}>", cooperative=True)
+    of_tree = order, ends, levels, np.int32(len(levels) - 1), entries.begin, entries.upper
+    kernel((_blocks(),), (_THREADS,), (*of_tree, np.int32(sets), up, down, xp.zeros(1, np.uint32)))
+    for one, parts in ((up, ups), (down, downs))[: 1 if down is up else 2]:
+        for number, part in enumerate(parts):
+            part[...] = one[:, number]
+
+
+def workspace_of_sets(entries: int, edges: int, sets: int, itemsize: int, directions: int) -> int:
+    """Return the bytes that `customize_sets` allocates."""
+    return directions * entries * sets * itemsize
 
 
 def _blocks() -> int:

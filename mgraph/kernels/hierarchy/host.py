@@ -8,7 +8,8 @@ subtree is a range of ranks that ends with its root. All upper neighbours of a v
 - `customize` is min-plus elimination [3]_ over lower triangles [4]_: row v gathers the paths through each lower
   neighbour. An ancestor's depth is its place in a table that fits a core's cache. A row whose entries above v are all
   of v's needs no table, so such loops are vectorised. Disjoint subtrees are shared between the cores; what is above
-  them is eliminated by one.
+  them is eliminated by one. `customize_sets` does so for several sets of weights at once: an entry has a row of their
+  lengths, so that a triangle is looked up once, and every loop over the sets is vectorised.
 - `last_vertices` unpacks each entry to the last edge of its path: an edge of the graph, or the last edge of the second
   part of the path over a lower neighbour, which is known by then.
 - `sweep` goes down the tree [5]_, in the reverse order of ranks, for a slice of sources at a time. The ancestors of the
@@ -35,7 +36,7 @@ from ...device.numba import numba, prange
 from ...device.numba.bins import place_of, places_in_one
 from ...device.numba.caching import njit
 from ...device.numba.least import opaque_zero
-from ...device.numba.sharing import on_all_cores
+from ...device.numba.sharing import on_all_cores, parts
 from ...device.numba.transpose import BLOCK, write_transposed
 from ...dtypes import NO_PREDECESSOR, kernel_infinity
 from ...dtypes import infinity as result_infinity
@@ -49,6 +50,14 @@ _FOUR_GROUPS_OF_LANES = (0, 0, 0, 0)
 
 #: Shares of the work of customization for each core.
 _SHARES = 16
+
+#: The most sets of weights that are customized at a time, each in a lane of an entry's row, and the fewest for which a
+#: row takes less time than one set after the other: if directions are alike, and if they differ.
+SETS = 16
+_FEWEST = 3, 5
+
+#: Entries whose rows a core turns at a time, in its cache.
+_TURNED = 64
 
 #: Calls for each core among which customization deals the subtrees.
 _PARTS = 4
@@ -283,6 +292,111 @@ def _eliminate(v, entries, lower, upward, downward, lengths, up, down, both, inf
                 through = down[e] + back
                 if through < down[slot]:
                     down[slot] = through
+
+
+def customize_sets(entries, lower, upward, downward, lengths, ups, downs, stages):
+    """Write the lengths of the entries for several sets of weights, as `customize` does for each."""
+    both = downs is not ups
+    if len(lengths) < _FEWEST[both]:
+        for row, up, down in zip(lengths, ups, downs, strict=True):
+            customize(entries, lower, upward, downward, row, up, down if both else up, stages)
+        return
+    units, infinity = (0,) * (1 + both), _infinity(lengths.dtype)
+    edges = np.empty((lengths.shape[1], SETS), lengths.dtype)
+    rows = np.empty((len(entries.upper), SETS * len(units)), lengths.dtype)
+    on_all_cores(lambda some: _to_rows(lengths[:, some], infinity, edges[some]), parts(len(edges), SETS))
+    ranges, top = stages
+
+    def eliminate(some):
+        table, cross = np.empty(len(entries.begin), np.int64), np.empty(rows.shape[1], rows.dtype)
+        some = np.ascontiguousarray(some)
+        _eliminate_sets(entries, lower, upward, downward, edges, rows, units, infinity, some, table, cross)
+
+    shares = max(1, min(len(ranges), _PARTS * numba.get_num_threads()))
+    on_all_cores(eliminate, [ranges[share::shares] for share in range(shares)])
+    eliminate(np.stack([top, top + 1], axis=1))
+    _write_sets(rows, 0, ups)
+    if both:
+        _write_sets(rows, SETS, downs)
+
+
+def _write_sets(rows, lane, targets):
+    """Write the lengths in some lanes to an array for each set."""
+    count = len(targets)
+    targets = (*targets, *targets[:1] * (SETS - count))  # always as many, so that this is compiled once
+
+    def write(some):
+        _from_rows(rows, lane, some.start, some.stop, count, targets)
+
+    on_all_cores(write, parts(len(rows)))
+
+
+def workspace_of_sets(entries, edges, sets, itemsize, directions):
+    """Return the bytes that `customize_sets` allocates."""
+    return SETS * (edges + directions * entries) * itemsize
+
+
+@njit(nogil=True, cache=True)
+def _to_rows(lengths, infinity, rows):
+    """rows[e, set] = lengths[set, e]; lanes beyond the last set are infinite."""
+    sets = len(lengths)
+    for first in range(0, len(rows), _TURNED):
+        last = min(first + _TURNED, len(rows))
+        for lane in range(SETS):
+            for e in range(first, last):
+                rows[e, lane] = lengths[lane, e] if lane < sets else infinity
+
+
+@njit(nogil=True, cache=True)
+def _from_rows(rows, lane, begin, end, sets, targets):
+    """targets[set][e] = rows[e, lane + set], for the entries from `begin` to `end`."""
+    for first in range(begin, end, _TURNED):
+        last = min(first + _TURNED, end)
+        for number in range(sets):
+            target = targets[number]
+            for e in range(first, last):
+                target[e] = rows[e, lane + number]
+
+
+@njit(nogil=True, cache=True)
+def _eliminate_sets(entries, lower, upward, downward, lengths, rows, units, infinity, ranges, table, cross):
+    for r in range(len(ranges)):
+        for v in range(ranges[r, 0], ranges[r, 1]):
+            _eliminate_rows(v, entries, lower, upward, downward, lengths, rows, units, infinity, table, cross)
+
+
+@njit(nogil=True, cache=True)
+def _eliminate_rows(v, entries, lower, upward, downward, lengths, rows, units, infinity, table, cross):
+    """Compute the rows of v's entries, as `_eliminate` does: a lane for each set upwards, then one for each downwards.
+
+    `cross` takes the lengths between v and its lower neighbour, in the order of what they are added to.
+    """
+    begin, depth, lanes, number = entries.begin, entries.depth, SETS * len(units), rows.dtype.type
+    for e in range(np.int64(begin[v]), np.int64(begin[v + 1])):
+        table[depth[e]] = e
+        row = rows[e]
+        for lane in range(lanes):
+            row[lane] = infinity
+    for k in range(upward.begin[v], upward.begin[v + 1]):
+        row, edge = rows[upward.entry[k]], lengths[upward.edge[k]]
+        for lane in range(SETS):
+            row[lane] = min(row[lane], edge[lane])
+    if len(units) > 1:
+        for k in range(downward.begin[v], downward.begin[v + 1]):
+            row, edge = rows[downward.entry[k]], lengths[downward.edge[k]]
+            for lane in range(SETS):
+                row[SETS + lane] = min(row[SETS + lane], edge[lane])
+    for k in range(lower.begin[v], lower.begin[v + 1]):
+        own = np.int64(lower.entry[k])
+        between = rows[own]
+        for lane in range(SETS):  # from v, and to v
+            cross[lane] = between[lanes - SETS + lane]
+            cross[lanes - SETS + lane] = between[lane]
+        for e in range(own + 1, np.int64(begin[lower.vertex[k] + 1])):
+            row, above = rows[np.uint64(table[depth[e]])], rows[np.uint64(e)]
+            for lane in range(lanes):
+                through, known = number(cross[lane] + above[lane]), row[lane]
+                row[lane] = through if through < known else known
 
 
 def last_vertices(entries, lower, upward, downward, lengths, up, down, last_up, last_down):

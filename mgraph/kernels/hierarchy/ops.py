@@ -6,6 +6,7 @@ which is an ancestor. ``up[e]`` is the length from v to it, ``down[e]`` the leng
 float32, float64 or int32; `kernel_infinity` of the type stands for no path.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -100,6 +101,9 @@ class Measures(NamedTuple):
 class Operations(Protocol):
     """The operations of both twins."""
 
+    #: The most sets of weights that `customize_sets` takes.
+    SETS: int
+
     def parents(self, indptr: Array, indices: Array, parent: Array) -> None:
         """Write the elimination tree's parent of each vertex of a symmetric graph; -1 for a root."""
 
@@ -136,6 +140,28 @@ class Operations(Protocol):
 
         `lengths` are those of the graph's edges. If `down` is `up`, both directions of each edge have the same length.
         """
+
+    def customize_sets(
+        self,
+        entries: Entries,
+        lower: Lower,
+        upward: Placed,
+        downward: Placed,
+        lengths: Array,
+        ups: Sequence[Array],
+        downs: Sequence[Array],
+        stages: tuple[Array, ...],
+    ) -> None:
+        """Write the lengths of the entries for several sets of weights, as `customize` does for each, bit for bit.
+
+        `lengths` has a row for each set, of shape (sets, m), `ups` and `downs` an array. If `downs` is `ups`, both
+        directions of each edge have the same length in all sets.
+        """
+        ...
+
+    def workspace_of_sets(self, entries: int, edges: int, sets: int, itemsize: int, directions: int) -> int:
+        """Return the bytes that `customize_sets` allocates, for as many arrays of entries a set as `directions`."""
+        ...
 
     def between(
         self,

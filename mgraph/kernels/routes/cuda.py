@@ -10,15 +10,28 @@ from .ops import Climbs
 
 SOURCE = "routes.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
+_VERTICES = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 _SUMS = {np.dtype(np.float64): "double", np.dtype(np.int64): "long long"}
 INSTANCES = (
-    *(f"{kernel}<{t}>" for kernel in ("climb", "meet") for t in _TYPES.values()),
+    *(f"rank<{t}>" for t in _VERTICES.values()),
+    *(f"{kernel}<{t}>" for kernel in ("climb", "meet", "meet_table") for t in _TYPES.values()),
     *(f"{kernel}<{t}>" for kernel in ("carry", "join") for t in _SUMS.values()),
     "push",
 )
 
+#: The most pairs of a table of distances that are joined from climbs: a sweep to chosen targets, which the host
+#: prepares, takes 40 ms or more (benchmarks/NOTES.md).
+JOINED = 1 << 30
+
 #: As in the source.
-_THREADS, _WARPS, _EACH = 256, 8, 32
+_THREADS, _WARPS, _EACH, _TILE = 256, 8, 32, 64
+
+
+def rank(vertices: Array, rank_of: Array, ranks: Array, wrong: Array) -> None:
+    """ranks[i] = rank_of[vertices[i]]; wrong[0] becomes 1 if a number is no vertex."""
+    kernel = cuda_function(SOURCE, f"rank<{_VERTICES[np.dtype(vertices.dtype)]}>")
+    count, n = np.int64(len(vertices)), np.int32(len(rank_of))
+    kernel((-(-len(vertices) // _THREADS),), (_THREADS,), (vertices, count, rank_of, n, ranks, wrong))
 
 
 def climb(vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
@@ -37,6 +50,15 @@ def meet(sources: Array, targets: Array, there: Climbs, back: Climbs, D: Array, 
     climbs = there.first, there.vertex, there.label, back.first, back.vertex, back.label
     turns = turn if len(turn) else np.uintp(0)
     kernel(_grid(len(D)), (_THREADS,), (sources, targets, np.int32(len(D)), *climbs, D, turns))
+
+
+def meet_table(rows: Array, columns: Array, there: Climbs, back: Climbs, D: Array, turn: Array) -> None:
+    """D[i, j] and turn[i, j] = what `meet` writes of the pair of rows[i] and columns[j]."""
+    height, width = len(rows), len(columns)
+    kernel = cuda_function(SOURCE, f"meet_table<{_TYPES[np.dtype(D.dtype)]}>")
+    climbs = there.first, there.vertex, there.label, back.first, back.vertex, back.label
+    arguments = rows, np.int32(height), columns, np.int32(width), *climbs, D, turn
+    kernel((-(-width // _TILE), -(-height // _TILE)), (_THREADS,), arguments)
 
 
 def carry(depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:

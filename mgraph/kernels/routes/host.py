@@ -26,16 +26,32 @@ from ...device.numba import numba
 from ...device.numba.caching import njit
 from ...device.numba.sharing import on_all_cores
 from ...dtypes import kernel_infinity
+from .ops import APART, STACK
 
-#: The most bytes of a core's stack of rows, and the vertices of the graph for each one that climbs from which on each
-#: climbs alone.
-STACK, FEW = 1 << 25, 128
+#: A table of distances alone is swept: that takes as long, and keeps no climbs.
+JOINED: int = 0
 
 #: The most bytes of a core's labels of a table's columns, which fit its cache, and the columns at least.
 TABLE, _LANES = 1 << 20, 16
 
 #: Calls for each core among which work is dealt, and the climbs or paths, and the pairs or entries, of a call at least.
 _PARTS, _FEW_CLIMBS, _FEW_PAIRS = 4, 16, 1 << 10
+
+#: Vertices of a call at least that turns them into ranks, some nanoseconds each.
+_FEW_VERTICES = 1 << 14
+
+
+def rank(vertices, rank_of, ranks, wrong):
+    """ranks[i] = rank_of[vertices[i]]; wrong[0] becomes 1 if a number is no vertex."""
+
+    def work(part):
+        some = vertices[part]
+        if some.min() < 0 or some.max() >= len(rank_of):
+            wrong[0] = 1
+        else:
+            np.take(rank_of, some, out=ranks[part], mode="clip")  # other modes write to a buffer first
+
+    on_all_cores(work, _dealt(len(vertices), _PARTS, _FEW_VERTICES))
 
 
 def climb(vertices, tree, entries, lengths, climbs):
@@ -61,7 +77,7 @@ def workspace_bytes(vertices, tree, itemsize, entrysize):
 
 def _is_together(vertices, tree, itemsize):
     """Return whether vertices climb by a stack of rows, with so many bytes for each element."""
-    return vertices * FEW >= len(tree.depth) and tree.height**2 * itemsize <= STACK
+    return vertices * APART >= len(tree.depth) and tree.height**2 * itemsize <= STACK
 
 
 def _dealt(count, each, least=1):

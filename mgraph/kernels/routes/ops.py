@@ -1,4 +1,4 @@
-"""Operations of hierarchies for many pairs: climbs that are kept, their meetings, paths, flows and sums along paths.
+"""Operations of hierarchies for many pairs: ranks, climbs that are kept, their meetings, paths, flows and sums.
 
 Vertices are ranks, and trees, entries and lengths are those of `mgraph.kernels.hierarchy.ops`. A climb goes from a
 vertex to all its ancestors by entries that lead upwards. A path between two vertices goes up to a common ancestor,
@@ -17,7 +17,12 @@ from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"meet_table", "between", "divide", "add_up", "write_paths", "spread"})
+HOST_ONLY = frozenset({"between", "divide", "add_up", "write_paths", "spread"})
+
+
+#: On a CPU the most bytes of a core's stack of rows, and the vertices of the graph for each one that climbs from which
+#: on each climbs alone.
+STACK, APART = 1 << 25, 128
 
 
 class Climbs(NamedTuple):
@@ -58,7 +63,22 @@ class Parts(NamedTuple):
 
 
 class Operations(Protocol):
-    """The operations."""
+    """The operations.
+
+    Attributes
+    ----------
+    JOINED : int
+        The most pairs of a table of distances that are joined from climbs, in place of a sweep.
+    """
+
+    JOINED: int
+
+    def rank(self, vertices: Array, rank_of: Array, ranks: Array, wrong: Array) -> None:
+        """ranks[i] = rank_of[vertices[i]]; wrong[0] becomes 1 if a number is no vertex, and `ranks` are not meant then.
+
+        There is one number or more, of int32 or int64; `rank_of` has the rank of each vertex.
+        """
+        ...
 
     def climb(self, vertices: Array, tree: Tree, entries: Entries, lengths: Array, climbs: Climbs) -> None:
         """Write the climbs from one vertex or more, which ascend; `climbs` has `first`, and room for the rest."""

@@ -154,6 +154,7 @@ class DaskComm:
     def __init__(self, worker: Worker, session: str, addresses: Sequence[str], rank: int, mailbox: Mailbox) -> None:
         self.rank = rank
         self.size = len(addresses)
+        self.meeting_way = ""
         self._worker = worker
         self._loop: asyncio.AbstractEventLoop = worker.loop.asyncio_loop  # type: ignore[attr-defined]
         self._session = session
@@ -169,6 +170,9 @@ class DaskComm:
     def address(self) -> str:
         """The address of this shard's worker."""
         return self._addresses[self.rank]
+
+    def gather_shards(self) -> None:
+        """Do nothing: a message here and back takes longer than messages to the shards are apart."""
 
     def horizon(self, limit: int) -> int:
         """Return 1: results of other shards must arrive before the next superstep."""

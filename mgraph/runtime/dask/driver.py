@@ -24,7 +24,7 @@ from distributed.scheduler import heartbeat_interval
 from ...errors import MgraphError, SchedulerError, WorkerLostError
 from ...planning.plan import Plan
 from ..checkpoints import Checkpoints
-from ..program import Outcome, Program, Progress
+from ..program import Accompanied, Outcome, Program, Progress
 from . import residents, tasks
 from .comm import Unreachable
 from .group import FRESH, Group
@@ -120,10 +120,11 @@ class Visiting(Resident):
             try:
                 for address, (own, blocks) in zip(group.addresses, pieces, strict=True):
                     readers = group.readers if address in group.readers else ()
-                    there = sent(watch, group.session, address, readers, own, lending)
-                    del own
+                    parts = own if isinstance(own, Accompanied) else (own,)
+                    there = [sent(watch, group.session, address, readers, part, lending) for part in parts]
+                    del own, parts
                     loads[address] = tasks.submit(
-                        group.client, address, residents.load, *given, there, *blocks, call=plan.algorithm
+                        group.client, address, residents.load, *given, len(there), *there, *blocks, call=plan.algorithm
                     )
                     del there  # an error refers to this frame
                 tasks.results(watch, loads)

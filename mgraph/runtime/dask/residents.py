@@ -37,7 +37,7 @@ from ..checkpoints import Order, filled
 from ..communicator import Communicator, Solo
 from ..gathering import Gather
 from ..numbering import Numbered, RawSource
-from ..program import Program
+from ..program import Accompanied, Program
 from .comm import Aborted, DaskComm, Unreachable
 from .counters import count_on
 from .events import Event, ended, note
@@ -171,6 +171,8 @@ class Answer(NamedTuple):
         Bytes of what the worker keeps of the graph, by name.
     sight : WorkerInfo or None
         The worker's devices and memory.
+    exchange : str
+        How kernels exchange data with those of other workers.
     """
 
     done: Spanned | int | str
@@ -180,6 +182,7 @@ class Answer(NamedTuple):
     timings: Mapping[str, float]
     held: Mapping[str, int]
     sight: WorkerInfo | None
+    exchange: str = ""
 
     @property
     def finished(self) -> bool:
@@ -272,7 +275,7 @@ class Residents(WorkerPlugin):
         types = {name: np.dtype(array.dtype) for name, array in s.matrices.items()}
         timings = {**s.seconds, "compile": sum(s.compiled.values())}
         sizes = {} if part is None else part.sizes()
-        return Answer(done, facts, shapes, types, timings, sizes, sight)
+        return Answer(done, facts, shapes, types, timings, sizes, sight, s.comm.meeting_way if s.comm else "")
 
 
 def _most_bytes(s: Session, vectors: Mapping[str, Array]) -> int:
@@ -302,6 +305,8 @@ def _done(worker: Worker, s: Session, work: Work) -> Spanned | int | str:
             with at_work(worker, s, "load"):
                 return filled(s.program, s.state, s.rank, place, number)
         case Advance(first, span, order):
+            with at_work(worker, s, "load"):
+                s.connected().gather_shards()
             with at_work(worker, s, "solve"):
                 done = s.advance(first, span or MOST, order)
                 while span is None and not done.finished:
@@ -359,13 +364,16 @@ def own(session: str) -> Session:
 
 
 @reported
-def load(session: str, client: str, call: str, timeout: float, program: Program, piece: Any, *blocks: Any) -> None:
-    """Task: load a shard of a call with a large piece; `blocks` are those of a matrix that lies on workers."""
+def load(session: str, client: str, call: str, timeout: float, program: Program, count: int, *given: Any) -> None:
+    """Task: load a shard of a call with a large piece, of so many parts; then come blocks of a matrix on workers."""
     worker, s = get_worker(), own(session)
     sessions(worker).beat(session, client, call, timeout)  # the request that follows finds it
     try:
-        with unpacked(piece, s.device, partial(_has_ended, worker, session, s)) as found:
-            cast(Residents, worker.plugins[NAME]).load(s, session, program, joined(found, blocks))
+        ended, blocks = partial(_has_ended, worker, session, s), given[count:]
+        with contextlib.ExitStack() as reading:
+            parts = [reading.enter_context(unpacked(part, s.device, ended)) for part in given[:count]]
+            piece = Accompanied(*parts) if count > 1 else joined(parts[0], blocks)
+            cast(Residents, worker.plugins[NAME]).load(s, session, program, piece)
     except BaseException:
         s.rest()
         raise

@@ -2,7 +2,7 @@
 
 A small piece goes with the request of its call. A large one is lent to a worker of this host
 (`mgraph.runtime.dask.shared`), or the scheduler passes it on. A piece that `stays` is sent once, and lies on its worker
-as long as the caller has it.
+as long as the caller has it; what accompanies it goes with each call.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from distributed.protocol.pickle import dumps
 
 from ... import device as devices
 from ...graph.vertex_range import VertexRange
+from ..program import Accompanied
 from . import residents, shared, tasks
 from .pulse import LEASE
 from .watch import Watch, lost
@@ -55,7 +56,7 @@ def on_host(piece: Any, address: str, blocks: list[Future]) -> Any:
 
 def is_small(piece: Any) -> bool:
     """Return whether a piece, whose arrays are in NumPy, is to go with the request of its call."""
-    if getattr(piece, "stays", False) or _nbytes(piece) > SMALL:
+    if getattr(piece, "stays", False) or isinstance(piece, Accompanied) or _nbytes(piece) > SMALL:
         return False
     arrays: list[Any] = []  # which are not copied
     content = dumps(piece, buffer_callback=arrays.append)
