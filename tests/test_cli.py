@@ -432,7 +432,7 @@ def test_a_plan_names_options_of_the_command_for_arguments():
         (["plan", "apsp", "-n", "2e5", "--gpus", "1"], "such devices (--gpus or --devices), or"),
         (
             ["plan", "distances", "-n", "2e7", "--m", "5e7", "--sources", "20000000"],
-            "--sources at a time, or only some targets",
+            "--sources at a time, or only some --targets",
         ),
         (["plan", "apsp", "--n", "8", "--block", "7"], "--block must be 32, 64, 96 or 128, got 7"),
         (["plan", "list_rank", "-n", "8", "--gpus", "2", "--network", "25e9"], "is for apsp"),
