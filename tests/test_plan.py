@@ -859,7 +859,11 @@ def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, tar
         (("bfs", 10, 10), {"shape": 3}, "shape must be what mgraph.planning.shape.shape_of returns, got 3"),
         (("bfs", 10, 10), {"indptr": [0, 10]}, "indptr must be n + 1 = 11 integers, got [0, 10]"),
         (("bfs_many", 10, 10), {"sources": 0}, "sources must be an integer in [1, 4611686018427387905), got 0"),
-        (("bfs", 10, 10), {"dtype": "foo"}, "dtype='foo' does not go with bfs: it is for apsp, distances, flows, pairs, s"),
+        (
+            ("bfs", 10, 10),
+            {"dtype": "foo"},
+            "dtype='foo' does not go with bfs: it is for apsp, distances, flows, pairs, sssp",
+        ),
         (("bfs", 10, 10), {"dtype": np.dtype(float)}, "does not go with bfs"),
         (("bfs", 10, 10), {"intermediate": True}, "intermediate=True does not go with bfs: it is for apsp"),
         (("bfs", 10, 10), {"block": 7}, "block=7 does not go with bfs: it is for apsp, closure"),
