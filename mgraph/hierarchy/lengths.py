@@ -236,10 +236,10 @@ def _may_overflow(greatest: float, dtype: np.dtype, n: int) -> bool:
 
 def _alike(on: OnDevice, lengths: Array) -> list[bool]:
     """Return whether each edge has one back of the same length, for each row; it may miss some of parallel edges."""
-    xp, upward, downward = on.device.xp, on.upward, on.downward
-    if not len(lengths) or not xp.array_equal(upward.entry, downward.entry):
+    if not (len(lengths) and on.mirror):
         return [False] * len(lengths)
-    same = xp.stack([(row[upward.edge] == row[downward.edge]).all() for row in lengths])
+    [mirror] = on.mirror
+    same = on.device.xp.stack([(row.take(mirror) == row).all() for row in lengths])
     found: list[bool] = devices.to_host(same).tolist()
     return found
 
