@@ -136,6 +136,10 @@ def _hierarchies(weights: str, device: str) -> None:
         hierarchy.pairs([0, 1], [8, 9], paths=True, along=[np.ones(graph.m)])
         hierarchy.flows(([0, 1], [8, 9], [1, 2])).verify()
         hierarchy.distances(np.arange(HIGH), np.zeros(WIDE, int), along=[np.ones(graph.m)])
+        for other in (1, 2):  # directions alike, and not
+            stack = np.ones((8, graph.m), graph.weights_dtype)
+            stack[:, ::2] = other
+            list(hierarchy.customize(stack))
     # A vertex of many climbs alone.
     line = with_weights(grid(1, 300, weights=None), None if weights == "none" else weights)
     alone = Hierarchy(line, order=np.arange(line.n), device=device)

@@ -42,7 +42,10 @@ def ceilings() -> None:
 
 
 def hierarchies() -> None:
-    """Hierarchies for every type: few sources and many, rows, measures, pairs, both directions alike and not."""
+    """Hierarchies for every type: few sources and many, rows, measures, pairs, both directions alike and not.
+
+    Sets of weights together: of both kinds, and more than a batch.
+    """
     grid = mgraph.generate.grid(12, 13)
     for dtype in ("float32", "float64", "int32"):
         roads = mgraph.Hierarchy(grid, range(grid.n), dtype=dtype, device="cuda")
@@ -51,6 +54,10 @@ def hierarchies() -> None:
                 one.distances(sources, limit=900)
                 one.distances(sources, [3, 9], reduce=["mean", "out_harmonic", ("within", list(range(20)))])
                 one.pairs(sources, sources[::-1])
+        both_ways, one_way = np.ones((37, grid.m), dtype), np.arange(37 * grid.m).reshape(37, -1)
+        for stack in (both_ways, one_way % 99):
+            for one in roads.customize(stack, dtype=dtype):
+                one.distances([0], limit=900)
 
 
 def samples(name: str, method: str) -> None:

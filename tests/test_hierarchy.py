@@ -13,11 +13,14 @@ from scipy.sparse.csgraph import dijkstra
 
 import mgraph
 from mgraph import device as devices
-from mgraph.dtypes import infinity
+from mgraph.dtypes import distance_dtype, infinity, weight_dtype
 from mgraph.errors import WrongResultError
 from mgraph.hierarchy import hierarchy as hierarchy_calls
 from mgraph.hierarchy import lengths, sweeps
-from mgraph.hierarchy.lengths import on_host
+from mgraph.hierarchy.order import skeleton
+from mgraph.hierarchy.placed import placed
+from mgraph.hierarchy.structure import eliminated, structure_of
+from mgraph.kernels import hierarchy as hierarchy_family
 from mgraph.kernels.hierarchy import cuda as hierarchy_kernels
 from mgraph_bench import hierarchies
 from tests.support.graphs import grid_ends, shifted
@@ -311,29 +314,59 @@ def sets_of_weights(random, graph, kind, sets):
 KINDS = ["alike", "differ", "wide", "top", "floats", "long", "closed", "negative", "types"]
 
 
-def assert_same_bits(found, expected):
-    """Two hierarchies have the same lengths, in the same types."""
-    found, expected = on_host(found._lengths), on_host(expected._lengths)
+def prepared(graph, order, device):
+    """A graph's structure for an order of elimination, and the same on a device."""
+    neighbours = skeleton(graph)
+    structure = structure_of(graph.unweighted(), neighbours, eliminated(neighbours, order))
+    return structure, placed(structure, devices.find(device))
+
+
+def assert_same_lengths(found, expected):
+    """Two sets of lengths have the same bits, in the same types; those found are no views."""
+    assert all(part.base is None for part in found[1:4])
+    found, expected = lengths.on_host(found), lengths.on_host(expected)
     assert (found.dtype, *found[4:]) == (expected.dtype, *expected[4:])
     assert (found.down is found.up) == (expected.down is expected.up)
-    for own, other in zip(found[1:4], expected[1:4], strict=True):
-        assert own.dtype == other.dtype and own.tobytes() == other.tobytes()
+    for one, other in zip(found[1:4], expected[1:4], strict=True):
+        assert one.dtype == other.dtype and one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [None, "float32", "float64"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_lengths_of_sets_of_weights_together_have_the_bits_of_each_alone(device, kind, directed, dtype):
+    random = np.random.default_rng(21)
+    for graph in (weighted(random, 30, 100, 9, directed=directed), grid(9, 8, random, directed=directed)):
+        structure, on = prepared(graph, random.permutation(graph.n), device)
+        for sets in (1, 2, 7, on.kernels.SETS):
+            stack = np.stack(sets_of_weights(random, graph, kind, sets))
+            computed = distance_dtype(weight_dtype(stack.dtype), dtype)
+            found = lengths.customized_sets(graph, structure, on, stack, computed)
+            assert [one is None for one in found] == (stack.min(axis=1) < 0).tolist()
+            for one, weights in zip(found, stack, strict=True):
+                if one is not None:
+                    edges = lengths.encoded(weights, graph.m, computed)
+                    assert_same_lengths(one, lengths.customized(graph, structure, on, edges, computed, weights))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("directed", [False, True])
-def test_sets_of_weights_together_have_the_bits_of_each_alone(device, kind, directed):
+def test_hierarchies_of_sets_of_weights_are_those_of_each(device, kind):
     random = np.random.default_rng(21)
-    graphs = [weighted(random, 30, 100, 9, directed=directed), grid(9, 8, random, directed=directed)]
-    for graph in [*graphs, mgraph.Graph.from_edges([], [], n=3), mgraph.Graph.from_edges([0], [0], n=1)]:
+    graphs = [
+        weighted(random, 30, 100, 9),
+        mgraph.Graph.from_edges([], [], n=3),
+        mgraph.Graph.from_edges([0], [0], n=1),
+    ]
+    for graph in graphs:
         roads = mgraph.Hierarchy(graph, random.permutation(graph.n), device=device)
-        for sets in (1, 2, 7, 37):
-            stack = sets_of_weights(random, graph, kind, sets)
-            for dtype in (None,) if kind in ("wide", "top", "types") else (None, "float32"):
-                found = list(roads.customize(stack, dtype=dtype))
-                assert len(found) == sets
-                for one, weights in zip(found, stack, strict=True):
-                    assert_same_bits(one, roads.customize(weights, dtype=dtype))
+        stack = sets_of_weights(random, graph, kind, 37)
+        for dtype in (None,) if kind in ("wide", "top", "types") else (None, "float32"):
+            found = list(roads.customize(stack, dtype=dtype))
+            for one, weights in zip(found, stack, strict=True):
+                alone = roads.customize(weights, dtype=dtype)
+                assert one.dtype == alone.dtype and one.nbytes == alone.nbytes and not one.is_labelled
+                assert np.array_equal(one.distances(), alone.distances())
+                assert np.array_equal(one.graph.coo().weights, alone.graph.coo().weights)
 
 
 def test_sets_of_weights_are_computed_when_they_are_asked_for(device, monkeypatch):
@@ -350,8 +383,8 @@ def test_sets_of_weights_are_computed_when_they_are_asked_for(device, monkeypatc
     monkeypatch.setattr(hierarchy_calls, "customized_sets", counted)
     each = roads.customize(stack)
     assert not batches
-    expected = [all_distances(graph.with_weights(weights)) for weights in stack]
-    most = roads._on.kernels.SETS
+    expected = [all_distances(graph.with_weights(weights)) for weights in stack[:2]]
+    most = hierarchy_family.on(devices.find(device)).SETS
     assert np.array_equal(as_floats(next(each).distances()), expected[0]) and batches == [most]
     assert np.array_equal(as_floats(next(each).labelled().distances()), expected[1]) and batches == [most]
     stack[most:] = stack[0]  # which is read then
@@ -363,31 +396,43 @@ def test_sets_of_weights_are_computed_when_they_are_asked_for(device, monkeypatc
 def test_sets_of_weights_that_do_not_fit_are_computed_by_fewer(device, monkeypatch):
     random = np.random.default_rng(23)
     graph = grid(9, 8, random)
-    roads, place = mgraph.Hierarchy(graph, device=device), devices.find(device)
+    order, place = random.permutation(graph.n), devices.find(device)
+    roads, known = mgraph.Hierarchy(graph, order, device=device), prepared(graph, order, device)
     stack = sets_of_weights(random, graph, "alike", 6)
-    expected = list(map(roads.customize, stack))
-    whole = lengths._bytes_of_sets(roads._structure, roads._on, graph.m, 8, 3)
-    for free, most in ((2 * whole, 3), (whole // 4, 1)):
+    expected = [one.distances() for one in map(roads.customize, stack)]
+    needed, batches, together = lengths.bytes_of_sets(*known, graph.m, 8, 3), [], hierarchy_calls.customized_sets
+
+    def counted(*arguments):
+        batches.append(len(arguments[3]))
+        return together(*arguments)
+
+    monkeypatch.setattr(hierarchy_calls, "customized_sets", counted)
+    for free, computed in ((2 * needed, [3, 3]), (needed // 4, [])):
         monkeypatch.setattr(type(place), "available_memory", lambda self, free=free: free)
-        assert lengths.sets_that_fit(roads._structure, roads._on, graph.m, 8) == most
-        for found, one in zip(roads.customize(stack), expected, strict=True):
-            assert_same_bits(found, one)
+        assert lengths.sets_that_fit(*known, graph.m, 8) == (computed or [1])[0]
+        each = roads.customize(stack)
+        found = list(each)
+        assert batches == computed
+        monkeypatch.undo()
+        monkeypatch.setattr(hierarchy_calls, "customized_sets", counted)
+        batches.clear()
+        assert all(map(np.array_equal, [one.distances() for one in found], expected))
     monkeypatch.setattr(type(place), "available_memory", lambda self: 100)
     with pytest.raises(mgraph.MemoryLimitError, match=r"^weights\[0\]: lengths of"):
         next(roads.customize(stack))
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+@pytest.mark.parametrize("dtype", TYPES)
 def test_the_memory_of_sets_of_weights_is_counted(device, dtype):
     random = np.random.default_rng(24)
     graph = grid(60, 70, random, directed=True)
-    roads, place = mgraph.Hierarchy(graph, device=device), devices.find(device)
-    stack = (random.random((20, graph.m)) * 100).astype(dtype)
+    order, place = np.arange(graph.n), devices.find(device)
+    roads, known = mgraph.Hierarchy(graph, order, device=device), prepared(graph, order, device)
+    stack = (random.random((13, graph.m)) * 100).astype(dtype)
     list(roads.customize(stack))  # compiles
-    most = lengths._bytes_of_sets(roads._structure, roads._on, graph.m, stack.itemsize, 20)
     with place.peak_memory() as peak:
         kept = list(roads.customize(stack))
-    assert len(kept) == 20 and peak.bytes <= most
+    assert len(kept) == 13 and peak.bytes <= lengths.bytes_of_sets(*known, graph.m, stack.itemsize, 13)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,10 @@ for dtype in types:
         hierarchy.pairs([0], [9]), hierarchy.pairs(range(40), range(40), paths=True, along=[range(g.m)])
         hierarchy.distances(range(40), range(40), along=[range(g.m)])
         hierarchy.flows(([0], [9], [1.5])).verify()
+        for other in (1, 2):
+            stack = np.ones((8, g.m), dtype)
+            stack[:, ::2] = other
+            list(hierarchy.customize(stack))
 for n in (50, 3000):
     for dtype in types[1:]:
         m = sparse.random(n, n, 4 / n, "csr", random_state=0)

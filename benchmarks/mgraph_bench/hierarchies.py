@@ -226,7 +226,7 @@ def stacked(roads: mgraph.Hierarchy, weights: np.ndarray, device: devices.Device
         If distances over a set differ from those over the set alone.
     """
     random = np.random.default_rng(5)
-    both_ways = random.integers(1, 256, (SETS, 256), dtype=np.int32)[:, weights]  # a function of the edge's weight
+    both_ways = random.integers(1, 256, (SETS, 256), dtype=np.int32).take(weights, axis=1)  # by the edge's weight
     one_way = random.integers(1, 256, both_ways.shape, dtype=np.int32)
     for step, stack in (("", both_ways), (", directions differ", one_way)):
         source = random.integers(0, roads.n, 1)

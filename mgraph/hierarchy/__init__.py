@@ -4,9 +4,9 @@ Sources: customizable contraction hierarchies (Dibbelt, Strasser and Wagner, 201
 of PHAST (Delling, Goldberg, Nowatzyk and Werneck, 2011).
 
 `order` finds the order of elimination, `structure` the elimination tree and the fill for it, `lengths` the lengths of
-the entries for a set of weights. `sweeps` computes distances from many sources, `predecessors` the vertices before the
-last ones on their paths, `paths` single distances and paths, `routes` those of many pairs, and `flows` what edges
-carry of a `demand`. `storage` saves and loads. `hierarchy` has the public
+the entries for a set of weights, or for the several of a stack (`stacks`). `sweeps` computes distances from many
+sources, `predecessors` the vertices before the last ones on their paths, `paths` single distances and paths, `routes`
+those of many pairs, and `flows` what edges carry of a `demand`. `storage` saves and loads. `hierarchy` has the public
 class.
 """
 

@@ -139,7 +139,7 @@ def customized_sets(
     xp = on.device.xp
     found: list[Lengths | None] = [None] * len(weights)
     what = f"lengths of {len(structure.entries.upper):,} entries for {len(weights)} sets of weights"
-    needed = _bytes_of_sets(structure, on, graph.m, weights.dtype.itemsize, len(weights))
+    needed = bytes_of_sets(structure, on, graph.m, weights.dtype.itemsize, len(weights))
     with on.device.active(), devices.allocating(what, needed, on.device):
         given = on.device.asarray(weights)
         usual = np.flatnonzero(_are_usual(given, dtype, xp))
@@ -167,11 +167,11 @@ def customized_sets(
 def sets_that_fit(structure: Structure, on: OnDevice, m: int, itemsize: int) -> int:
     """Return how many sets of weights of `itemsize` bytes are computed together in half the free memory, at least 1."""
     free = on.device.available_memory() // 2
-    fit = (sets for sets in range(on.kernels.SETS, 1, -1) if _bytes_of_sets(structure, on, m, itemsize, sets) <= free)
+    fit = (sets for sets in range(on.kernels.SETS, 1, -1) if bytes_of_sets(structure, on, m, itemsize, sets) <= free)
     return next(fit, 1)
 
 
-def _bytes_of_sets(structure: Structure, on: OnDevice, m: int, itemsize: int, sets: int) -> int:
+def bytes_of_sets(structure: Structure, on: OnDevice, m: int, itemsize: int, sets: int) -> int:
     """Return the most bytes that `customized_sets` allocates, for lengths of 64 bits that differ by direction.
 
     Weights are moved and chosen; their lengths are encoded, chosen, compared or widened, and kept.
@@ -236,10 +236,10 @@ def _may_overflow(greatest: float, dtype: np.dtype, n: int) -> bool:
 
 def _alike(on: OnDevice, lengths: Array) -> list[bool]:
     """Return whether each edge has one back of the same length, for each row; it may miss some of parallel edges."""
-    xp, upward, downward = on.device.xp, on.upward, on.downward
-    if not len(lengths) or not xp.array_equal(upward.entry, downward.entry):
+    if not (len(lengths) and on.mirror):
         return [False] * len(lengths)
-    same = xp.stack([(row[upward.edge] == row[downward.edge]).all() for row in lengths])
+    [mirror] = on.mirror
+    same = on.device.xp.stack([(row.take(mirror) == row).all() for row in lengths])
     found: list[bool] = devices.to_host(same).tolist()
     return found
 

@@ -91,7 +91,7 @@ def stack_of(weights: Any, m: int) -> Stack | None:
         return None
     given = _as_array(weights)
     if given.ndim != 2 or given.shape[1] != m:
-        turned = ": give weights.T" if given.shape[::-1][1:] == (m,) else ""
+        turned = ": give weights.T" if given.ndim == 2 and len(given) == m else ""
         expected = f"of shape ({m},), one per edge, or of shape (sets, {m}), a row for each set"
         raise InputError(turned, argument="weights", value=given.shape, expected=expected)
     _check_numbers(given)

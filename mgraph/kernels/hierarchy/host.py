@@ -54,7 +54,7 @@ _SHARES = 16
 #: The most sets of weights that are customized at a time, each in a lane of an entry's row, and the fewest for which a
 #: row takes less time than one set after the other: if directions are alike, and if they differ.
 SETS = 16
-_FEWEST = 3, 5
+_FEWEST = 4, 5
 
 #: Entries whose rows a core turns at a time, in its cache.
 _TURNED = 64
