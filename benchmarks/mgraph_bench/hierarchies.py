@@ -9,8 +9,8 @@ Dijkstra before they are timed. Rows stay on the device; measures are brought to
 brings rows to new memory of the host, too, and to page-locked memory.
 
 Pairs in arrays are the first some of more: 1,000, a hundred thousand, a million, and from labels ten million. Where the
-package routingkit-cch is installed, RoutingKit answers some pairs, too, one after the other by the same order, and its distances are compared; it
-is also customized, which takes its weights from a list.
+package routingkit-cch is installed, RoutingKit answers some pairs, too, one after the other by the same order, and its
+distances are compared; it is also customized, which takes its weights from a list.
 
 With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
 those of the call's solve, and eccentricities and one row of distances are compared with those of one device.
