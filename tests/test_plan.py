@@ -22,7 +22,7 @@ import mgraph
 from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
 from mgraph.algorithms.apsp.candidates import products
 from mgraph.algorithms.bfs.search import Search
-from mgraph.algorithms.registry import ALGORITHMS
+from mgraph.algorithms.registry import ALGORITHMS, PLANNED
 from mgraph.arguments import size_in_words
 from mgraph.device import HostDevice
 from mgraph.errors import SlowPlanWarning
@@ -859,7 +859,11 @@ def test_sparse_distances_take_the_predicted_peak_and_their_own_size(method, tar
         (("bfs", 10, 10), {"shape": 3}, "shape must be what mgraph.planning.shape.shape_of returns, got 3"),
         (("bfs", 10, 10), {"indptr": [0, 10]}, "indptr must be n + 1 = 11 integers, got [0, 10]"),
         (("bfs_many", 10, 10), {"sources": 0}, "sources must be an integer in [1, 4611686018427387905), got 0"),
-        (("bfs", 10, 10), {"dtype": "foo"}, "dtype='foo' does not go with bfs: it is for apsp, distances, sssp"),
+        (
+            ("bfs", 10, 10),
+            {"dtype": "foo"},
+            "dtype='foo' does not go with bfs: it is for apsp, distances, flows, pairs, sssp",
+        ),
         (("bfs", 10, 10), {"dtype": np.dtype(float)}, "does not go with bfs"),
         (("bfs", 10, 10), {"intermediate": True}, "intermediate=True does not go with bfs: it is for apsp"),
         (("bfs", 10, 10), {"block": 7}, "block=7 does not go with bfs: it is for apsp, closure"),
@@ -906,7 +910,7 @@ def test_plans_by_the_names_of_calls(call, planned):
 
 def test_the_documented_algorithms_are_those_of_the_registry():
     listed = re.search(r"algorithm : .*?:\n(.*?)\.\n", plan.__doc__, re.DOTALL)[1]
-    assert re.findall(r"\w+", listed) == list(ALGORITHMS)
+    assert re.findall(r"\w+", listed) == list(PLANNED)
 
 
 @pytest.mark.parametrize("network", [None, 25e9])
