@@ -4,8 +4,8 @@ Each derives from `MgraphError` and from the built-in exception that a caller wo
 ``except ValueError`` and ``except MemoryError`` work.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 #: The most characters of a value in a message, and of a message.
 LONGEST, LONGEST_MESSAGE = 300, 3000
@@ -120,6 +120,23 @@ class StructuredError(Exception):
         """
         words = (spelled(part) if isinstance(part, (Argument, ArgumentValue)) else str(part) for part in self.parts)
         return printable("".join(words))
+
+
+ErrorT = TypeVar("ErrorT", bound=StructuredError)
+
+
+def renamed(error: ErrorT, names: Mapping[str, str]) -> ErrorT:
+    """Return the same error, which calls arguments by other names."""
+    made = type(error)(
+        *(
+            part._replace(name=names.get(part.name, part.name)) if isinstance(part, (Argument, ArgumentValue)) else part
+            for part in error.parts
+        )
+    )
+    vars(made).update((name, value) for name, value in vars(error).items() if name != "parts")
+    if isinstance(made, InputError) and made.argument is not None:
+        made.argument = names.get(made.argument, made.argument)
+    return made
 
 
 def parts_of(error: BaseException) -> tuple[Any, ...]:

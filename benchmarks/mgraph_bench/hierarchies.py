@@ -11,9 +11,9 @@ brings rows to new memory of the host, too, and to page-locked memory.
 Sets of weights in a stack are random, first with both directions alike and then with directions that differ. Distances
 over each set are compared with those over the set alone.
 
-Pairs in arrays are the first some of more: 1,000, a hundred thousand, a million. Where the package routingkit-cch is
-installed, RoutingKit answers some pairs, too, one after the other by the same order, and its distances are compared; it
-is also customized, which takes its weights from a list.
+Pairs in arrays are the first some of more: 1,000, a hundred thousand, a million, and from labels ten million. Where the
+package routingkit-cch is installed, RoutingKit answers some pairs, too, one after the other by the same order, and its
+distances are compared; it is also customized, which takes its weights from a list.
 
 With `--workers` sources are dealt out to 1 and to P Dask workers, each of which has the hierarchy; the seconds are
 those of the call's solve, and eccentricities and one row of distances are compared with those of one device.
@@ -48,6 +48,9 @@ SETS = 64
 
 #: Pairs in arrays, and of those with paths.
 BULK, WITH_PATHS = (1000, 100_000, 1_000_000), 100_000
+
+#: Pairs in arrays that are answered from labels.
+LABELLED = (*BULK, 10_000_000)
 
 #: Sources from which a GPU measures as from many: with several in each thread.
 WIDE = 128
@@ -202,6 +205,7 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
     for step, pair in (("distance", roads.distance), ("path", roads.path)):
         yield {"step": step, "seconds": seconds_of(partial(each, pair, pairs), device) / PAIRS}
     yield from in_bulk(roads, device, table)
+    yield from from_labels(roads, device, pairs)
     yield from by_routingkit(roads, graph, pairs)
     if everything:
         started = time.perf_counter()
@@ -264,6 +268,30 @@ def in_bulk(roads: mgraph.Hierarchy, device: devices.Device, table: np.ndarray) 
     }
     yield {"step": "flows", **shape, "seconds": seconds_of(partial(roads.flows, demand, *table), device)}
     roads.flows(demand, *table).verify()
+
+
+def from_labels(roads: mgraph.Hierarchy, device: devices.Device, pairs: list[list[int]]) -> Iterator[dict[str, Any]]:
+    """Yield rows of labels, of a pair and of pairs from them, in arrays of the host and, on a GPU, of the device.
+
+    Raises
+    ------
+    WrongResultError
+        If a distance is not the one without labels.
+    """
+    labelled = roads.labelled()
+    yield {"step": "labels", "seconds": seconds_of(roads.labelled, device), "bytes": labelled.nbytes - roads.nbytes}
+    seconds = seconds_of(partial(each, labelled.distance, pairs), device)
+    yield {"step": "distance, labels", "seconds": seconds / len(pairs)}
+    every = np.random.default_rng(5).integers(0, roads.n, (2, max(LABELLED)))
+    some = every[:, : BULK[1]]
+    if not np.array_equal(devices.to_host(labelled.pairs(*some)), devices.to_host(roads.pairs(*some))):
+        raise WrongResultError("distances from labels differ")
+    for where in ["", *(["on the device"] if device.kind == "cuda" else [])]:
+        for count in LABELLED:
+            ends = [device.asarray(side) if where else side for side in every[:, :count]]
+            seconds = seconds_of(partial(labelled.pairs, *ends), device)
+            step = ", ".join(filter(None, ("pairs, labels", where)))
+            yield {"step": step, "pairs": count, "seconds": seconds, "pairs_per_second": count / seconds}
 
 
 def by_routingkit(roads: mgraph.Hierarchy, graph: mgraph.Graph, pairs: list[list[int]]) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ import mgraph
 from .. import generate, lazy
 from ..algorithms.command import Command, Summary
 from ..device.clock import COMPILING
-from ..errors import Argument, ArgumentValue, InputError, MgraphError, parts_of, printable
+from ..errors import Argument, ArgumentValue, InputError, MgraphError, parts_of, printable, renamed
 from ..graph import Graph, PlacedGraph
 from ..hierarchy import Hierarchy
 from ..io import RESULT_FORMATS, check_output, path_of, suffix_of
@@ -110,14 +110,10 @@ def _columns_named() -> Iterator[None]:
     try:
         yield
     except MgraphError as error:
-        parts = parts_of(error)
-        names = [part.name if isinstance(part, (Argument, ArgumentValue)) else None for part in parts]
-        if not set(names) & set(_COLUMNS):
+        names = {part.name for part in parts_of(error) if isinstance(part, (Argument, ArgumentValue))}
+        if not names & set(_COLUMNS):
             raise
-        renamed = zip(parts, names, strict=True)
-        raise type(error)(
-            *(part._replace(name=f"{name}_column") if name in _COLUMNS else part for part, name in renamed)
-        ) from error
+        raise renamed(error, {name: f"{name}_column" for name in _COLUMNS}) from error
 
 
 def input_of(files: tuple[str, ...]) -> Any:

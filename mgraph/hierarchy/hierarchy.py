@@ -12,7 +12,7 @@ from .. import device as devices
 from ..arguments import as_array, checked_flag, checked_limit, checked_reduce
 from ..arrays import Array, distinct
 from ..dtypes import distance_dtype, infinity, name_of
-from ..errors import ArgumentValue, FormatError, InputError, parts_of
+from ..errors import ArgumentValue, FormatError, InputError, parts_of, renamed
 from ..graph import Compressed, Graph, as_graph
 from ..graph.checks import checked_weights
 from ..graph.question import Question
@@ -536,7 +536,10 @@ class Hierarchy:
         """Return other weights that an argument gives, each with a weight for each edge."""
         if isinstance(along, (str, Graph)) or not hasattr(along, "__iter__") or hasattr(along, "tocoo"):
             raise InputError(argument="along", value=along, expected="a sequence of weights: for one give [weights]")
-        given = [self._weights_of(weights, "along") for weights in along]
+        try:
+            given = [self._weights_of(weights, "along") for weights in along]
+        except InputError as error:
+            raise renamed(error, {"weights": "along"}) from error
         return tuple(np.ones(self.m, np.int64) if weights is None else weights for weights in given)
 
     def _routes(

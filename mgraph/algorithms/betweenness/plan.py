@@ -12,7 +12,7 @@ from ...hierarchy.structure import Fill
 from ...kernels import betweenness as betweenness_kernels
 from ...kernels import betweenness_sweeps as sweeps_kernels
 from ...kernels.betweenness_many import WORDS, memory_bytes, words_of
-from ...kernels.betweenness_sweeps import LANES, SHARES
+from ...kernels.betweenness_sweeps import GROUP, GROUPS, LANES, SHARES
 from ...planning.cut import even_ranges, span_of
 from ...planning.devices import DeviceSpec, rates_of, unheld, usable
 from ...planning.fit import fitted, shortfall
@@ -53,8 +53,8 @@ A_KEPT_ENTRY, A_LENGTH, A_KEPT_EDGE = 16, 4, 16
 SWEPT = {"cpu": 1 << 14, "cuda": 1 << 17}
 
 #: Bytes that a GPU moves to pass an entry of a hierarchy for a source, from what New York takes (benchmarks/NOTES.md);
-#: seconds of a level of the tree, assumed; and how many sources it passes at a time.
-A_MOVED_ENTRY, A_LEVEL, TOGETHER = 70, 20e-6, 2048
+#: and seconds of a level of the tree, assumed.
+A_MOVED_ENTRY, A_LEVEL = 70, 20e-6
 
 #: A hierarchy is swept, its preparation counted, where this takes less by this factor and by this number of a core's
 #: reads of edges. So the choice, like the bits, depends neither on the number of cores nor on their speed.
@@ -172,7 +172,7 @@ def _sweeping(plan: Plan, fill: Fill, prepared: float, swept: float, directed: b
     else:
         peak, host_bytes = 4 * m + made + sums, max(preparing, kept) + made
         seconds = A_MOVED_ENTRY * fill.entries * share / able.memory + swept / DEFAULT["cpu"].search
-        seconds += A_LEVEL * fill.height * -(-share // TOGETHER)
+        seconds += A_LEVEL * fill.height * -(-share // (GROUP * GROUPS))
     preparation = prepared / (able if kind == "cpu" else DEFAULT["cpu"]).search
     how = {"batch": batch, "apart": False, "together": False, "entries": fill.entries, "preparation": preparation}
     return replace(

@@ -1,5 +1,6 @@
 """Pairs and flows by a hierarchy: the public calls, which run on one device or on workers."""
 
+from functools import partial
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from ... import device as devices
 from ...arguments import checked_flag
 from ...arrays import Array
+from ...docstrings import with_common_parts
 from ...errors import ArgumentValue, InputError
 from ...hierarchy import Flows, Hierarchy, Routes
 from ...hierarchy.hierarchy import (
@@ -27,8 +29,23 @@ from .plan import planned
 from .program import Distances, Loads
 from .request import Asked, by_start
 
+#: Parts of the docstrings of both calls.
+_SHARED = {
+    "{beside the method}": """\
+A plan is made before anything is allocated, and checkpoints may be written. What the method's arguments mean is said
+there.
+""",
+    "{prepared graph}": """\
+hierarchy : Hierarchy
+    The prepared graph. It is sent to each worker once, and stays there as long as you have it.
+""",
+}
+
+_documented = partial(with_common_parts, more=_SHARED)
+
 
 @call
+@_documented
 def pairs(
     hierarchy: Hierarchy,
     sources: Any,
@@ -41,21 +58,18 @@ def pairs(
 ) -> Any:
     """Return the distances of many pairs of vertices by a hierarchy, and their paths, on one device or on workers.
 
-    What `Hierarchy.pairs` returns, with a plan before anything is allocated, checkpoints, and with `client` pairs that
-    are dealt to the workers by source. The hierarchy is sent to each worker once, and stays there as long as you have
-    it.
+    It returns what `Hierarchy.pairs` does. With `client` the pairs are dealt to the workers by source.
+    {beside the method}
 
     Parameters
     ----------
-    hierarchy : Hierarchy
-        The prepared graph.
+    {prepared graph}
     sources, targets : sequence of int or of ids, shape (k,)
         The two ends of each pair.
     along : sequence of weights, optional
-        Other weights to add up along the shortest paths, as for `Hierarchy.pairs`.
+        Other weights to add up along the shortest paths.
     paths : bool
-        Whether to return the paths, too, as `Hierarchy.pairs` does. They are found on the CPU of each worker, and not
-        kept in checkpoints.
+        Whether to return the paths, too. They are found on the CPU of each worker, and not kept in checkpoints.
     {ids of vertices}
     {common arguments}
     {checkpoint arguments}
@@ -68,7 +82,7 @@ def pairs(
     Raises
     ------
     InputError
-        As `Hierarchy.pairs` does.
+        As the method does.
     DistanceOverflowError
         If a distance is out of range for int32, or a sum of other weights for int64.
     {common errors}
@@ -102,6 +116,7 @@ def pairs(
 
 
 @call
+@_documented
 def flows(
     hierarchy: Hierarchy,
     demand: Any,
@@ -113,16 +128,16 @@ def flows(
 ) -> Flows:
     """Return how much of a demand each edge carries if all of it takes shortest paths, on one device or on workers.
 
-    What `Hierarchy.flows` returns, with a plan before anything is allocated, checkpoints, and with `client` sources
-    that are dealt to the workers. The workers' loads are added up in their order: those of integers are exact, and
-    those of floats may round otherwise for another number of workers, or after a checkpoint.
+    It returns what `Hierarchy.flows` does. With `client` the sources are dealt to the workers, whose loads are added up
+    in their order: those of integers are exact, and those of floats may round otherwise for another number of workers,
+    or after a checkpoint.
+    {beside the method}
 
     Parameters
     ----------
-    hierarchy : Hierarchy
-        The prepared graph.
+    {prepared graph}
     demand : tuple of three sequences, or array of shape (k, t)
-        Pairs with amounts, or a matrix of them, as for `Hierarchy.flows`.
+        Pairs with amounts, or a matrix of them.
     sources, targets : sequence of int or of ids, optional
         The vertices of the rows and the columns of a matrix; by default all.
     {ids of vertices}
@@ -137,7 +152,7 @@ def flows(
     Raises
     ------
     InputError
-        As `Hierarchy.flows` does.
+        As the method does.
     {common errors}
     {checkpoint errors}
 

@@ -20,6 +20,9 @@ SHARES = 16
 #: Sources that a core takes at a time.
 LANES = 32
 
+#: Sources of a group of a GPU, and the most groups that it sweeps at a time.
+GROUP, GROUPS = 128, 16
+
 
 class Numbers(NamedTuple):
     """A hierarchy with lengths and, for each entry, the number of shortest paths over lower vertices.

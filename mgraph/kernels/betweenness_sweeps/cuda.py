@@ -10,17 +10,17 @@ from ...device import cuda_attribute, cuda_function, launched_blocks
 from ...device.cuda import cupy
 from ...dtypes import kernel_infinity
 from ..betweenness import LARGE
-from . import Numbers, Sums
+from . import GROUP, GROUPS, Numbers, Sums
 
 SOURCE = "betweenness_sweeps.cu"
 
 INSTANCES = ("climb", "sweep")
 
 #: As in the source: threads of a block, blocks of a multiprocessor, and lanes of a group.
-_THREADS, _RESIDENT, _LANES = 256, 3, 128
+_THREADS, _RESIDENT, _LANES = 256, 3, GROUP
 
 #: The most groups that are swept at a time, and the most bytes of their rows of vertices, if there are two or more.
-_GROUPS, _ROWS = 16, 12 << 30
+_GROUPS, _ROWS = GROUPS, 12 << 30
 
 _FAR = int(kernel_infinity(np.dtype(np.int32)))
 
