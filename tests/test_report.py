@@ -208,6 +208,20 @@ def test_a_script_imports_neither_the_commands_nor_the_engine(installed, tmp_pat
     assert sorted(name for name, _ in rows) == ["networkx.has_path", "scipy.sparse.csgraph.dijkstra"]
 
 
+#: What the command has in ``bin``, as pip writes it.
+LAUNCHER = "import sys\nfrom mgraph.__main__ import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+
+
+def test_a_script_of_neither_library_imports_a_few_modules(installed, tmp_path):
+    launcher, script = tmp_path / "mgraph", tmp_path / "small.py"
+    launcher.write_text(LAUNCHER)
+    script.write_text("import sys\nprint(*sys.modules)\n")
+    modules = [set(run(installed, *words, script)[0].stdout.split()) for words in ([], [launcher, "run"])]
+    further = modules[1] - modules[0]
+    slow = {"collections", "contextlib", "functools", "importlib.util", "re", "threading", "typing", "mgraph.public"}
+    assert "mgraph.unedited" in further and not further & slow
+
+
 def test_scripts_that_are_not_there(installed):
     ended, _ = run(installed, "-m", "mgraph", "run", "nowhere.py")
     assert ended.returncode == 2 and "'nowhere.py' does not exist" in ended.stderr
