@@ -1,7 +1,7 @@
 """NetworKit: a graph in C++; an algorithm is an object that is run, and then queried.
 
 ``ConnectedComponents`` searches on one core. It is faster than ``ParallelConnectedComponents``, which propagates
-labels.
+labels. ``PrimMSF`` is faster than ``KruskalMSF``.
 """
 
 from typing import Any
