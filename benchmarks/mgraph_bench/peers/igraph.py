@@ -64,7 +64,7 @@ def minimum_spanning_forest(igraph: Library, graph: Graph) -> Solver:
 
     def arrays(raw: list[int]) -> dict[str, Array]:
         ends = np.array(made.get_edgelist(), np.int64).reshape(-1, 2)[raw]
-        return forest_of(*ends.T, lengths[raw])
+        return forest_of(ends[:, 0], ends[:, 1], lengths[raw])
 
     solve = partial(made.spanning_tree, weights=weights, return_tree=False)
     return Solver(solve, arrays, "igraph.Graph.spanning_tree")
