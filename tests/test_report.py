@@ -409,15 +409,26 @@ def of(rows, entries=5):
     ],
 )
 def test_the_first_call_of_a_function_must_be_worth_compiling(monkeypatch, name, matrix, arguments, why):
-    monkeypatch.setattr(report, "_unedited", True)
-    counted = report.Report()
-    monkeypatch.setattr(report, "_report", counted)
+    ran = set()
+    monkeypatch.setattr(report, "is_cold", lambda call="": call not in ran)
     said = left_to_scipy(name, (matrix,), arguments)
     assert said.endswith(why) and bool(said) == bool(why)
-    counted.note("scipy.sparse.csgraph", "yen", "", 0.0)  # another function's kernels
-    assert left_to_scipy(name, (matrix,), arguments) == said
-    counted.note("scipy.sparse.csgraph", name, "", 0.0)
+    ran.add(f"scipy.sparse.csgraph.{name}")
     assert "a script's first call" not in left_to_scipy(name, (matrix,), arguments)
+
+
+COLD = """
+from mgraph import report
+report.start(unedited=True)
+print(report.is_cold(), report.is_cold("scipy.sparse.csgraph.dijkstra"))
+report.active().note("scipy.sparse.csgraph", "yen", "", 0.0)
+report.active().note("scipy.sparse.csgraph", "dijkstra", "too small", 0.0)
+print(report.is_cold(), report.is_cold("scipy.sparse.csgraph.dijkstra"), report.is_cold("scipy.sparse.csgraph.yen"))
+"""
+
+
+def test_each_function_of_scipy_has_a_first_call(installed):
+    assert run(installed, "-c", COLD)[0].stdout == "True True\nFalse True False\n"
 
 
 def test_errors_of_small_calls_are_scipys():
