@@ -29,6 +29,7 @@ extensions = [
 ]
 autosummary_generate = False
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # the theme's own underlines imported modules, as if they were links
 html_show_copyright = False
 html_title = f"mgraph {release}"
 html_static_path = ["_static"]

@@ -85,7 +85,7 @@ def read(
     workers: Sequence[str | int] | None = None,
     worker_timeout: float | str | None = None,
     wait_for_workers: int | None = None,
-) -> "Graph | DistributedGraph":
+) -> Any:
     r"""Return the graph in a file, or in several, plain or compressed with gzip, bzip2, xz or zstd.
 
     Vertices are numbered from 0; the ids of a format that numbers them from 1, such as DIMACS' ``.gr``, are lowered by

@@ -25,15 +25,16 @@ class Report:
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str, str], tuple[int, float]] = {}
         self._lock = allocate_lock()
-        #: Whether mgraph has run a call.
-        self.has_run = False
+        #: The calls that mgraph has run.
+        self.ran: set[str] = set()
 
     def note(self, library: str, name: str, why: str, seconds: float) -> None:
         """Count a call."""
         with self._lock:
             count, before = self._calls.get((library, name, why), (0, 0.0))
             self._calls[library, name, why] = count + 1, before + seconds
-            self.has_run |= not why
+            if not why:
+                self.ran.add(f"{library}.{name}")
 
     def __str__(self) -> str:
         """Return the calls as a table, those that took longest first."""
@@ -71,12 +72,14 @@ def is_unedited() -> bool:
     return _unedited
 
 
-def is_cold() -> bool:
-    """Return whether this is a script that was not edited, of which mgraph has run no call yet.
+def is_cold(call: str = "") -> bool:
+    """Return whether this is a script that was not edited, of which mgraph has run no call yet, or none of a function.
 
     The first one compiles kernels, for some seconds, or loads them in one: it must gain as much.
     """
-    return _unedited and _report is not None and not _report.has_run
+    if not _unedited or _report is None:
+        return False
+    return call not in _report.ran if call else not _report.ran
 
 
 def start(*, unedited: bool = False) -> None:

@@ -4,15 +4,13 @@ It is run in this process, by the name ``__main__``. Neither SciPy nor NetworkX 
 nor anything that takes longer to import than a script may take longer.
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import os
 import sys
 from importlib.machinery import SourceFileLoader
 
-from . import report
+from .report import start
 
 TYPE_CHECKING = False
 
@@ -32,15 +30,15 @@ class _Loader:
     It does not derive from `importlib.abc`, nor does the finder, as that imports more than all of this.
     """
 
-    def __init__(self, own: Any, then: Callable[[], object]) -> None:
+    def __init__(self, own: "Any", then: "Callable[[], object]") -> None:
         self._own, self._then = own, then
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+    def create_module(self, spec: "ModuleSpec") -> "ModuleType | None":
         """Return what the module's own loader creates."""
         created: ModuleType | None = self._own.create_module(spec)
         return created
 
-    def exec_module(self, module: ModuleType) -> None:
+    def exec_module(self, module: "ModuleType") -> None:
         """Load the module."""
         if module.__spec__ is not None:
             module.__spec__.loader = self._own
@@ -51,10 +49,10 @@ class _Loader:
 class _Finder:
     """Finds modules as the other finders do, and adds to some what is done after their first import."""
 
-    def __init__(self, after: dict[str, Callable[[], object]]) -> None:
+    def __init__(self, after: "dict[str, Callable[[], object]]") -> None:
         self._after = after
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: "Any", target: "Any" = None) -> "ModuleSpec | None":
         """Return how one of the modules is loaded; None for all others."""
         if fullname not in self._after:
             return None
@@ -102,7 +100,7 @@ def run(script: str, arguments: list[str]) -> None:
     >>> unedited.run("analysis.py", ["--year", "2026"])  # doctest: +SKIP
     """
     sys.meta_path.insert(0, _Finder({"scipy.sparse.csgraph": _enable, "networkx": _prefer}))
-    report.start(unedited=True)
+    start(unedited=True)
     sys.argv[:] = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.realpath(script))
     main = sys.modules["__main__"] = type(sys)("__main__")
@@ -122,7 +120,7 @@ def run(script: str, arguments: list[str]) -> None:
         raise
 
 
-def _trace(error: BaseException, script: str) -> TracebackType | None:
+def _trace(error: BaseException, script: str) -> "TracebackType | None":
     """Return the traceback of an error without the frames that called the script."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != script:

@@ -121,7 +121,7 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     >>> import networkx
     >>> from mgraph.networkx import should_run
     >>> should_run("closeness_centrality", (networkx.path_graph(2),), {})
-    'it gains from 100 nodes on of a graph that is not converted yet, and this one has 2'
+    'it gains from 60 nodes on of a graph that is not converted yet, and this one has 2'
     """
     arguments = _arguments(name, args, kwargs)
     if "G" not in arguments:
@@ -142,14 +142,13 @@ def _reason(name: str, graph: Any, arguments: dict[str, Any]) -> str:
     if least is None:
         return "NetworkX searches from both ends"
     if is_cold() and not is_converted(graph):
-        from_all = least is _EVERY or least is _DENSE
-        return first_calls.reason(name, graph, arguments) if from_all else _UNREAD
+        return first_calls.reason(name, graph, arguments) if least in _FROM_ALL else _UNREAD
     ready = is_converted(graph) or bool(known(graph))
     needed = least.converted if ready else least.original
     if needed is None:
         return _UNREAD
     n = len(graph)
-    if n >= needed or (least is _EVERY and _alike(graph, n, arguments.get("k"), needed) >= needed):
+    if n >= needed or (least in _FROM_ALL[:2] and _alike(graph, n, arguments.get("k"), needed) >= needed):
         return ""
     unread = "" if ready else " that is not converted yet"
     return f"it gains from {needed:,} nodes on of a graph{unread}, and this one has {n:,}"
@@ -170,13 +169,12 @@ class Gains(NamedTuple):
 
 
 #: Measured with 3 edges a node on 2 cores; benchmarks/NOTES.md has the table.
-_SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT, _EVERY = (
-    Gains(1000, None),
-    Gains(1000, 20_000),
-    Gains(300, 1000),
-    Gains(100, 100),
-)
-_TREE, _DENSE, _STRONG = Gains(1000, None), Gains(200, 200), Gains(300, 3000)
+_SEARCH, _BY_WEIGHT, _BY_ANY_WEIGHT = Gains(300, None), Gains(500, 6000), Gains(150, 700)
+_TO_ONE, _TREE, _STRONG = Gains(1000, 20_000), Gains(300, None), Gains(100, 1200)
+_EVERY, _PATHS, _DENSE = Gains(50, 60), Gains(100, 100), Gains(50, 100)
+
+#: Those of a search from every node.
+_FROM_ALL = (_EVERY, _PATHS, _DENSE)
 
 #: From how many nodes on each function gains, if its arguments do not decide.
 _GAINS = {
@@ -184,10 +182,13 @@ _GAINS = {
     for cost, least in {
         "search": _SEARCH,
         "by weight": _BY_WEIGHT,
+        "to one": _TO_ONE,
         "by any weight": _BY_ANY_WEIGHT,
         "strong": _STRONG,
         "tree": _TREE,
+        "cores": Gains(300, 2000),
         "dense": _DENSE,
+        "paths": _PATHS,
         "every": _EVERY,
     }.items()
     for name in COSTS[cost]
@@ -212,11 +213,11 @@ def _gains(name: str, arguments: dict[str, Any]) -> Gains | None:
     if name in ("shortest_path", "shortest_path_length", "all_shortest_paths", "single_source_all_shortest_paths"):
         ends = [arguments.get(end) is not None for end in ("source", "target")]
         if not any(ends):
-            return _EVERY
+            return _EVERY if name == "shortest_path_length" else _PATHS
         bellman = arguments.get("method") == "bellman-ford"
         if all(ends) and name != "all_shortest_paths" and (weight is None or (name == "shortest_path" and not bellman)):
             return None
-        return _SEARCH if weight is None else _BY_ANY_WEIGHT if bellman else _BY_WEIGHT
+        return _SEARCH if weight is None else _BY_ANY_WEIGHT if bellman else _TO_ONE if all(ends) else _BY_WEIGHT
     if name in ("bidirectional_shortest_path", "bidirectional_dijkstra", "has_path"):
         return None
     if arguments.get("u" if name == "closeness_centrality" else "v") is not None:  # the measure of some nodes

@@ -83,7 +83,7 @@ def test_suites_are_folded_and_printed_whole(made, folder):
 
 def test_the_report_opens_with_calls_beside_those_of_other_libraries(made, folder):
     words = made[0].sections["beside"]
-    assert "bfs, rmat, scale 8" in words and "apsp" not in words  # of which there is no row of a library
+    assert "search: rmat, scale 8" in words and "all pairs" not in words  # of which there is no row of a library
     assert "on the same CPU" not in words  # ours ran on a GPU
     drawn = Page((folder / "plots" / "beside.svg").read_text())
     bars = [name for name in drawn.ids if "measured" in name]
@@ -98,7 +98,7 @@ def test_calls_beside_those_of_other_libraries_on_one_machine(tmp_path):
     ours = [case("peers", times[name], method=name, call={"method": name}, **task) for name in times]
     rows = [*ours, peer("scipy", 0.02), peer("networkx", 0.5)]
     words = Page(report(write(tmp_path, rows))[0].read_text()).sections["beside"]
-    assert "on the same CPU: bfs 10.0 ×." in words and "edge" not in words
+    assert "on the same CPU: search 10.0 ×." in words and "edge" not in words
 
 
 def test_without_other_libraries_the_summary_opens_the_report(tmp_path):

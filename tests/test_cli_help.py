@@ -1,5 +1,6 @@
 """The help of every command has an example; each that needs no other machine runs, in a folder with its files."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -89,6 +90,13 @@ def test_commands_that_are_not_run_exist():
 def test_the_help_has_an_example_of_the_command(name):
     words = example(name)
     assert words[: len(name.split())] == name.split()
+
+
+def test_a_plan_calls_algorithms_by_the_names_of_their_commands():
+    said = " ".join(invoke("plan", "--help").stdout.split())
+    shown = re.search(r"the name of a command, (.*?), or of its call", said)[1].split(", ")
+    assert len(shown) == len(ALGORITHMS) and set(shown) <= COMMANDS.keys() and "core-number" in shown
+    assert not re.search("bfs_many|core_number|minimum_spanning_forest", said)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench run", *NOT_RUN}))

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import typing
 import zipfile
 from pathlib import Path
 
@@ -238,6 +240,29 @@ print(*(each for each in {packages} if f"mgraph.algorithms.{{each}}" in sys.modu
 def test_names_are_listed_before_any_is_used():
     program = "import mgraph; names = dir(mgraph); print('bfs' in names, hasattr(mgraph, 'a.b'), names == dir(mgraph))"
     assert run(sys.executable, "-c", program, env={**os.environ, "PYTHONPATH": str(ROOT)}) == "True False True"
+
+
+def parts(value):
+    """Yield a public object, and of a class its functions and the getters of its properties."""
+    yield value
+    for name, member in inspect.getmembers_static(value) if inspect.isclass(value) else ():
+        getter = getattr(member, "__func__", getattr(member, "fget", getattr(member, "func", member)))
+        if not name.startswith("_") and inspect.isfunction(getter):
+            yield getter
+
+
+MODULES_OF_NAMES = "mgraph cluster csgraph datasets device errors generate planner roads".split()
+
+
+@pytest.mark.parametrize("module", MODULES_OF_NAMES)
+def test_types_of_public_names_can_be_resolved(module):
+    package = mgraph if module == "mgraph" else importlib.import_module(f"mgraph.{module}")
+    public = (getattr(package, name) for name in getattr(package, "__all__", None) or dir(package))
+    known = [each for each in public if callable(each) and getattr(each, "__module__", "").startswith("mgraph")]
+    assert known
+    for each in known:
+        for part in parts(each):
+            typing.get_type_hints(part)
 
 
 def test_two_threads_may_use_their_first_names_at_once():

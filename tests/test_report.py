@@ -4,10 +4,12 @@ import inspect
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import scipy.sparse.csgraph
+from scipy.sparse import csr_array
 
 import mgraph
 from mgraph import csgraph, report
@@ -107,7 +109,7 @@ def test_a_script_that_asks_for_mgraph(installed, tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert rows[("networkx.closeness_centrality", "mgraph")] == 1
     assert rows[("scipy.sparse.csgraph.dijkstra", "mgraph")] == 1
-    few = "SciPy: it gains from 8,000 distances on, and there are 100"
+    few = "SciPy: it gains from 0.65 ms of SciPy on, and this takes some 0.11"
     assert rows[("scipy.sparse.csgraph.dijkstra", few)] == 1
     assert "mgraph: ran 2 calls" in ended.stderr
     quiet, none = run(installed, script, MGRAPH_REPORT="0", NETWORKX_BACKEND_PRIORITY="mgraph")
@@ -206,6 +208,20 @@ def test_a_script_imports_neither_the_commands_nor_the_engine(installed, tmp_pat
     ended, rows = run(installed, "-m", "mgraph", "run", script)
     assert ended.stdout == "True [[0.0, 2.0], [inf, 0.0]]\n\n\n", ended.stderr
     assert sorted(name for name, _ in rows) == ["networkx.has_path", "scipy.sparse.csgraph.dijkstra"]
+
+
+#: What the command has in ``bin``, as pip writes it.
+LAUNCHER = "import sys\nfrom mgraph.__main__ import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+
+
+def test_a_script_of_neither_library_imports_a_few_modules(installed, tmp_path):
+    launcher, script = tmp_path / "mgraph", tmp_path / "small.py"
+    launcher.write_text(LAUNCHER)
+    script.write_text("import sys\nprint(*sys.modules)\n")
+    modules = [set(run(installed, *words, script)[0].stdout.split()) for words in ([], [launcher, "run"])]
+    further = modules[1] - modules[0]
+    slow = {"collections", "contextlib", "functools", "importlib.util", "re", "threading", "typing", "mgraph.public"}
+    assert "mgraph.unedited" in further and not further & slow
 
 
 def test_scripts_that_are_not_there(installed):
@@ -321,28 +337,98 @@ SMALL, LARGE = np.zeros((50, 50)), np.zeros((10_000, 1))  # of which the shape a
 @pytest.mark.parametrize(
     ("name", "args", "kwargs", "why"),
     [
-        ("dijkstra", (SMALL,), {}, "it gains from 8,000 distances on, and there are 2,500"),
+        ("dijkstra", (SMALL,), {}, "it gains from 0.5 ms of SciPy on, and this takes some 0.25"),
+        ("dijkstra", (csr_array(np.ones((50, 50))),), {}, ""),
+        ("dijkstra", (LARGE[:8_000],), {"indices": range(1)}, ""),
+        ("dijkstra", (LARGE[:5_000],), {"indices": 3}, "it gains from 0.65 ms of SciPy on, and this takes some 0.5"),
+        (
+            "dijkstra",
+            (LARGE[:999],),
+            {"indices": range(9)},
+            "it gains from 1.4 ms of SciPy on, and this takes some 0.9",
+        ),
+        (
+            "dijkstra",
+            (LARGE[:999],),
+            {"indices": range(99), "min_only": True},
+            "it gains from 0.65 ms of SciPy on, and this takes some 0.1",
+        ),
         ("dijkstra", (LARGE,), {"indices": 3}, ""),
         ("dijkstra", (LARGE, True, 3), {}, ""),
         ("dijkstra", (SMALL, True, range(200)), {}, ""),
-        ("shortest_path", (), {"csgraph": SMALL}, "it gains from 8,000 distances on, and there are 2,500"),
-        ("shortest_path", (np.zeros((150, 150)), "BF"), {"indices": 0}, ""),
-        ("bellman_ford", (SMALL,), {}, "it gains from 150 vertices on, and there are 50"),
-        ("floyd_warshall", (SMALL.tolist(),), {}, "it gains from 8,000 distances on, and there are 2,500"),
-        ("connected_components", (LARGE,), {}, ""),
+        ("shortest_path", (), {"csgraph": SMALL}, "it gains from 0.5 ms of SciPy on, and this takes some 0.25"),
+        ("shortest_path", (np.ones((60, 60)),), {}, "it gains from 0.28 ms of SciPy on, and this takes some 0.065"),
+        ("shortest_path", (np.ones((150, 150)), "BF"), {"indices": 0}, ""),
+        ("bellman_ford", (np.ones((20, 20)),), {}, "it gains from 0.26 ms of SciPy on, and this takes some 0.22"),
+        ("floyd_warshall", (SMALL.tolist(),), {}, "it gains from 0.28 ms of SciPy on, and this takes some 0.038"),
+        ("breadth_first_order", (LARGE,), {"i_start": 0}, ""),
+        ("breadth_first_order", (SMALL,), {"i_start": 0}, "SciPy's code is as fast on a CPU"),
+        ("connected_components", (np.zeros((12_000, 1)),), {}, ""),
         (
             "connected_components",
             (SMALL,),
             {"connection": "strong"},
-            "it gains from 1,000 vertices on, and there are 50",
+            "it gains from 200 vertices on, and there are 50",
         ),
-        ("connected_components", (SMALL, False, "strong"), {}, "it gains from 10,000 vertices on, and there are 50"),
+        ("connected_components", (SMALL, False, "strong"), {}, "it gains from 12,000 vertices on, and there are 50"),
         ("minimum_spanning_tree", (LARGE,), {}, "SciPy's code is as fast on a CPU"),
         ("csgraph_from_dense", (SMALL,), {}, ""),
     ],
 )
 def test_what_is_left_to_scipy(name, args, kwargs, why):
     assert left_to_scipy(name, args, kwargs) == why
+
+
+class Matrix(NamedTuple):
+    """What is looked at of a sparse matrix."""
+
+    shape: tuple[int, int]
+    nnz: int
+
+
+def of(rows, entries=5):
+    """Return a matrix of so many entries a row."""
+    return Matrix((rows, rows), rows * entries)
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix", "arguments", "why"),
+    [
+        ("dijkstra", of(7_200), {}, ""),
+        ("dijkstra", of(7_000), {}, "may compile for 5 s, and this one gains 4.9 s"),
+        ("dijkstra", of(7_200), {"limit": 3.0}, "may compile for 5 s, and this one gains 0 s"),
+        ("dijkstra", of(2_000_000), {"indices": 0}, "may compile for 2.5 s, and this one gains 0.2 s"),
+        ("dijkstra", of(7_200), {"min_only": True}, "may compile for 2.5 s, and this one gains 0.00072 s"),
+        ("bellman_ford", of(1_500), {"indices": 0}, "may compile for 2.5 s, and this one gains 0.01 s"),
+        ("bellman_ford", of(30_000), {"indices": 0}, ""),
+        ("floyd_warshall", of(1_500), {}, "may compile for 5 s, and this one gains 0.67 s"),
+        ("floyd_warshall", of(3_000), {}, ""),
+        ("connected_components", of(5_000_000), {}, "may compile for 2 s, and components seldom gain as much"),
+        ("breadth_first_order", of(20_000), {}, "SciPy's code is as fast on a CPU"),
+        ("csgraph_from_dense", of(20), {}, "imports mgraph, and this one gains less"),
+    ],
+)
+def test_the_first_call_of_a_function_must_be_worth_compiling(monkeypatch, name, matrix, arguments, why):
+    ran = set()
+    monkeypatch.setattr(report, "is_cold", lambda call="": call not in ran)
+    said = left_to_scipy(name, (matrix,), arguments)
+    assert said.endswith(why) and bool(said) == bool(why)
+    ran.add(f"scipy.sparse.csgraph.{name}")
+    assert "a script's first call" not in left_to_scipy(name, (matrix,), arguments)
+
+
+COLD = """
+from mgraph import report
+report.start(unedited=True)
+print(report.is_cold(), report.is_cold("scipy.sparse.csgraph.dijkstra"))
+report.active().note("scipy.sparse.csgraph", "yen", "", 0.0)
+report.active().note("scipy.sparse.csgraph", "dijkstra", "too small", 0.0)
+print(report.is_cold(), report.is_cold("scipy.sparse.csgraph.dijkstra"), report.is_cold("scipy.sparse.csgraph.yen"))
+"""
+
+
+def test_each_function_of_scipy_has_a_first_call(installed):
+    assert run(installed, "-c", COLD)[0].stdout == "True True\nFalse True False\n"
 
 
 def test_errors_of_small_calls_are_scipys():

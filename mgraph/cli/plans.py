@@ -9,6 +9,7 @@ from click.core import ParameterSource
 import mgraph
 
 from .. import planner
+from ..algorithms.entry import Algorithm, Planned
 from ..algorithms.registry import PLANNED
 from ..dtypes import DISTANCE_TYPES, distance_dtype
 from ..io import read_list
@@ -32,12 +33,19 @@ from .summaries import as_json_text
 #: A GPU that need not exist: the one of the built-in rates.
 H200 = mgraph.DeviceSpec("cuda", "cuda", 140 << 30, model=MEASURED)
 
+#: What is planned, by the names of its commands.
+_COMMANDS = {name: name for name, entry in PLANNED.items() if isinstance(entry, Planned)} | {
+    name: entry.command.name
+    for name, entry in PLANNED.items()
+    if isinstance(entry, Algorithm) and entry.command is not None
+}
+
 #: The algorithms that can be planned without the number of edges.
-_WITHOUT_EDGES = ", ".join(name for name, entry in PLANNED.items() if not entry.needs_edges)
+_WITHOUT_EDGES = ", ".join(command for name, command in _COMMANDS.items() if not PLANNED[name].needs_edges)
 
 HELP = f"""Predict how a call would run, how long it would take and how much memory it needs.
 
-ALGORITHM is one of {", ".join(PLANNED)}, or the name of its command.
+ALGORITHM is the name of a command, {", ".join(sorted(_COMMANDS.values()))}, or of its call in Python.
 
 FILE is a graph whose size, direction and weights count, in place of --n and --m; "-" is standard input.
 """
@@ -45,7 +53,7 @@ FILE is a graph whose size, direction and weights count, in place of --n and --m
 
 def _for(option: str) -> str:
     """Return which algorithms take an option, for its help."""
-    return f"For {', '.join(takers(option))}."
+    return f"For {', '.join(_COMMANDS[name] for name in takers(option))}."
 
 
 def _flag(spelled: str, name: str, value: object, text: str) -> Any:

@@ -1,7 +1,8 @@
 """Which calls of a program that uses SciPy's csgraph are left to SciPy, as it is faster.
 
-Measured on two cores with five entries a row; benchmarks/NOTES.md has the table. Where SciPy was faster at every size
-up to a million rows, a call is mgraph's on a GPU only.
+What SciPy takes is estimated from below, and compared with that from which on mgraph was faster on two cores;
+benchmarks/NOTES.md has the tables. Where SciPy was faster at every size up to a million rows, a call is mgraph's on
+a GPU only.
 """
 
 import importlib
@@ -34,14 +35,25 @@ MODULES = {
     for name in names
 }
 
-#: Sources times vertices from which searches by weight gain time, and vertices from which one by Bellman and Ford does.
-SEARCHED, RELAXED = 8_000, 150
+#: Nanoseconds that SciPy takes at least: for a row and for a stored entry of a search, for an entry in a round of
+#: Bellman and Ford, and for a step of Floyd and Warshall.
+_ROW, _ENTRY, _RELAXED, _STEP = 100, 10, 1.4, 0.3
 
-#: The same for the first call of a script that was not edited.
-SEARCHED_COLD, RELAXED_COLD = 2_000_000, 1_500
+#: Seconds of SciPy from which mgraph gains, by the same estimate: of searches from one row, from several and from all,
+#: and of Bellman and Ford's and of Floyd and Warshall's algorithm.
+_FROM_ONE, _FROM_SEVERAL, _FROM_ALL, _BY_ROUNDS, _BY_STEPS = 0.65e-3, 1.4e-3, 0.5e-3, 0.26e-3, 0.28e-3
 
-#: Vertices from which components gain time, by their kind; and of the first call of such a script.
-WEAK, STRONG, COLD = 10_000, 1_000, 5_000_000
+#: Seconds that the first call of a function may compile: searches from some rows, and from more of them.
+_COMPILING, _COMPILING_ALL, _SOME = 2.5, 5.0, 10
+
+#: The share of SciPy's time that mgraph saves at least, where this is seconds.
+_SAVED = 2 / 3
+
+#: Vertices from which components gain time, by their kind.
+WEAK, STRONG = 12_000, 200
+
+#: Vertices from which a breadth-first order gains time on one core, and from which it gains no more.
+ORDERED = 10_000, 250_000
 
 #: Vertices from which a GPU is worth a copy, for what a CPU's cores do not speed up.
 ON_A_GPU = 100_000
@@ -52,7 +64,7 @@ _ALWAYS = ("csgraph_from_dense", "csgraph_masked_from_dense")
 PLACES = {
     "bellman_ford": {"indices": 2},
     "connected_components": {"directed": 1, "connection": 2},
-    "dijkstra": {"indices": 2},
+    "dijkstra": {"indices": 2, "limit": 5, "min_only": 6},
     "floyd_warshall": {},
     "johnson": {"indices": 2},
     "shortest_path": {"method": 1, "indices": 6},
@@ -64,8 +76,9 @@ _CONVERSIONS = ("csgraph_from_masked", "csgraph_to_dense", "csgraph_to_masked")
 
 def left_to_scipy(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """Return why a call is faster in SciPy; "" if it is mgraph's."""
+    cold = report.is_cold(f"scipy.sparse.csgraph.{name}")
     if name in _ALWAYS:
-        return ""
+        return "a script's first call imports mgraph, and this one gains less" if cold else ""
     given: Any = args[0] if args else next(iter(kwargs.values()), None)
     if (
         "cupy" in sys.modules
@@ -75,6 +88,8 @@ def left_to_scipy(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> s
     shape = getattr(given, "shape", None)
     n = int(shape[0]) if shape else len(given) if hasattr(given, "__len__") else 0
 
+    if name == "breadth_first_order" and not cold and ORDERED[0] <= n < ORDERED[1]:
+        return ""
     if name not in PLACES:
         on_gpu = n >= ON_A_GPU and name not in _CONVERSIONS and _device().gpu_count()
         return "" if on_gpu else "SciPy's code is as fast on a CPU"
@@ -84,9 +99,11 @@ def left_to_scipy(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> s
         return args[place] if place < len(args) else kwargs.get(wanted, default)
 
     if name != "connected_components":
-        return _searches(name, n, argument)
+        return _searches(name, given, n, argument, cold)
+    if cold:
+        return "a script's first call may compile for 2 s, and components seldom gain as much"
     strong = str(argument("connection", "weak")).lower() == "strong" and argument("directed", True)
-    least = COLD if report.is_cold() else STRONG if strong else WEAK
+    least = STRONG if strong else WEAK
     return "" if n >= least else f"it gains from {least:,} vertices on, and there are {n:,}"
 
 
@@ -95,14 +112,32 @@ def _device() -> Any:
     return importlib.import_module("mgraph.device")
 
 
-def _searches(name: str, n: int, argument: Callable[..., Any]) -> str:
+def _searches(name: str, given: Any, n: int, argument: Callable[..., Any], cold: bool) -> str:
     """Return why searches by weight are faster in SciPy; "" if they are mgraph's."""
-    indices = None if name == "floyd_warshall" else argument("indices")
-    sources = n if indices is None else np.size(indices)
-    slow = name == "bellman_ford" or (name == "shortest_path" and argument("method", "auto") == "BF")
-    searched, relaxed = (SEARCHED_COLD, RELAXED_COLD) if report.is_cold() else (SEARCHED, RELAXED)
-    if slow:
-        return "" if n >= relaxed else f"it gains from {relaxed:,} vertices on, and there are {n:,}"
-    if sources * n >= searched:
+    seconds, least, sources = _estimated(name, given, n, argument)
+    if not cold:
+        much = f"it gains from {1e3 * least:.2g} ms of SciPy on, and this takes some {1e3 * seconds:.2g}"
+        return "" if seconds >= least else much
+    compiling = _COMPILING if sources <= _SOME else _COMPILING_ALL
+    bounded = name == "dijkstra" and argument("limit", np.inf) != np.inf  # how much it visits is not known
+    gained = 0.0 if bounded else _SAVED * seconds
+    if gained >= compiling:
         return ""
-    return f"it gains from {searched:,} distances on, and there are {sources * n:,}"
+    return f"a script's first call may compile for {compiling:.2g} s, and this one gains {gained:.2g} s"
+
+
+def _estimated(name: str, given: Any, n: int, argument: Callable[..., Any]) -> tuple[float, float, int]:
+    """Return the least seconds that SciPy takes, those from which on mgraph gains, and how many rows it starts from."""
+    methods = {"bellman_ford": "BF", "floyd_warshall": "FW"}
+    method = argument("method", "auto") if name == "shortest_path" else methods.get(name, "D")
+    indices = None if name == "floyd_warshall" else argument("indices")
+    sources = n if indices is None else int(np.size(indices))
+    if name == "dijkstra" and argument("min_only", False):
+        sources = 1  # a single search from all
+    entries = given.nnz if hasattr(given, "nnz") else np.count_nonzero(given) if hasattr(given, "shape") else n * n
+    if method == "BF":
+        return sources * n * entries * _RELAXED * 1e-9, _BY_ROUNDS, sources
+    if method == "FW" or (method == "auto" and indices is None and 4 * entries >= n * n):
+        return n**3 * _STEP * 1e-9, _BY_STEPS, n
+    least = _FROM_ALL if sources >= n else _FROM_SEVERAL if sources > 1 else _FROM_ONE
+    return sources * (n * _ROW + entries * _ENTRY) * 1e-9, least, sources

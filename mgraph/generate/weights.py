@@ -32,7 +32,7 @@ def weighted(graph: "DistributedGraph", weights: tuple[int, int], dtype: Any = "
 def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "int32") -> Graph: ...
 
 
-def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "int32") -> "Graph | DistributedGraph":
+def weighted(graph: Any, weights: tuple[int, int], dtype: Any = "int32") -> Any:
     """Return a graph with the edges of another and uniform integer weights.
 
     The weight depends on the pair of vertices, so both directions of an edge, and parallel edges, have the same.

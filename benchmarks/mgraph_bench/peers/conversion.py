@@ -33,8 +33,7 @@ def one_way(graph: Graph) -> Edges:
 
 def symmetric(graph: Graph) -> Graph:
     """Return the undirected graph of the same edges."""
-    src, dst, _ = graph.coo()
-    return Graph.from_edges(src, dst, n=graph.n, directed=False) if graph.directed else graph
+    return Graph.from_edges(*graph.coo(), n=graph.n, directed=False) if graph.directed else graph
 
 
 def lengths_of(edges: Edges) -> np.ndarray:
@@ -114,6 +113,14 @@ def labels_of(components: Iterable[Iterable[int]], n: int) -> np.ndarray:
         vertices = list(component)
         labels[vertices] = min(vertices)
     return labels
+
+
+def forest_of(src: Any, dst: Any, weights: Any) -> dict[str, Array]:
+    """Return a forest as mgraph has it, from its edges in any order and direction."""
+    src, dst, weights = (np.asarray(part) for part in (src, dst, weights))
+    low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst).astype(np.int64)
+    order = np.lexsort((high, low))
+    return {"src": low[order], "dst": high[order], "weights": weights[order]}
 
 
 def depths(predecessors: np.ndarray, source: int) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from mgraph.dtypes import NO_PREDECESSOR
 from mgraph.graph import Graph
 
-from .conversion import betweenness_of, lengths_of, list_rank_by, one_way, smallest
+from .conversion import betweenness_of, forest_of, lengths_of, list_rank_by, one_way, smallest, symmetric
 from .solver import Array, Library, Peer, Solver, by_vertex
 
 
@@ -57,6 +57,19 @@ def components(igraph: Library, graph: Graph, connection: str = "weak") -> Solve
     return Solver(solve, lambda raw: {"labels": smallest(raw.membership)}, "igraph.Graph.connected_components")
 
 
+def minimum_spanning_forest(igraph: Library, graph: Graph) -> Solver:
+    """Return the call for a minimum spanning forest, which gives the numbers of its edges."""
+    made, weights = _graph(igraph, symmetric(graph))
+    lengths = np.ones(made.ecount()) if weights is None else np.array(weights)
+
+    def arrays(raw: list[int]) -> dict[str, Array]:
+        ends = np.array(made.get_edgelist(), np.int64).reshape(-1, 2)[raw]
+        return forest_of(ends[:, 0], ends[:, 1], lengths[raw])
+
+    solve = partial(made.spanning_tree, weights=weights, return_tree=False)
+    return Solver(solve, arrays, "igraph.Graph.spanning_tree")
+
+
 def betweenness(igraph: Library, graph: Graph, sources: list[int]) -> Solver:
     """Return the call for the betweenness of vertices, which halves the sums of undirected graphs."""
     made, weights = _graph(igraph, graph)
@@ -78,6 +91,7 @@ PEER = Peer(
         "sssp": sssp,
         "components": components,
         "list_rank": list_rank_by(bfs),
+        "minimum_spanning_forest": minimum_spanning_forest,
         **by_vertex("igraph", lambda igraph, graph, name: getattr(_graph(igraph, graph)[0], name)),
     },
 )

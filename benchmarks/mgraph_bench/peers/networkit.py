@@ -1,7 +1,7 @@
 """NetworKit: a graph in C++; an algorithm is an object that is run, and then queried.
 
 ``ConnectedComponents`` searches on one core. It is faster than ``ParallelConnectedComponents``, which propagates
-labels.
+labels. ``PrimMSF`` is faster than ``KruskalMSF``.
 """
 
 from typing import Any
@@ -14,12 +14,14 @@ from .conversion import (
     betweenness_of,
     edges_of,
     finite,
+    forest_of,
     hops,
     lengths_of,
     list_rank_by,
     one_way,
     refuse_negative,
     smallest,
+    symmetric,
 )
 from .solver import Array, Library, Peer, PeerError, Solver
 
@@ -75,6 +77,17 @@ def components(networkit: Library, graph: Graph, connection: str = "weak") -> So
     return Solver(lambda: call(made).run(), arrays, f"networkit.components.{kind}ConnectedComponents")
 
 
+def minimum_spanning_forest(networkit: Library, graph: Graph) -> Solver:
+    """Return the call for a minimum spanning forest."""
+    made = _graph(networkit, symmetric(graph), weighted=True)
+
+    def arrays(raw: Any) -> dict[str, Array]:
+        edges = np.array(list(raw.getForest().iterEdgesWeights()), np.float64)
+        return forest_of(*edges.reshape(-1, 3).T)
+
+    return Solver(lambda: networkit.graph.PrimMSF(made).run(), arrays, "networkit.graph.PrimMSF")
+
+
 def betweenness(networkit: Library, graph: Graph, sources: list[int]) -> Solver:
     """Return the call for the betweenness of vertices by the paths from all."""
     if np.setdiff1d(edges_of(graph).src, sources).size:
@@ -97,5 +110,6 @@ PEER = Peer(
         "sssp": sssp,
         "components": components,
         "list_rank": list_rank_by(bfs),
+        "minimum_spanning_forest": minimum_spanning_forest,
     },
 )

@@ -5,7 +5,18 @@ from typing import Any
 
 from mgraph.graph import Graph
 
-from .conversion import betweenness_of, filled, has_negative, hops, labels_of, list_rank_by, matrix_of, one_way
+from .conversion import (
+    betweenness_of,
+    filled,
+    forest_of,
+    has_negative,
+    hops,
+    labels_of,
+    list_rank_by,
+    matrix_of,
+    one_way,
+    symmetric,
+)
 from .solver import Array, Library, Peer, Solver, by_vertex
 
 
@@ -63,6 +74,17 @@ def components(networkx: Library, graph: Graph, connection: str = "weak") -> Sol
     return Solver(lambda: list(call(made)), arrays, f"networkx.{name}")
 
 
+def minimum_spanning_forest(networkx: Library, graph: Graph) -> Solver:
+    """Return the call for a minimum spanning forest."""
+    made = _graph(networkx, symmetric(graph))
+
+    def arrays(raw: list[tuple[int, int, dict[str, float]]]) -> dict[str, Array]:
+        edges = [(u, v, edge.get("weight", 1)) for u, v, edge in raw]
+        return forest_of(*(zip(*edges, strict=True) if edges else ((), (), ())))
+
+    return Solver(lambda: list(networkx.minimum_spanning_edges(made)), arrays, "networkx.minimum_spanning_edges")
+
+
 def betweenness(networkx: Library, graph: Graph, sources: list[int]) -> Solver:
     """Return the call for the betweenness of vertices by the paths from some."""
     made = _graph(networkx, graph)
@@ -86,6 +108,7 @@ PEER = Peer(
         "sssp": sssp,
         "components": components,
         "list_rank": list_rank_by(bfs),
+        "minimum_spanning_forest": minimum_spanning_forest,
         **by_vertex(
             "networkx", lambda networkx, graph, name: partial(getattr(networkx, name), _graph(networkx, graph))
         ),

@@ -7,7 +7,17 @@ import numpy as np
 
 from mgraph.graph import Graph
 
-from .conversion import filled, has_negative, labels_of, lengths_of, list_rank_by, matrix_of, one_way
+from .conversion import (
+    filled,
+    forest_of,
+    has_negative,
+    labels_of,
+    lengths_of,
+    list_rank_by,
+    matrix_of,
+    one_way,
+    symmetric,
+)
 from .solver import Array, Library, Peer, Solver
 
 
@@ -71,8 +81,25 @@ def components(rustworkx: Library, graph: Graph, connection: str = "weak") -> So
     return Solver(solve, lambda raw: {"labels": labels_of(raw, graph.n)}, f"rustworkx.{name}")
 
 
+def minimum_spanning_forest(rustworkx: Library, graph: Graph) -> Solver:
+    """Return the call for a minimum spanning forest."""
+    solve = partial(rustworkx.minimum_spanning_edges, _graph(rustworkx, symmetric(graph)), float)
+
+    def arrays(raw: Any) -> dict[str, Array]:
+        return forest_of(*np.array(raw, np.float64).reshape(-1, 3).T)
+
+    return Solver(solve, arrays, "rustworkx.minimum_spanning_edges")
+
+
 PEER = Peer(
     "rustworkx",
     "rustworkx",
-    {"apsp": apsp, "bfs": bfs, "sssp": sssp, "components": components, "list_rank": list_rank_by(bfs)},
+    {
+        "apsp": apsp,
+        "bfs": bfs,
+        "sssp": sssp,
+        "components": components,
+        "list_rank": list_rank_by(bfs),
+        "minimum_spanning_forest": minimum_spanning_forest,
+    },
 )

@@ -14,7 +14,7 @@ from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.graph import Graph, in_memory
 
-from .conversion import depths, edges_of, has_negative, lengths_of, list_rank_by, one_way, smallest
+from .conversion import depths, edges_of, forest_of, has_negative, lengths_of, list_rank_by, one_way, smallest
 from .solver import Array, Library, Peer, Solver
 
 
@@ -80,10 +80,7 @@ def minimum_spanning_forest(csgraph: Library, graph: Graph) -> Solver:
 
     def arrays(raw: Any) -> dict[str, Array]:
         tree = raw.tocoo()
-        low, high = np.minimum(tree.row, tree.col), np.maximum(tree.row, tree.col)
-        order = np.lexsort((high, low))
-        weights = distinct[tree.data.astype(np.int64) - 1]
-        return {"src": low[order], "dst": high[order], "weights": weights[order]}
+        return forest_of(tree.row, tree.col, distinct[tree.data.astype(np.int64) - 1])
 
     solve = partial(csgraph.minimum_spanning_tree, matrix)
     return Solver(solve, arrays, "scipy.sparse.csgraph.minimum_spanning_tree")

@@ -7,6 +7,14 @@ from ..rows import Row, Rows, device_name, input_name, is_peer
 from .document import Block, Plot, Section, Words
 from .plots import Bar, bars
 
+#: What calls find, in words.
+_WORDS = {
+    "apsp": "all pairs",
+    "bfs": "search",
+    "sssp": "shortest paths",
+    "minimum_spanning_forest": "spanning forest",
+}
+
 #: The colours' places of mgraph's bars and of those of other libraries.
 _OURS, _THEIRS = 0, 7
 
@@ -59,13 +67,16 @@ def _bar(row: Row, group: list[Row]) -> Bar:
     library = str(row["method"]) if is_peer(row) else "mgraph"
     on = f", {device_name(row)}" if len({device_name(each) for each in group}) > 1 else ""
     part = ("", row["call_seconds"], _THEIRS if is_peer(row) else _OURS)
-    return Bar(
-        library + on, (part,), amounts.seconds(row["call_seconds"]), group=f"{row['algorithm']}, {input_name(row)}"
-    )
+    return Bar(library + on, (part,), amounts.seconds(row["call_seconds"]), group=f"{_task(row)}: {input_name(row)}")
+
+
+def _task(row: Row) -> str:
+    """Return in words what a call finds."""
+    return _WORDS.get(row["algorithm"], row["algorithm"].replace("_", " "))
 
 
 def _over_next(group: list[Row]) -> str:
     """Return how many times as long as ours the fastest other library's call takes on a CPU; "" if one is missing."""
     cpu = [row for row in group if row["device"]["kind"] == "cpu"]
     theirs, ours = ([row["call_seconds"] for row in cpu if is_peer(row) is peer] for peer in (True, False))
-    return f"{group[0]['algorithm']} {amounts.times(min(theirs) / min(ours))}" if theirs and ours else ""
+    return f"{_task(group[0])} {amounts.times(min(theirs) / min(ours))}" if theirs and ours else ""
