@@ -41,7 +41,7 @@ def documented():
                 members = {name: member for name, member in vars(owner).items() if not name.startswith("_")}
                 for name, member in members.items():
                     if inspect.isroutine(member) or isinstance(member, (property, cached_property)):
-                        found[f"{owner.__name__}.{name}"] = member
+                        found[f"{owner.__name__}.{name}"] = getattr(member, "__func__", member)  # whose text help shows
     return {name: inspect.cleandoc(object.__doc__ or "") for name, object in found.items()}
 
 

@@ -16,7 +16,7 @@ class FakeClock(devices.HostDevice):
     """The host, whose time passes only in `wait`."""
 
     def __init__(self):
-        self.now = 0
+        self.now = 0.0
 
     def wait(self, seconds):
         self.now += seconds

@@ -206,7 +206,7 @@ def _inner(edges: Array, greatest: list[float], n: int, xp: Any) -> list[np.dtyp
     dtype, wide = np.dtype(edges.dtype), np.dtype(np.float64)
     if dtype.kind == "f":
         whole = devices.to_host((edges == xp.floor(edges)).all(axis=1))
-        exact = whole & (np.array(greatest) * n <= 2.0 ** (np.finfo(dtype).nmant + 1))
+        exact = whole & (np.array(greatest) <= 2.0 ** (np.finfo(dtype).nmant + 1) / max(1, n))
         return [dtype if fits else wide for fits in exact]
     most, m = distance_range(dtype, nonnegative=True)[1], edges.shape[1]
     count = min(m, max(n - 1, 0))

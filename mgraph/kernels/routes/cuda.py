@@ -24,7 +24,7 @@ INSTANCES = (
 JOINED = 1 << 30
 
 #: As in the source.
-_THREADS, _WARPS, _EACH, _TILE = 256, 8, 32, 64
+_THREADS, _WARPS, _WARP, _TILE = 256, 8, 32, 64
 
 
 def rank(vertices: Array, rank_of: Array, ranks: Array, wrong: Array) -> None:
@@ -65,7 +65,7 @@ def carry(depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) 
     kernel = cuda_function(SOURCE, f"carry<{_SUMS[np.dtype(sums.dtype)]}>")
     count = len(climbs.first) - 1
     arguments = depth, np.int32(count), climbs.first, climbs.entry, np.int32(down), sums, carried
-    kernel((-(-count // _EACH),), (_EACH,), arguments)
+    kernel((-(-count // _WARP),), (_WARP,), arguments)
 
 
 def join(
@@ -86,7 +86,7 @@ def join(
 def push(depth: Array, climbs: Climbs, down: int, amounts: Array, load: Array) -> None:
     count = len(climbs.first) - 1
     arguments = depth, np.int32(count), climbs.first, climbs.entry, np.int32(down), amounts, load
-    cuda_function(SOURCE, "push")((-(-count // _EACH),), (_EACH,), arguments)
+    cuda_function(SOURCE, "push")((-(-count // _WARP),), (_WARP,), arguments)
 
 
 def _grid(count: int) -> tuple[int]:
