@@ -87,7 +87,7 @@ def test_every_span_gives_the_same(client, span):
     assert found.plan.span == span
     seen = []
     apsp(matrix(200), client=client, device="cpu", block=32, span=span, progress=lambda k, _: seen.append(k))
-    assert seen == [*range(span, 21, span), 21]
+    assert len(seen) == 21 // span + 1
 
 
 def test_progress_comes_between_spans(client):

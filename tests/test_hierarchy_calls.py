@@ -285,7 +285,8 @@ def test_predicted_peak_is_the_measured_one(name, dtype, directed, monkeypatch):
     roads, made = roads.labelled() if name == "labels" else roads, planned(monkeypatch)
     sources, targets = np.random.default_rng(3).integers(0, graph.n, (2, 100_000))
     PLANNED[name](roads, sources, targets)  # compiles
-    _, peak = measured(lambda: PLANNED[name](roads, sources, targets))
+    # Other threads of the process, such as Dask's, allocate now and then, too.
+    peak = min(measured(lambda: PLANNED[name](roads, sources, targets))[1] for _ in range(3))
     assert 0.95 * made[-1].peak_bytes[0] < peak < 1.05 * made[-1].peak_bytes[0]
 
 

@@ -73,12 +73,12 @@ class Spans:
             self._reached = self._keeping.begin(partial(shards.fill, checkpoints.store.place))
 
     def run(self, progress: Progress | None) -> None:
-        """Run all spans; report progress after each that ran a superstep, and after the first."""
+        """Run all spans; report progress after each."""
         if progress is True:
             with bar_of(self._plan.algorithm) as shown:
                 self.run(shown)
             return
-        keeping, pace, finished, told = self._keeping, None, False, -1
+        keeping, pace, finished = self._keeping, None, False
         begun, began = self._reached, time.monotonic()
         try:
             while not finished:
@@ -99,9 +99,8 @@ class Spans:
                         self._on_event(made)
                     if order is not None and not finished:
                         keeping.ordered(self._reached)
-                if progress is not None and self._reached != told:  # the last span may find that nothing is left
-                    told = self._reached
-                    progress(told, self._plan.steps)
+                if progress is not None:
+                    progress(self._reached, self._plan.steps)
         finally:
             if keeping is not None:
                 keeping.settle()
