@@ -200,17 +200,6 @@ def test_flows_after_a_lost_worker(roads, mortals):
     assert kills.killed
 
 
-@pytest.mark.parametrize("name", ["pairs", "flows"])
-def test_progress_reports_each_step_once(roads, client, name):
-    seen = []
-    CALLS[name](roads, progress=lambda *done: seen.append(done), span=1, device="cpu")
-    assert seen == [(step, 8) for step in range(1, 9)]  # of 300 pairs, 40 at a time
-    seen.clear()
-    CALLS[name](roads, progress=lambda *done: seen.append(done), span=1, client=client)
-    steps = 8 if len(client.scheduler_info()["workers"]) == 1 else 3
-    assert seen == [(step, steps) for step in range(1, steps + 1)]
-
-
 CALLS = {
     "pairs": lambda roads, **run: mgraph.pairs(roads, *ends(roads), along=others(roads), **run),
     "flows": lambda roads, **run: mgraph.flows(roads, demand(roads), **run),
