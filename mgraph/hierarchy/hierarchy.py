@@ -153,7 +153,7 @@ class Hierarchy:
             For a graph of other edges, and for weights of another shape, truth values or NaN.
         NegativeCycleError, DistanceOverflowError, MemoryLimitError
             As the class does. Of several sets, shapes and types are checked by the call, numbers when their set is
-            asked for. The message then begins with the set, as in ``weights[3]: ``, and the iterator ends.
+            asked for. The message then begins with the set, as in ``weights[3]:``, and the iterator ends.
 
         Examples
         --------
