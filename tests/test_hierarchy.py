@@ -1009,3 +1009,13 @@ def test_predecessors_that_do_not_fit_are_refused_at_once(dtype, monkeypatch):
     with pytest.raises(mgraph.MemoryLimitError, match="predecessors of 81 x 81 needs"):
         roads.distances(predecessors=True)
     assert not swept
+
+
+def test_bytes_are_those_of_all_arrays():
+    roads = mgraph.Hierarchy(grid(7, 9, np.random.default_rng(0)), device="cpu")
+    known = hierarchy_calls.prepared(roads, devices.find("cpu"))
+
+    def held(parts):
+        return sum(part.nbytes if isinstance(part, np.ndarray) else held(part) for part in parts)
+
+    assert roads.nbytes == held(known.there[1:]) + held(known.lengths[1:4])

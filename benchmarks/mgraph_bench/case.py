@@ -53,7 +53,7 @@ class Bench:
     client: Callable[[int | str | None, str], Any] = lambda workers, kind: None
     ceilings: dict[str, dict[str, Any]] = field(default_factory=dict)
     _latest: tuple[str, Any] = ("", None)
-    _placed: tuple[str, Any] = ("", None)
+    _placed: tuple[Any, Any] = (None, None)
     _seconds: float = 0.0
     _proved: dict[str, tuple[str, list[np.ndarray]]] = field(default_factory=dict)
 
@@ -62,7 +62,7 @@ class Bench:
         device = "cpu" if case.run.get("where") == "host" or "peer" in case.run else place.name
         key = json.dumps([case.graph, device], sort_keys=True)
         if key != self._latest[0]:
-            self._latest = self._placed = ("", None)
+            self._latest, self._placed = ("", None), (None, None)
             self._proved.clear()
             if place.kind == "cuda":
                 place.xp.get_default_memory_pool().free_all_blocks()
@@ -73,9 +73,10 @@ class Bench:
         return self._latest[1]
 
     def placed(self, graph: Graph, client: Any, place: devices.Device) -> Any:
-        """Return the latest input on a client's workers; it stays there until there is another one."""
-        if self._placed[0] != self._latest[0]:
-            self._placed = (self._latest[0], mgraph.DistributedGraph.from_graph(graph, client, device=place.kind))
+        """Return the latest input on a client's workers; it stays there until there is another input or client."""
+        key = self._latest[0], client
+        if self._placed[0] != key:
+            self._placed = (key, mgraph.DistributedGraph.from_graph(graph, client, device=place.kind))
         return self._placed[1]
 
     @property

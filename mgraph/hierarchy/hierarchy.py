@@ -825,7 +825,8 @@ class Hierarchy:
         >>> mgraph.Hierarchy(mgraph.Graph.from_edges([0], [1]), order=[0, 1], device="cpu").nbytes > 0
         True
         """
-        parts = [*self._on[1:-1], self._on[-1:], self._lengths[1:4]]
+        _, *structure, rank, mirror = self._on
+        parts = [*structure, (rank,), mirror, self._lengths[1:4]]
         if self._labels is not None:
             parts += self._labels[: 1 if self._labels.back is self._labels.there else 2]
         return sum(int(getattr(array, "nbytes", 0)) for part in parts for array in part)

@@ -73,7 +73,7 @@ class Outcome:
 
     arrays: dict[str, Any]
     timings: dict[str, float] = field(default_factory=dict)
-    exchange: str = ""
+    meeting_way: str = ""
 
 
 class Executor(Protocol):

@@ -84,7 +84,7 @@ class Call:
             checkpoints = replace(checkpoints, resume=True) if resume else checkpoints
         outcome = self.runner.run(program, piece, plan, self.progress, checkpoints)
         if getattr(plan.detail, "meets", False):
-            plan = replace(plan, detail=replace(plan.detail, exchange=outcome.exchange))
+            plan = replace(plan, detail=replace(plan.detail, meeting_way=outcome.meeting_way))
         return plan, outcome
 
     def anew(self) -> None:

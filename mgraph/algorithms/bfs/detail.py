@@ -29,7 +29,7 @@ class SearchDetail(Detail):
         distances, if they are wanted.
     meets : bool
         Whether shards on GPUs of one host run all levels in one launch, if these reach each other's memory.
-    exchange : str
+    meeting_way : str
         How they have exchanged vertices, once a call has run.
     """
 
@@ -41,7 +41,7 @@ class SearchDetail(Detail):
     prepared: str | None = None
     tree: bool = False
     meets: bool = False
-    exchange: str = ""
+    meeting_way: str = ""
 
     def result(self, plan: Plan) -> str:
         """Return the names and types of the results, and which predecessors they are if not the least."""
@@ -50,7 +50,7 @@ class SearchDetail(Detail):
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""
         if self.meets:
-            yield f"exchanged: {self.exchange or IF_GPUS_MEET}"
+            yield f"exchanged: {self.meeting_way or IF_GPUS_MEET}"
         if self.listed:
             yield f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap"
         yield from super().lines(plan)

@@ -19,18 +19,18 @@ class OneSourceDetail(Detail):
     meets : bool
         Whether shards on GPUs of one host run all rounds in one launch, if these reach each other's memory. Then they
         exchange after each round.
-    exchange : str
+    meeting_way : str
         How they have exchanged vertices, once a call has run.
     """
 
     alone: int = 0
     meets: bool = False
-    exchange: str = ""
+    meeting_way: str = ""
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield when distances are exchanged."""
         if self.meets:
-            yield f"exchanged: {self.exchange or IF_GPUS_MEET}"
+            yield f"exchanged: {self.meeting_way or IF_GPUS_MEET}"
         elif self.alone:
             yield f"exchanged: what fell in up to {self.alone:,} rounds of a shard within its own vertices"
         yield from super().lines(plan)

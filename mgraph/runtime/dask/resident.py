@@ -210,7 +210,7 @@ class Resident:
             arrays[name] = self._group.matrix(plan, name, dtype)
         # The slowest worker's: the sum of each part's longest may be more than the call took.
         timings = max((answer.timings for answer in answers), key=lambda parts: sum(parts.values()))
-        return Outcome(arrays, {**timings, "call": seconds}, answers[0].exchange)
+        return Outcome(arrays, {**timings, "call": seconds}, answers[0].meeting_way)
 
 
 class Shards:

@@ -171,7 +171,7 @@ class Answer(NamedTuple):
         Bytes of what the worker keeps of the graph, by name.
     sight : WorkerInfo or None
         The worker's devices and memory.
-    exchange : str
+    meeting_way : str
         How kernels exchange data with those of other workers.
     """
 
@@ -182,7 +182,7 @@ class Answer(NamedTuple):
     timings: Mapping[str, float]
     held: Mapping[str, int]
     sight: WorkerInfo | None
-    exchange: str = ""
+    meeting_way: str = ""
 
     @property
     def finished(self) -> bool:
