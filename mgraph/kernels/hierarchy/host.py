@@ -304,7 +304,11 @@ def customize_sets(entries, lower, upward, downward, lengths, ups, downs, stages
     units, infinity = (0,) * (1 + both), _infinity(lengths.dtype)
     edges = np.empty((lengths.shape[1], SETS), lengths.dtype)
     rows = np.empty((len(entries.upper), SETS * len(units)), lengths.dtype)
-    on_all_cores(lambda some: _to_rows(lengths[:, some], infinity, edges[some]), parts(len(edges), SETS))
+
+    def turn(some):  # a part of all columns would be an array of another layout, and compile anew
+        _to_rows(lengths, infinity, some.start, some.stop, edges)
+
+    on_all_cores(turn, parts(len(edges), SETS))
     ranges, top = stages
 
     def eliminate(some):
@@ -337,11 +341,11 @@ def workspace_of_sets(entries, edges, sets, itemsize, directions):
 
 
 @njit(nogil=True, cache=True)
-def _to_rows(lengths, infinity, rows):
-    """rows[e, set] = lengths[set, e]; lanes beyond the last set are infinite."""
+def _to_rows(lengths, infinity, begin, end, rows):
+    """rows[e, set] = lengths[set, e], for the edges from `begin` to `end`; lanes beyond the last set are infinite."""
     sets = len(lengths)
-    for first in range(0, len(rows), _TURNED):
-        last = min(first + _TURNED, len(rows))
+    for first in range(begin, end, _TURNED):
+        last = min(first + _TURNED, end)
         for lane in range(SETS):
             for e in range(first, last):
                 rows[e, lane] = lengths[lane, e] if lane < sets else infinity
