@@ -33,9 +33,10 @@
 // counts the vertices within the first two radii in registers, too; all others are counted in shared memory. `descend`
 // measures a vertex while it reads the labels for the next one.
 //
-// Encoding. The length of entry e by set number s is lengths[e * sets + s]. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
+// Encoding. The label of vertex schedule[p] from source s is labels[p * pitch + s]; `pitch` is a multiple of the
 // sources that a warp has. where[v] is the place p of vertex v. steps[k] to steps[k + 1] are the places of level k.
-// Infinity is that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v. A
+// With several sets of weights, the length of entry e by set s is up[e * sets + s] or down[e * sets + s]. Infinity is
+// that of infinity.cuh. A subtree is a range of ranks, so source s lies below v if v - size[v] < s <= v. A
 // piece is its first place, its first group of entries, its first upper neighbour in `outer`, and its root's depth; the
 // next piece's numbers are its ends. A vertex has one group of entries or more. A group is four rows of the stack and
 // four lengths. In the first group of a vertex, the first place is not an entry's. As a row, its low 16 bits are the
@@ -75,7 +76,7 @@ constexpr int RADII = 16;     // radii of a launch
 constexpr int TILE_BYTES = 512, TILE_SOURCES = 64;  // of a block that gathers: bytes of columns, and sources
 constexpr int SQUARE = 8;                           // tiles on each side of a square
 constexpr int AT_ONCE = 4;    // entries that a thread reads at once in a climb, and labels that it gathers
-constexpr int SHARED = 5;     // of a set of weights: an entry is dealt out to 2^5 warps at most
+constexpr int SHARED = 5;     // with several sets of weights, at most 2^5 warps take an entry
 constexpr int FIRST = 2;      // radii within which `descend` counts in registers
 constexpr int CHUNK = 16, ROOM = 2 * CHUNK;  // groups of entries that it copies at a time, and has in shared memory
 

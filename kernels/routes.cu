@@ -6,8 +6,9 @@
 // pair finds by bisection how many ancestors the two have in common, and takes the least sum of their labels; of equal
 // ones the deepest. `meet_table`: a block takes the pairs of 64 rows and 64 columns, a thread 4 x 4 of these, from the
 // roots down: two vertices have an ancestor in common where their climbs have the same vertex at the same depth, and
-// below the last such depth no other. It ends once no pair has. `carry`: a thread a climb adds up what its paths pass,
-// from the vertex to the root. `push`: a thread a climb takes amounts from the root down to the vertex.
+// below the last such depth no other. It ends once no pair has. `add_up`: a thread a way of an entry adds the sums of
+// the two ways that it consists of, level by level from the deepest vertices. `carry`: a thread a climb adds up what its
+// paths pass, from the vertex to the root. `push`: a thread a climb takes amounts from the root down to the vertex.
 //
 // Encoding. Vertices are ranks. The climb of vertex number i is from first[i] to first[i + 1], by depth: the ancestor,
 // and the length of the shortest upward path to it; `entry`, which may be null, the last entry of that path, or -1.
@@ -16,7 +17,8 @@
 // Cost. A climb reads the entries of all ancestors once; each ancestor waits for the label of the one below, so some
 // thousand warps are needed to hide the latency. A pair reads two rows of labels, of which neighbouring elements are
 // read by neighbouring threads. A table reads each row of labels once for 64 pairs, and takes a comparison, a sum and a
-// minimum for each pair and depth. A rank costs the vertex, one read of the ranks, which the second cache holds up to
+// minimum for each pair and depth. `add_up` takes two reads of sums for each way, mostly from the L2, and a barrier for
+// each level. A rank costs the vertex, one read of the ranks, which the second cache holds up to
 // some million vertices, and one write.
 //
 // Races. All threads of `rank` that find no vertex write the same number to `wrong`. The entries of a vertex
@@ -29,6 +31,7 @@
 // networks", 2018.
 
 #include "warp.cuh"
+#include "grid.cuh"
 #include "infinity.cuh"
 #include "distances.cuh"
 
@@ -190,6 +193,26 @@ __global__ void __launch_bounds__(THREADS)
             D[place] = best[i][j];
             turn[place] = deepest[i][j];
         }
+}
+
+// sums[way] = the sum of `values` along a way: of the edge ways[2 * way], if ways[2 * way + 1] is -1, or of these two ways,
+// whose entries are of deeper vertices. levels[step] is the first of `entries` whose vertex has the depth of that step.
+template <typename S, typename W>
+__global__ void __launch_bounds__(THREADS) add_up(const int* entries, const int* levels, int steps, const W* ways,
+                                                  const S* values, S* sums, unsigned* arrived) {
+    const long long threads = static_cast<long long>(gridDim.x) * THREADS;
+    for (int step = 0; step < steps; ++step) {
+        const long long begin = 2LL * levels[step], end = 2LL * levels[step + 1];
+        for (long long k = begin + blockIdx.x * THREADS + threadIdx.x; k < end; k += threads) {
+            const long long way = 2LL * entries[k / 2] + k % 2;
+            const W first = ways[2 * way], second = ways[2 * way + 1];
+            if (second >= 0)
+                sums[way] = __ldcg(sums + first) + __ldcg(sums + second);
+            else
+                sums[way] = first >= 0 ? values[first] : S(0);
+        }
+        grid_barrier(arrived);
+    }
 }
 
 // depths[e] is the depth of the lower end of entry e, sums[2 * e + down] the sum along it.

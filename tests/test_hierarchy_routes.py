@@ -18,6 +18,7 @@ from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.graph.question import Question
 from mgraph.hierarchy import routes
+from mgraph.hierarchy.placed import placed
 from mgraph.kernels.routes import Parts, on
 from mgraph.kernels.routes import host as kernels
 from tests.support.commands import failed, invoke, misused, ok
@@ -44,9 +45,9 @@ def cases(draw):
 
 
 @pytest.fixture(params=["one block", "blocks", "climbs alone", "tables"])
-def way(request, monkeypatch):
+def way(request, device, monkeypatch):
     """How climbs are made and kept, and whether tables are joined as such; few pairs are joined at a time."""
-    monkeypatch.setattr(routes, "BATCH", 1000 if request.param == "tables" else 13)
+    monkeypatch.setattr(on(devices.find(device)), "BATCH", 1000 if request.param == "tables" else 13)
     if request.param == "blocks":
         monkeypatch.setattr(routes, "CLIMBS", 2000)
     if request.param == "climbs alone":
@@ -302,6 +303,26 @@ def test_distances_of_a_larger_graph_are_those_of_scipy(device, way, dtype):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("numbers", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_sums_along_entries_have_the_bits_of_a_cpu(dtype, numbers):
+    random, gpu = np.random.default_rng(6), devices.find("cuda")
+    graph = mgraph.generate.grid(30, 40)
+    graph = graph.with_weights(random.integers(1, 50, graph.m))
+    roads = mgraph.Hierarchy(graph, random.permutation(graph.n), device="cpu")
+    parts = routes.divided(roads._structure, roads._lengths)
+    parts = parts._replace(ways=parts.ways.astype(numbers))
+    assert (parts.ways[:, 1] >= 0).any() and (parts.ways[:, 1] < 0).any()
+    parts.ways[-1] = -1  # as of an entry without a path
+    values, expected = (random.random(graph.m) * 1000).astype(dtype), np.empty(len(parts.ways), dtype)
+    kernels.add_up(parts, (), values, expected)
+    found = gpu.xp.full(len(parts.ways), -5, dtype)
+    stages = placed(roads._structure, gpu).stages
+    on(gpu).add_up(routes.parts_on(gpu, parts), stages, gpu.asarray(values), found)
+    assert np.array_equal(devices.to_host(found), expected)
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", TYPES)
 def test_a_gpu_has_the_bits_of_climbs_on_a_cpu(dtype, monkeypatch):
     monkeypatch.setattr(kernels, "STACK", 0)
@@ -403,7 +424,7 @@ def test_distances_out_of_range_are_refused_and_flows_are_not(device):
 
 
 def test_progress_is_reported_and_may_end_a_call(monkeypatch):
-    monkeypatch.setattr(routes, "BATCH", 5)
+    monkeypatch.setattr(kernels, "BATCH", 5)
     graph = mgraph.generate.grid(5, 5)
     roads, seen = mgraph.Hierarchy(graph, range(25), device="cpu"), []
     sources, targets = np.arange(12), np.arange(12, 24)

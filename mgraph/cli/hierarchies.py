@@ -142,11 +142,7 @@ def pairs(
     given = _given(options)
     if paths and (table or given.get("checkpoint") is not None):
         raise click.UsageError("--paths does not go with --table and --checkpoint")
-    _check_output(output)
-    if paths and output.out is not None and output.out.suffix == ".npy":
-        raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
-    if along and (output.out is None or output.out.suffix == ".npy"):
-        raise click.UsageError("sums along paths are saved: with --along, give --out a .npz file")
+    _check_output_of_pairs(output, paths=paths, along=bool(along))
     sides = _side("source", sources, starts), _side("target", targets, ends)
     made = _loaded(prepared, device, given)
     pair = [named_vertices(each, made.graph.ids, ids) for each in sides]
@@ -169,7 +165,21 @@ def pairs(
     arrays |= {f"along_{i}": total for i, total in enumerate(found.along or ())}
     if shape is not None:
         arrays = {name: each.reshape(shape) for name, each in arrays.items()}
-    distances = devices.to_host(found.distances)
+    facts, words = _summary_of_pairs(devices.to_host(found.distances))
+    _finish(made, arrays, {**facts, "seconds": seconds}, words, output)
+
+
+def _check_output_of_pairs(output: Output, paths: bool, along: bool) -> None:
+    """Raise UsageError unless a file can be written, and holds the arrays that are asked for."""
+    _check_output(output)
+    if paths and output.out is not None and output.out.suffix == ".npy":
+        raise click.UsageError("a .npy file holds the distances only: with --paths, give a .npz file")
+    if along and (output.out is None or output.out.suffix == ".npy"):
+        raise click.UsageError("sums along paths are saved: with --along, give --out a .npz file")
+
+
+def _summary_of_pairs(distances: np.ndarray) -> tuple[dict[str, Any], str]:
+    """Return facts of the distances of pairs, and these in words."""
     reached = distances != infinity(distances.dtype)
     facts = {
         "pairs": len(distances),
@@ -179,7 +189,7 @@ def pairs(
     words = f"pairs: {facts['pairs']:,}, {facts['without_path']:,} of them without a path"
     if facts["greatest"] is not None:
         words += f"\ngreatest distance: {facts['greatest']:g}"
-    _finish(made, arrays, {**facts, "seconds": seconds}, words, output)
+    return facts, words
 
 
 @main.command(epilog="Example: mgraph flows roads.npz demand.txt --out loads.npy")

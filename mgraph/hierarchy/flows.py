@@ -170,7 +170,7 @@ class Carried:
                 xp.add.at(back, block.back.first[batch.targets[moves]] + turn, asked)
                 xp.add.at(self._by_rank, own[moves], asked)
                 xp.add.at(self._by_rank, other[moves], -asked)
-                done += len(batch.sources)
+                done += len(batch)
                 if progress is not None:
                     progress(done, pairs.count)
             for down, (climbs, carried) in enumerate(((block.there, there), (block.back, back))):

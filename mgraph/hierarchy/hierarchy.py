@@ -25,7 +25,20 @@ from .order import Skeleton, checked_order, dissected, skeleton
 from .placed import OnDevice, placed
 from .predecessors import Lasts, Paths, are_exact, by_distances, by_entries, last_vertices
 from .prepared import Prepared
-from .routes import Known, Labels, Pairs, Progress, Routes, are_joined, distances, divided, labelled, ranked, routes
+from .routes import (
+    Known,
+    Labels,
+    Pairs,
+    Progress,
+    Routes,
+    are_joined,
+    distances,
+    divided,
+    labelled,
+    parts_on,
+    ranked,
+    routes,
+)
 from .stacks import Stack, naming, stack_of
 from .structure import Elimination, Fill, Structure, eliminated, fill_of, structure_of
 from .sweeps import Sweep
@@ -561,7 +574,7 @@ class Hierarchy:
         on, lengths = (self._here, self._on_host) if paths else (self._on, self._lengths)
         asked = Pairs(on, lengths, starts, ends, table=table, entries=True)
         targets = heads_of(self) if paths else None
-        found = routes(self._structure, asked, self._parts, along, targets, progress)
+        found = routes(self._structure, asked, self._parts if paths else self._parts_there, along, targets, progress)
         if limit < float("inf"):
             sweeps.cut(found.distances, limit, lengths)
             unreached = found.distances == infinity(self.dtype)
@@ -870,6 +883,10 @@ class Hierarchy:
     @cached_property
     def _parts(self) -> Parts:
         return divided(self._structure, self._on_host)
+
+    @cached_property
+    def _parts_there(self) -> Parts:
+        return parts_on(self._on.device, self._parts)
 
     @cached_property
     def _size(self) -> tuple[Fill, float]:

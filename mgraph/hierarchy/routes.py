@@ -5,7 +5,9 @@ pair takes one pass over its common ancestors. What does not fit the memory is t
 climbs of all vertices, kept with the hierarchy.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +33,6 @@ FEW = 128
 
 #: Columns and rows of a table from which on it is joined as one, not pair by pair.
 WIDE, HIGH = 32, 16
-
-#: Pairs that are joined at a time, between which progress is reported.
-BATCH = 1 << 20
 
 #: Bytes of a pair of a batch besides its distance: rows, places, the turn, and what is summed.
 A_PAIR = 64
@@ -76,16 +75,41 @@ class Routes(NamedTuple):
     vertices: Array | None = None
 
 
-class Batch(NamedTuple):
-    """Some pairs of a block: their places among all, and the numbers of their climbs.
+@dataclass(frozen=True)
+class Batch:
+    """Some pairs of a block, listed or a table, row by row.
 
-    If they are a table, row by row, `width` is the number of its columns, and otherwise 0.
+    Attributes
+    ----------
+    places : slice or array
+        Their places among all pairs.
+    starts, ends : array of int32
+        The numbers of the climbs of each pair, or of each row and each column of the table.
+    is_table : bool
+        Whether the pairs are a table.
     """
 
     places: slice | Array
-    sources: Array
-    targets: Array
-    width: int = 0
+    starts: Array
+    ends: Array
+    is_table: bool = False
+
+    def __len__(self) -> int:
+        return len(self.starts) * (len(self.ends) if self.is_table else 1)
+
+    @functools.cached_property
+    def sources(self) -> Array:
+        """The number of the climb up, for each pair."""
+        return self._xp.repeat(self.starts, len(self.ends)) if self.is_table else self.starts
+
+    @functools.cached_property
+    def targets(self) -> Array:
+        """The number of the climb down, for each pair."""
+        return self._xp.tile(self.ends, len(self.starts)) if self.is_table else self.ends
+
+    @property
+    def _xp(self) -> Any:
+        return devices.of(self.starts).xp
 
 
 class Block(NamedTuple):
@@ -233,7 +257,9 @@ class Pairs:
         self.elements = min(self._element * known, room) // self._element
         vertices = min(len(on.tree.depth), sum(map(len, climbing)))
         work = kernels.workspace_bytes(vertices, on.tree, lengths.up.itemsize, entry_bytes)
-        self.bytes = self.elements * self._element + work + A_PAIR * min(self.count, BATCH)
+        #: Pairs that are joined at a time.
+        self._batch = kernels.BATCH
+        self.bytes = self.elements * self._element + work + A_PAIR * min(self.count, self._batch)
         devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, device)
 
     @property
@@ -271,8 +297,8 @@ class Pairs:
         there, back, sources, targets = self._climbed(starts, ends)
 
         def batches() -> Iterator[Batch]:
-            for first in range(0, len(sources), BATCH):
-                some = slice(first, first + BATCH)
+            for first in range(0, len(sources), self._batch):
+                some = slice(first, first + self._batch)
                 yield Batch(some if chosen is None else chosen[some], sources[some], targets[some])
 
         return Block(there, back, batches)
@@ -288,21 +314,21 @@ class Pairs:
             self._starts[row : row + rows], self._ends[column : column + columns]
         )
         width, xp = len(targets), self.on.device.xp
-        number = xp.arange(min(width, BATCH))
+        number = xp.arange(min(width, self._batch))
 
         def batches() -> Iterator[Batch]:
-            high = max(1, BATCH // width)
+            high = max(1, self._batch // width)
             for first in range(0, len(sources), high):
                 some = sources[first : first + high]
-                for left in range(0, width, BATCH):
-                    part = targets[left : left + BATCH]
+                for left in range(0, width, self._batch):
+                    part = targets[left : left + self._batch]
                     begin = (row + first) * len(self._ends)
                     if len(part) == len(self._ends):
                         places = slice(begin, begin + len(some) * width)
                     else:
                         begins = begin + len(self._ends) * xp.arange(len(some)) + column + left
                         places = (begins[:, None] + number[: len(part)]).ravel()
-                    yield Batch(places, xp.repeat(some, len(part)), xp.tile(part, len(some)), len(part))
+                    yield Batch(places, some, part, is_table=True)
 
         return Block(there, back, batches)
 
@@ -425,8 +451,21 @@ def divided(structure: Structure, lengths: Lengths) -> Parts:
     return parts
 
 
-def _sums(parts: Parts, values: np.ndarray, n: int) -> np.ndarray:
-    """Return the sums of the edges' values along the ways, float64 or int64.
+def parts_on(device: devices.Device, parts: Parts) -> Parts:
+    """Return what the paths of entries consist of, on a device.
+
+    Raises
+    ------
+    MemoryLimitError
+        If that does not fit the free memory.
+    """
+    needed = 0 if device.kind == "cpu" else sum(part.nbytes for part in parts)  # on a CPU it is there
+    with devices.allocating(f"the parts of {len(parts.depth):,} entries", needed, device):
+        return Parts(*map(device.asarray, parts))
+
+
+def _sums(on: OnDevice, parts: Parts, values: np.ndarray) -> Array:
+    """Return the sums of the edges' values along the ways, float64 or int64, on the device.
 
     Raises
     ------
@@ -435,15 +474,15 @@ def _sums(parts: Parts, values: np.ndarray, n: int) -> np.ndarray:
     """
     if values.dtype.kind == "i" and len(values):
         most = max(abs(int(values.min())), abs(int(values.max())))
-        if most * n >= np.iinfo(np.int64).max:
+        if most * len(on.rank) >= np.iinfo(np.int64).max:
             raise DistanceOverflowError(
                 f"a sum of weights of up to {most} along a path may be out of range for int64: give them as float64"
             )
     values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
-    count = len(parts.ways)
-    with devices.allocating(f"sums of {count:,} ways", 8 * count, _HOST):
-        sums = np.empty(count, values.dtype)
-        route_kernels.on(_HOST).add_up(parts, values, sums)
+    count, device = len(parts.ways), on.device
+    with devices.allocating(f"sums of {count:,} ways", 8 * (count + len(values)), device):
+        sums = device.xp.empty(count, values.dtype)
+        route_kernels.on(device).add_up(parts, on.stages, device.asarray(values), sums)
     return sums
 
 
@@ -464,7 +503,7 @@ def routes(
     pairs : Pairs
         The pairs, with entries; on the CPU if paths are wanted.
     parts : Parts
-        What the paths of entries consist of, on the host.
+        What the paths of entries consist of, on the device of the pairs.
     along : tuple of array, shape (m,)
         Other weights.
     targets : array of int32, shape (m,), or None
@@ -479,18 +518,18 @@ def routes(
     MemoryLimitError
         If the result does not fit the free memory.
     """
-    n, count, lengths, device = len(structure.order), pairs.count, pairs.lengths, pairs.on.device
+    count, lengths, device = pairs.count, pairs.lengths, pairs.on.device
     kernels, xp = route_kernels.on(device), device.xp
     wanted = [*along, *([] if targets is None else [np.ones(len(targets), np.int64)])]
-    of_sums = len(wanted) * (len(parts.ways) + 2 * pairs.elements) + len(parts.depth)
+    of_sums = len(wanted) * (len(parts.ways) + 2 * pairs.elements) + max(map(len, wanted), default=0)
     stored = count * (lengths.dtype.itemsize + 8 * len(wanted))
     devices.check_free_memory(f"routes of {count:,} pairs", stored + 8 * of_sums + pairs.bytes, device)
     done, steps, block = 0, count * (1 + (targets is not None)), None
     with device.active():
-        depth, sums = device.asarray(parts.depth), [device.asarray(_sums(parts, values, n)) for values in wanted]
+        sums = [_sums(pairs.on, parts, values) for values in wanted]
         D, totals = xp.empty(count, lengths.dtype), [xp.empty(count, each.dtype) for each in sums]
         for block in pairs.blocks():
-            carried = [_carried(device, depth, block, each) for each in sums]
+            carried = [_carried(device, parts.depth, block, each) for each in sums]
             for batch in block.batches():
                 found, turn = met(pairs, block, batch)
                 D[batch.places] = _finished(found, lengths, xp)
@@ -542,15 +581,13 @@ def _paths(
 
 def met(pairs: Pairs, block: Block, batch: Batch, turns: bool = True) -> tuple[Array, Array]:
     """Return the distances of a batch, in the type that is computed in, and the depths where paths turn, if wanted."""
-    device, count, width = pairs.on.device, len(batch.sources), batch.width
-    as_table = width >= WIDE and count >= HIGH * width
+    device, count, shape = pairs.on.device, len(batch), (len(batch.starts), len(batch.ends))
+    as_table = batch.is_table and shape[0] >= HIGH and shape[1] >= WIDE
     found = device.xp.empty(count, pairs.lengths.up.dtype)
     turn = device.xp.empty(count if turns or as_table else 0, np.int32)
     kernels, climbs = route_kernels.on(device), (block.there, block.back)
     if as_table:
-        table = (count // width, width)
-        rows, columns = batch.sources[::width].copy(), batch.targets[:width]
-        kernels.meet_table(rows, columns, *climbs, found.reshape(table), turn.reshape(table))
+        kernels.meet_table(batch.starts, batch.ends, *climbs, found.reshape(shape), turn.reshape(shape))
     else:
         kernels.meet(batch.sources, batch.targets, *climbs, found, turn)
     return found, turn
@@ -583,7 +620,8 @@ def _finished(found: Array, lengths: Lengths, xp: Any) -> Array:
         with np.errstate(over="ignore"):
             return found.astype(lengths.dtype, copy=False)
     reached = found < kernel_infinity(np.dtype(found.dtype))
-    least, greatest = distance_range(lengths.dtype, lengths.nonnegative)
-    if bool((reached & ((found < least) | (found > greatest))).any()):
-        raise out_of_range(lengths.dtype, lengths.nonnegative)
-    return xp.where(reached, found, infinity(lengths.dtype)).astype(lengths.dtype)
+    if found.dtype != lengths.dtype:  # or no sum is out of range
+        least, greatest = distance_range(lengths.dtype, lengths.nonnegative)
+        if bool((reached & ((found < least) | (found > greatest))).any()):
+            raise out_of_range(lengths.dtype, lengths.nonnegative)
+    return xp.where(reached, found, infinity(lengths.dtype)).astype(lengths.dtype, copy=False)

@@ -83,7 +83,7 @@ class Call:
             plan = plan_with_copies(plan, checked_resumable(program, plan), self.memory_limit)
             checkpoints = replace(checkpoints, resume=True) if resume else checkpoints
         outcome = self.runner.run(program, piece, plan, self.progress, checkpoints)
-        if getattr(plan.detail, "meets", False):
+        if plan.detail.meets:
             plan = replace(plan, detail=replace(plan.detail, meeting_way=outcome.meeting_way))
         return plan, outcome
 

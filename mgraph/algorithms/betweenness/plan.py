@@ -106,8 +106,7 @@ def planned(
     held = gathered_bytes(m, weight_bytes, directed, True) if gathered and weighted else 0
     counting = _Counting(n, m, specs[0], shape.levels, dtype, weighted, edges, directed, wide, apart, held)
     most = min(usable(spec, memory_limit) for spec in specs)
-    small = kind == "cuda" and not weighted and not wide and shape.levels <= SHALLOW
-    together = small and counting.peak(share, 32, True) <= most
+    together = counting.together(share, most)
     batch = counting.batch(share, most, together)
     ranges, steps = even_ranges(sources, len(specs), 1), -(-share // batch) if sources else 0
     seconds = counting.seconds(batch, together) + (alone if apart else batched) * batch / share
@@ -219,6 +218,11 @@ class _Counting(NamedTuple):
     wide: bool
     apart: bool
     held: int
+
+    def together(self, share: int, most: int) -> bool:
+        """Return whether sources share levels: on a GPU, if levels are few and 32 sources fit `most` bytes."""
+        small = not self.weighted and not self.wide and self.levels <= SHALLOW
+        return self.spec.kind == "cuda" and small and self.peak(share, 32, True) <= most
 
     def batch(self, share: int, most: int, together: bool) -> int:
         """Return how many of a share of sources to take at a time in `most` bytes; `together` if they share levels."""

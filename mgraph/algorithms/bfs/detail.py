@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from ...planning.cut import Ranges
-from ...planning.network import IF_GPUS_MEET
 from ...planning.plan import Detail, Plan
 
 
@@ -27,10 +26,6 @@ class SearchDetail(Detail):
     tree : bool
         Whether the search writes predecessors as it goes: any on a shortest path. Otherwise they are found from the
         distances, if they are wanted.
-    meets : bool
-        Whether shards on GPUs of one host run all levels in one launch, if these reach each other's memory.
-    meeting_way : str
-        How they have exchanged vertices, once a call has run.
     """
 
     until: ClassVar[str] = "as many as the graph has levels"
@@ -40,8 +35,6 @@ class SearchDetail(Detail):
     by_source: bool = True
     prepared: str | None = None
     tree: bool = False
-    meets: bool = False
-    meeting_way: str = ""
 
     def result(self, plan: Plan) -> str:
         """Return the names and types of the results, and which predecessors they are if not the least."""
@@ -49,8 +42,6 @@ class SearchDetail(Detail):
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""
-        if self.meets:
-            yield f"exchanged: {self.meeting_way or IF_GPUS_MEET}"
         if self.listed:
             yield f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap"
         yield from super().lines(plan)

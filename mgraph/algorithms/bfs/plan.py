@@ -166,7 +166,7 @@ def _level_by_level(
         span=span or span_of(predicted.level),
         peak_bytes=peaks,
         seconds=predicted.reads + rest,
-        detail=SearchDetail(listed, *_lists(method, predecessors), prepared, tree, meeting, traffic=between),
+        detail=SearchDetail(listed, *_lists(method, predecessors), prepared, tree, meets=meeting, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
         pulled = _by_pulling(made, rest, *shares(n, m, specs, memory_limit, indptr, memory.of_pulling))
@@ -246,7 +246,7 @@ def _by_pulling(made: Plan, rest: float, ranges: Ranges, edges: list[int], peaks
     """
     specs = made.devices
     reads = _PULLS * made.m / (rates_of(specs[0]).search * len(specs))
-    detail = SearchDetail(0, True, False, None, made.detail.tree, made.detail.meets, traffic=made.detail.traffic)
+    detail = replace(made.detail, listed=0, by_target=True, by_source=False, prepared=None)
     return replace(made, method="pull", ranges=ranges, peak_bytes=peaks, seconds=reads + rest, detail=detail)
 
 

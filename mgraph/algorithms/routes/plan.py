@@ -37,7 +37,8 @@ BATCH = 1 << 20
 #: its number there, and its lengths in both directions.
 AN_ENTRY, A_VERTEX = 32, 64
 
-#: Bytes of what the paths of an entry consist of, and of the depth of its lower end, which is all that a GPU has of it.
+#: Bytes of what the paths of an entry consist of, and of the depth of its lower end, which is all that a GPU has of
+#: it for a demand.
 _PARTS, _DEPTH = 20, 4
 
 #: Bytes of a pair of a batch besides its distance twice: the numbers of its climbs; of one of integers, which are
@@ -112,6 +113,12 @@ class _Request:
         return max(1, min(self.starts, BATCH // max(1, self.width)))
 
     @property
+    def detail(self) -> RoutesDetail:
+        """What the plan has beside the fields of all plans."""
+        pairs, entries = self.starts * self.width, self.known.fill.entries
+        return RoutesDetail(pairs, self.batch, self.along, self.paths, self.loads, entries)
+
+    @property
     def path(self) -> float:
         """The vertices of a path, as far as they are known before."""
         return _PATH * math.sqrt(self.n)
@@ -142,7 +149,8 @@ class _Request:
         step = elements * (4 + item + last) + 8 * vertices + max(climbing, sums + self._batch_bytes(taken))
         asked = 4 * (rows + (self.ends if self.table else rows))
         copied = 0 if known.here else AN_ENTRY * fill.entries + A_VERTEX * self.n + 20 * self.m
-        kept = (16 * (self.along + self.paths) + (_PARTS if on_host else _DEPTH) * self.entered) * fill.entries
+        parts = _DEPTH if self.loads and not on_host else _PARTS
+        kept = (16 * (self.along + self.paths) + parts * self.entered) * fill.entries
         if not self.loads:
             found = rows * (self.dtype.itemsize + 8 * self.along + self.paths * int(8 + 4 * _COPIES * self.path))
             return int(copied + asked + kept + found + step)
@@ -172,14 +180,17 @@ class _Request:
         steps = rows / taken
         spec = spec_of(devices.find("cpu")) if self.paths else spec  # where paths are found
         host = spec if spec.kind == "cpu" else spec_of(devices.find("cpu"))
-        prepared = self._entry_seconds(host) if self.entered else 0.0
+        prepared = self._entry_seconds(host, spec.kind == "cpu") if self.entered else 0.0
         passed = self._on_cores(taken, spec) if spec.kind == "cpu" else self._on_gpu(taken, spec)
         return prepared + steps * passed + (_CALL if spec.kind == "cuda" else 0.0)
 
-    def _entry_seconds(self, host: DeviceSpec) -> float:
-        """Predict the seconds in which the host finds what paths consist of, and adds up sums or divides loads."""
-        fill = self.known.fill
-        divided, added = _DIVIDED * fill.pairs / host.cores, _SPREAD * fill.entries * self.sums
+    def _entry_seconds(self, host: DeviceSpec, alone: bool) -> float:
+        """Predict the seconds in which the host finds what paths consist of, and divides loads or adds up sums.
+
+        A GPU adds up sums itself: then the host is not `alone`.
+        """
+        fill, own = self.known.fill, self.sums if alone else self.loads
+        divided, added = _DIVIDED * fill.pairs / host.cores, _SPREAD * fill.entries * own
         return (divided + added) / speed_of(host).arithmetic
 
     def _on_cores(self, rows: int, spec: DeviceSpec) -> float:
@@ -243,10 +254,7 @@ def planned(
         if value and loads is not None:
             raise InputError(ArgumentValue(name, value), " does not go with flows: it is for pairs")
     distances = distance_dtype(None, dtype, TYPES)
-    if known is None:
-        fill, wide = expected_fill(n, m), distances.kind == "f" and not exact
-        inner = np.dtype(np.float64) if wide else distances
-        known = Known(fill, _ANCESTORS * fill.height, inner, not directed, labelled=False, here=len(specs) == 1)
+    known = known or _expected(n, m, distances, not directed, exact, here=len(specs) == 1)
     starts = n if sources is None else sources
     ends = starts if targets is None else targets
     table, of_loads = targets is not None, loads is not None
@@ -267,16 +275,16 @@ def planned(
         span=span or span_of(seconds / steps),
         peak_bytes=tuple(request.peak(count, spec) for count, spec in zip(rows, specs, strict=True)),
         seconds=seconds,
-        detail=RoutesDetail(
-            pairs=starts * request.width,
-            batch=request.batch,
-            along=along,
-            paths=paths,
-            loads=request.loads,
-            entries=known.fill.entries,
-        ),
+        detail=request.detail,
     )
     return fitted(made, memory_limit)
+
+
+def _expected(n: int, m: int, dtype: np.dtype, alike: bool, exact: bool, here: bool) -> Known:
+    """Return what is expected of the hierarchy of a road network, for distances of a type."""
+    fill, wide = expected_fill(n, m), dtype.kind == "f" and not exact
+    inner = np.dtype(np.float64) if wide else dtype
+    return Known(fill, _ANCESTORS * fill.height, inner, alike, labelled=False, here=here)
 
 
 #: The planner of flows.

@@ -17,7 +17,7 @@ from ...hierarchy.flows import Carried
 from ...hierarchy.lengths import Lengths, on_host
 from ...hierarchy.placed import OnDevice
 from ...hierarchy.prepared import Prepared
-from ...hierarchy.routes import Labels, Pairs, distances, divided, routes
+from ...hierarchy.routes import Labels, Pairs, distances, divided, parts_on, routes
 from ...hierarchy.structure import Structure
 from ...kernels.routes import Parts
 from ...planning.plan import Plan
@@ -85,6 +85,8 @@ class OverPairs(Resumable, Generic[FoundT]):
         on, lengths = prepared.on(device if own.heads is None else devices.find("cpu"))
         of_paths = self.plan.detail.loads or own.along or own.heads is not None
         parts = divided(prepared.structure, on_host(lengths)) if of_paths else None
+        if parts is not None and not self.plan.detail.loads:
+            parts = parts_on(on.device, parts)
         found = self.made(own, prepared, on, lengths, parts)
         labels = prepared.labels if on is prepared.there else None
         rounds = max(map(len, batches))

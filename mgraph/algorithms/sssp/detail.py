@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...planning.network import IF_GPUS_MEET
 from ...planning.plan import Detail, Plan
 
 
@@ -15,22 +14,13 @@ class OneSourceDetail(Detail):
     ----------
     alone : int
         The most rounds that a shard goes on by itself before it tells the others what fell; 0 if they exchange after
-        each round.
-    meets : bool
-        Whether shards on GPUs of one host run all rounds in one launch, if these reach each other's memory. Then they
-        exchange after each round.
-    meeting_way : str
-        How they have exchanged vertices, once a call has run.
+        each round. GPUs that meet exchange after each.
     """
 
     alone: int = 0
-    meets: bool = False
-    meeting_way: str = ""
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield when distances are exchanged."""
-        if self.meets:
-            yield f"exchanged: {self.meeting_way or IF_GPUS_MEET}"
-        elif self.alone:
+        if self.alone and not self.meets:
             yield f"exchanged: what fell in up to {self.alone:,} rounds of a shard within its own vertices"
         yield from super().lines(plan)

@@ -162,7 +162,7 @@ def with_exchanges(
         span=span or span_of(supersteps.seconds),
         peak_bytes=peaks,
         seconds=work + supersteps.number * supersteps.seconds + (between.seconds if between else 0),
-        detail=OneSourceDetail(alone, together, traffic=between),
+        detail=OneSourceDetail(alone, meets=together, traffic=between),
     )
 
 

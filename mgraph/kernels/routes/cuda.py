@@ -3,10 +3,10 @@
 import numpy as np
 
 from ...arrays import Array
-from ...device import cuda_function
+from ...device import cuda_attribute, cuda_function, launched_blocks, of
 from ...dtypes import infinity
 from ..hierarchy.ops import Entries, Tree
-from .ops import Climbs
+from .ops import Climbs, Parts
 
 SOURCE = "routes.cu"
 _TYPES = {np.dtype(np.float32): "float", np.dtype(np.float64): "double", np.dtype(np.int32): "int"}
@@ -16,12 +16,16 @@ INSTANCES = (
     *(f"rank<{t}>" for t in _VERTICES.values()),
     *(f"{kernel}<{t}>" for kernel in ("climb", "meet", "meet_table") for t in _TYPES.values()),
     *(f"{kernel}<{t}>" for kernel in ("carry", "join") for t in _SUMS.values()),
+    *(f"add_up<{t}, {v}>" for t in _SUMS.values() for v in _VERTICES.values()),
     "push",
 )
 
 #: The most pairs of a table of distances that are joined from climbs: a sweep to chosen targets, which the host
 #: prepares, takes 40 ms or more (benchmarks/NOTES.md).
 JOINED = 1 << 30
+
+#: Pairs that are joined at a time: some launches, and 64 bytes of memory a pair.
+BATCH = 1 << 22
 
 #: As in the source.
 _THREADS, _WARPS, _WARP, _TILE = 256, 8, 32, 64
@@ -59,6 +63,16 @@ def meet_table(rows: Array, columns: Array, there: Climbs, back: Climbs, D: Arra
     climbs = there.first, there.vertex, there.label, back.first, back.vertex, back.label
     arguments = rows, np.int32(height), columns, np.int32(width), *climbs, D, turn
     kernel((-(-width // _TILE), -(-height // _TILE)), (_THREADS,), arguments)
+
+
+def add_up(parts: Parts, stages: tuple[Array, ...], values: Array, sums: Array) -> None:
+    if not len(sums):
+        return
+    order, _, levels = stages
+    instance = f"add_up<{_SUMS[np.dtype(sums.dtype)]}, {_VERTICES[np.dtype(parts.ways.dtype)]}>"
+    kernel = cuda_function(SOURCE, instance, cooperative=True)
+    arguments = order, levels, np.int32(len(levels) - 1), parts.ways, values, sums, of(sums).xp.zeros(1, np.uint32)
+    kernel((launched_blocks(cuda_attribute("MultiProcessorCount")),), (_THREADS,), arguments)
 
 
 def carry(depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:

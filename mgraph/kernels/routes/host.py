@@ -31,6 +31,9 @@ from .ops import APART, STACK
 #: A table of distances alone is swept: that takes as long, and keeps no climbs.
 JOINED: int = 0
 
+#: Pairs that are joined at a time.
+BATCH: int = 1 << 20
+
 #: The most bytes of a core's labels of a table's columns, which fit its cache, and the columns at least.
 TABLE, _LANES = 1 << 20, 16
 
@@ -343,10 +346,14 @@ def _divide(start, stop, entries, lower, upward, downward, lengths, up, down, wa
                     ways[2 * slot + 1, 0], ways[2 * slot + 1, 1] = 2 * e + 1, 2 * own
 
 
+def add_up(parts, stages, values, sums):
+    _add_up(parts.ways, values, sums)
+
+
 @njit(nogil=True, cache=True)
-def add_up(parts, values, sums):
+def _add_up(ways, values, sums):
     for way in range(len(sums)):  # its parts have less numbers, as their lower vertex is lower
-        first, second = parts.ways[way, 0], parts.ways[way, 1]
+        first, second = ways[way, 0], ways[way, 1]
         if second >= 0:
             sums[way] = sums[first] + sums[second]
         elif first >= 0:

@@ -11,13 +11,13 @@ twice. Otherwise it would be no longer without the cycle between, and the greate
 would have been a deeper ancestor, or a lesser lower vertex, to choose.
 """
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ...arrays import Array
 from ..hierarchy.ops import Entries, Lower, Placed, Tree
 
 #: Operations that only a CPU has.
-HOST_ONLY = frozenset({"between", "divide", "add_up", "write_paths", "spread"})
+HOST_ONLY = frozenset({"between", "divide", "write_paths", "spread"})
 
 
 #: On a CPU the most bytes of a core's stack of rows, and the vertices of the graph for each one that climbs from which
@@ -69,9 +69,12 @@ class Operations(Protocol):
     ----------
     JOINED : int
         The most pairs of a table of distances that are joined from climbs, in place of a sweep.
+    BATCH : int
+        Pairs that are joined at a time, between which progress is reported.
     """
 
     JOINED: int
+    BATCH: int
 
     def rank(self, vertices: Array, rank_of: Array, ranks: Array, wrong: Array) -> None:
         """ranks[i] = rank_of[vertices[i]]; wrong[0] becomes 1 if a number is no vertex, and `ranks` are not meant then.
@@ -113,8 +116,11 @@ class Operations(Protocol):
     ) -> None:
         """Write what the paths of entries consist of; `lengths` are those of the graph's edges."""
 
-    def add_up(self, parts: Parts, values: Array, sums: Array) -> None:
-        """Write the sum of an edge's ``values`` along each way; 0 where there is no path."""
+    def add_up(self, parts: Parts, stages: tuple[Any, ...], values: Array, sums: Array) -> None:
+        """Write the sum of an edge's ``values`` along each way; 0 where there is no path.
+
+        `stages` are those of the hierarchy's kernels.
+        """
 
     def carry(self, depth: Array, climbs: Climbs, down: int, sums: Array, carried: Array) -> None:
         """Write the sums of ways along each path of the climbs, by depth as labels; 0 for no path.

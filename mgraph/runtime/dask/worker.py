@@ -460,19 +460,20 @@ def on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
 def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
     """Run the block on the session's device, with the worker's share of the cores, until the device is done.
 
-    The time for compiling and loading kernels is counted for this part of the call. An error that follows from an abort
-    becomes `Aborted`.
+    The device's clock times it, as that of a call without workers. The time for compiling and loading kernels is
+    counted apart. An error that follows from an abort becomes `Aborted`.
     """
     compiled, device = clock().seconds(), session.device
     if device is None:  # Dask has made the lease again on a worker of the same address
         raise Aborted("the worker was restarted")
     if device.kind == "cpu":
         _take_share(worker)
-    session.working_since = begun = time.monotonic()
+    session.working_since = time.monotonic()
     try:
         with device.active():
+            begun = device.mark()
             yield
-            device.synchronize()
+            passed = device.seconds_between(begun, device.mark())
     except Exception as error:
         if session.mailbox.aborted and not isinstance(error, Aborted):
             raise Aborted(f"aborted, which showed as {type(error).__name__}: {error}") from error
@@ -480,9 +481,9 @@ def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
         raise
     finally:
         session.working_since = None
-        passed, compiled = time.monotonic() - begun, clock().seconds() - compiled
+        compiled = clock().seconds() - compiled
         session.compiled[part] += compiled
-        session.seconds[part] = session.seconds.get(part, 0.0) + max(0.0, passed - compiled)
+    session.seconds[part] = session.seconds.get(part, 0.0) + max(0.0, passed - compiled)
     if session.mailbox.aborted:
         raise Aborted("aborted")
 
