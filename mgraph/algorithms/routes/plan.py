@@ -115,8 +115,14 @@ class _Request:
     @property
     def detail(self) -> RoutesDetail:
         """What the plan has beside the fields of all plans."""
-        pairs, entries = self.starts * self.width, self.known.fill.entries
-        return RoutesDetail(pairs, self.batch, self.along, self.paths, self.loads, entries)
+        return RoutesDetail(
+            pairs=self.starts * self.width,
+            batch=self.batch,
+            along=self.along,
+            paths=self.paths,
+            loads=self.loads,
+            entries=self.known.fill.entries,
+        )
 
     @property
     def path(self) -> float:
