@@ -307,8 +307,7 @@ def test_distances_of_a_larger_graph_are_those_of_scipy(device, way, dtype):
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_sums_along_entries_have_the_bits_of_a_cpu(dtype, numbers):
     random, gpu = np.random.default_rng(6), devices.find("cuda")
-    graph = mgraph.generate.grid(30, 40)
-    graph = graph.with_weights(random.integers(1, 50, graph.m))
+    graph = mgraph.generate.weighted(mgraph.generate.grid(30, 40), (1, 50))
     roads = mgraph.Hierarchy(graph, random.permutation(graph.n), device="cpu")
     parts = routes.divided(roads._structure, roads._lengths)
     parts = parts._replace(ways=parts.ways.astype(numbers))
@@ -424,7 +423,7 @@ def test_distances_out_of_range_are_refused_and_flows_are_not(device):
 
 
 def test_progress_is_reported_and_may_end_a_call(monkeypatch):
-    monkeypatch.setattr(kernels, "BATCH", 5)
+    monkeypatch.setattr(on(devices.find("cpu")), "BATCH", 5)
     graph = mgraph.generate.grid(5, 5)
     roads, seen = mgraph.Hierarchy(graph, range(25), device="cpu"), []
     sources, targets = np.arange(12), np.arange(12, 24)
@@ -517,6 +516,7 @@ def test_what_does_not_fit_is_refused_at_once(call, monkeypatch):
 def test_paths_that_do_not_fit_are_refused_before_they_are_written(monkeypatch):
     roads = mgraph.Hierarchy(mgraph.generate.grid(1, 400), range(400), device="cpu")
     sources, targets = np.zeros(20_000, np.int32), np.full(20_000, 399)
+    monkeypatch.setattr(kernels, "STACK", 0)  # of which each core has one
     monkeypatch.setattr(type(devices.find("cpu")), "available_memory", lambda self: 20_000_000)
     with pytest.raises(mgraph.MemoryLimitError, match="the 8,000,000 vertices of 20,000 paths needs"):
         roads.pairs(sources, targets, paths=True)

@@ -41,9 +41,10 @@ AN_ENTRY, A_VERTEX = 32, 64
 #: it for a demand.
 _PARTS, _DEPTH = 20, 4
 
-#: Bytes of a pair of a batch besides its distance twice: the numbers of its climbs; of one of integers, which are
-#: compared with their range; with sums along paths, the turn, a total and one that is added; and of a demand.
-_NUMBERS, _COMPARED, _SUMMED, _A_SUM, _DEMANDED = 8, 9, 30, 16, 36
+#: Bytes of a pair of a batch besides its distance twice: the numbers of its climbs; of one of integers, whether there
+#: is a path, and its distance once more, and what a comparison with the range takes; with sums along paths, the turn, a
+#: total and one that is added; and of a demand.
+_NUMBERS, _REACHED, _COMPARED, _SUMMED, _A_SUM, _DEMANDED = 8, 5, 4, 30, 16, 36
 
 #: The share of the height that a vertex's ancestors are: New York's labels of 8 bytes take 0.34 GB.
 _ANCESTORS = 0.62
@@ -171,7 +172,8 @@ class _Request:
         elif self.entered:
             each += _SUMMED + _A_SUM * (self.sums - 1)
         else:
-            each += _NUMBERS * (not self.known.labelled) + _COMPARED * (self.dtype.kind == "i")
+            each += _NUMBERS * (not self.known.labelled) + _REACHED * (self.dtype.kind == "i")
+            each += _COMPARED * (self.dtype.kind == "i" and self.known.inner != self.dtype)
         return each * rows * self.width
 
     def _together(self, vertices: int, itemsize: int) -> bool:

@@ -305,9 +305,7 @@ def _done(worker: Worker, s: Session, work: Work) -> Spanned | int | str:
             with at_work(worker, s, "load"):
                 return filled(s.program, s.state, s.rank, place, number)
         case Advance(first, span, order):
-            with at_work(worker, s, "load"):
-                s.connected().gather_shards()
-            with at_work(worker, s, "solve"):
+            with at_work(worker, s, "solve", lambda: s.connected().gather_shards()):
                 done = s.advance(first, span or MOST, order)
                 while span is None and not done.finished:
                     done = s.advance(done.reached, MOST, None)

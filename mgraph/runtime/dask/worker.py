@@ -457,11 +457,11 @@ def on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
 
 
 @contextlib.contextmanager
-def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
+def at_work(worker: Worker, session: Session, part: str, before: Callable[[], object] = lambda: None) -> Iterator[None]:
     """Run the block on the session's device, with the worker's share of the cores, until the device is done.
 
-    The device's clock times it, as that of a call without workers. The time for compiling and loading kernels is
-    counted apart. An error that follows from an abort becomes `Aborted`.
+    The device's clock times it, as that of a call without workers, once what is launched `before` is done. The time for
+    compiling and loading kernels is counted apart. An error that follows from an abort becomes `Aborted`.
     """
     compiled, device = clock().seconds(), session.device
     if device is None:  # Dask has made the lease again on a worker of the same address
@@ -471,6 +471,7 @@ def at_work(worker: Worker, session: Session, part: str) -> Iterator[None]:
     session.working_since = time.monotonic()
     try:
         with device.active():
+            before()
             begun = device.mark()
             yield
             passed = device.seconds_between(begun, device.mark())
