@@ -48,7 +48,7 @@ _LAUNCHED, _LAUNCH = 12, 15e-6
 
 #: Seconds of a level of GPUs that meet within a launch, thin or wide, and the levels of a graph of high degree:
 #: measured on two H200s.
-_THIN_LEVEL, _WIDE_LEVEL, _LEVELS = 4.5e-6, 20e-6, 8
+_THIN_LEVEL, _WIDE_LEVEL, _LEVELS = 4.5e-6, 27e-6, 8
 
 #: Edges that a search reads if it only pulls, as a multiple of all: in its first two levels nearly all of them.
 _PULLS = 2.5

@@ -25,10 +25,11 @@ ROUNDS = 6
 #: Bytes of an edge's key, of which a round on a GPU reads each once.
 KEY_BYTES = 4
 
-#: Reads from anywhere in memory in a round on a GPU: per edge, whose end is looked up, and per vertex. Assumed.
-EDGE_READS, VERTEX_READS = 0.3, 4
+#: Reads from anywhere in memory for a vertex in a round on a GPU, and the share of them that shards divide: fitted to
+#: Kronecker graphs of 2^20 to 2^26 vertices, New York and a grid on one H200 and two (benchmarks/NOTES.md).
+VERTEX_READS, DIVIDED_READS = 22, 0.8
 
-#: The same on a CPU, and in addition per vertex if all edges lead far: `Shape.far`. Assumed.
+#: The same on a CPU, per edge and per vertex, and in addition per vertex if all edges lead far: `Shape.far`. Assumed.
 CPU_EDGE_READS, CPU_VERTEX_READS, CPU_FAR_READS = 0.25, 2, 4
 
 #: Launches of kernels and copies in a round. Assumed.
@@ -116,7 +117,8 @@ def _seconds_of_round(n: int, most: int, specs: tuple[DeviceSpec, ...], shape: S
     """Predict the seconds of a round, in which a shard reads at most `most` edges."""
     kind, able = specs[0].kind, rates_of(specs[0])
     if kind == "cuda":
-        each = KEY_BYTES * most / able.memory + (EDGE_READS * most + VERTEX_READS * n) / able.search
+        own = n * (1 - DIVIDED_READS + DIVIDED_READS / len(specs))
+        each = KEY_BYTES * most / able.memory + VERTEX_READS * own / able.search
     else:
         reads = CPU_EDGE_READS * most + (CPU_VERTEX_READS + CPU_FAR_READS * shape.far) * n
         each = reads / (able.search * specs[0].cores)
