@@ -21,7 +21,7 @@ from mgraph.errors import WrongResultError
 from mgraph.generate import linked_list, random_matrix, rmat
 from mgraph.measuring import spread
 from mgraph.runtime.dask import visiting
-from mgraph_bench import building, by_shards, kernels, resident
+from mgraph_bench import building, by_shards, kernels
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.case import row as measured
 from mgraph_bench.commands import bench as main
@@ -428,24 +428,6 @@ def test_workers_make_their_parts_of_an_input(monkeypatch):
         monkeypatch.setattr(by_shards, "RandomListRanking", WrongRanking)
         with pytest.raises(WrongResultError, match="ranks are wrong"):
             by_shards.list_rank(3000, runner)
-
-
-@pytest.mark.exhaustive
-def test_calls_on_workers_are_measured_beside_direct_ones(monkeypatch):
-    monkeypatch.setattr(resident, "COUNTED", 2)
-    with forked(), mgraph.cluster.local_client(2, "cpu") as client:
-        rows = resident.measured(7, client, "cpu")
-        assert [(row["call"], row["on"]) for row in rows] == [
-            (name, on) for on in ("cpu", "2 workers, cpu") for name in ("bfs", "sssp", "components")
-        ]
-        for row in rows:
-            assert 0 < row["solve_seconds"] < row["call_seconds"] and row["rest_seconds"] > 0
-        wrong = resident.CALLS | {
-            "bfs": lambda graph, source, device=None: mgraph.bfs(graph, source + (device is None))
-        }
-        monkeypatch.setattr(resident, "CALLS", wrong)
-        with pytest.raises(WrongResultError, match="differ from those of one device"):
-            resident.measured(7, client, "cpu")
 
 
 def test_building_is_measured_and_verified(monkeypatch):
