@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import weakref
 from pathlib import Path
 from unittest.mock import patch
 
@@ -197,6 +198,37 @@ def test_sums_of_other_weights_are_those_along_the_paths(device, way, case):
     for i, row in enumerate(devices.to_host(table.along[0])):
         each = roads.pairs(np.full(len(targets), sources[i]), targets, along=[whole])
         assert np.array_equal(row, devices.to_host(each.along[0]))
+
+
+@pytest.mark.parametrize("call", ["pairs", "along", "paths", "flows"])
+def test_one_block_of_climbs_is_alive_at_a_time(call, monkeypatch):
+    roads = mgraph.Hierarchy(mgraph.generate.grid(9, 9), range(81), device="cpu")
+    monkeypatch.setattr(routes, "CLIMBS", 2000)
+    made, living, make = [], [], routes._climbs
+
+    def climbs(*arguments, **options):
+        living.append(sum(label() is not None for label in made))
+        found = make(*arguments, **options)
+        made.append(weakref.ref(found.label))
+        return found
+
+    monkeypatch.setattr(routes, "_climbs", climbs)
+    sources, targets = np.random.default_rng(2).integers(0, 81, (2, 500))
+    if call == "flows":
+        roads.flows((sources, targets, np.ones(500)))
+    else:
+        asked = {"pairs": {}, "along": {"along": [np.ones(roads.m)]}, "paths": {"paths": True}}
+        roads.pairs(sources, targets, **asked[call])
+    assert len(living) > 4 and set(living) == {0}
+
+
+def test_no_other_weights_have_no_sums():
+    roads = mgraph.Hierarchy(mgraph.generate.grid(3, 3), range(9), device="cpu")
+    for found in (roads.pairs([0], [8], along=[]), mgraph.pairs(roads, [0], [8], along=[])):
+        assert found.distances.tolist() == [roads.distance(0, 8)] and found.along == ()
+    for found in (roads.pairs([0], [8], paths=True), mgraph.pairs(roads, [0], [8], paths=True)):
+        assert found.along is None and found.vertices.tolist() == roads.path(0, 8)
+    assert "graph" not in roads.__dict__  # which a call does not make in order to find where results go
 
 
 @given(case=cases())

@@ -88,7 +88,7 @@ def joined(graphs: Sequence[mgraph.Graph]) -> mgraph.Graph:
     return mgraph.Graph.from_edges(np.concatenate(sources), np.concatenate(targets), n=int(firsts[-1]), directed=False)
 
 
-def each(call: Callable[[int, int], Any], pairs: list[list[int]]) -> None:
+def call_each(call: Callable[[int, int], Any], pairs: list[list[int]]) -> None:
     """Call with every pair of vertices."""
     for source, target in pairs:
         call(source, target)
@@ -203,7 +203,7 @@ def rows(edges: mgraph.Graph, name: str | None, batches: tuple[int, ...], everyt
     }
     pairs = random.integers(0, graph.n, (PAIRS, 2)).tolist()
     for step, pair in (("distance", roads.distance), ("path", roads.path)):
-        yield {"step": step, "seconds": seconds_of(partial(each, pair, pairs), device) / PAIRS}
+        yield {"step": step, "seconds": seconds_of(partial(call_each, pair, pairs), device) / PAIRS}
     yield from in_bulk(roads, device, table)
     yield from from_labels(roads, device, pairs)
     yield from by_routingkit(roads, graph, pairs)
@@ -249,6 +249,7 @@ def in_bulk(roads: mgraph.Hierarchy, device: devices.Device, table: np.ndarray) 
     for count in BULK:
         some = every[:, :count]
         amounts = random.integers(1, 100, count)
+        roads.flows((*some, amounts)).verify()
         calls: list[tuple[str, Callable[[], Any]]] = [
             ("pairs", partial(roads.pairs, *some)),
             ("pairs, along", partial(roads.pairs, *some, along=[ones])),
@@ -266,8 +267,8 @@ def in_bulk(roads: mgraph.Hierarchy, device: devices.Device, table: np.ndarray) 
         **shape,
         "seconds": seconds_of(partial(roads.distances, *table, along=[ones]), device),
     }
-    yield {"step": "flows", **shape, "seconds": seconds_of(partial(roads.flows, demand, *table), device)}
     roads.flows(demand, *table).verify()
+    yield {"step": "flows", **shape, "seconds": seconds_of(partial(roads.flows, demand, *table), device)}
 
 
 def from_labels(roads: mgraph.Hierarchy, device: devices.Device, pairs: list[list[int]]) -> Iterator[dict[str, Any]]:
@@ -280,7 +281,7 @@ def from_labels(roads: mgraph.Hierarchy, device: devices.Device, pairs: list[lis
     """
     labelled = roads.labelled()
     yield {"step": "labels", "seconds": seconds_of(roads.labelled, device), "bytes": labelled.nbytes - roads.nbytes}
-    seconds = seconds_of(partial(each, labelled.distance, pairs), device)
+    seconds = seconds_of(partial(call_each, labelled.distance, pairs), device)
     yield {"step": "distance, labels", "seconds": seconds / len(pairs)}
     every = np.random.default_rng(5).integers(0, roads.n, (2, max(LABELLED)))
     some = every[:, : BULK[1]]
@@ -319,13 +320,13 @@ def by_routingkit(roads: mgraph.Hierarchy, graph: mgraph.Graph, pairs: list[list
     def asked(source: int, target: int) -> Any:
         return query.run(source, target).distance
 
-    seconds = seconds_of(partial(each, asked, pairs), devices.find("cpu"))
+    seconds = seconds_of(partial(call_each, asked, pairs), devices.find("cpu"))
     yield {"step": "distance, RoutingKit", "seconds": seconds / len(pairs)}
 
     def routed(source: int, target: int) -> Any:
         return query.run(source, target).node_path
 
-    seconds = seconds_of(partial(each, routed, pairs), devices.find("cpu"))
+    seconds = seconds_of(partial(call_each, routed, pairs), devices.find("cpu"))
     yield {"step": "path, RoutingKit", "seconds": seconds / len(pairs)}
 
 

@@ -175,6 +175,7 @@ class Carried:
                     progress(done, pairs.count)
             for down, (climbs, carried) in enumerate(((block.there, there), (block.back, back))):
                 route_kernels.on(device).push(self._depth, climbs, down, carried, self._ways)
+            del block, there, back, climbs, carried  # before the next block is made
         self._totals[0] += cost
         self._totals[1] += unserved
 

@@ -226,10 +226,10 @@ class Hierarchy:
     def labelled(self) -> "Hierarchy":
         """Return the hierarchy with labels: the distances from each vertex to all its ancestors, and back.
 
-        No vertex climbs then for `pairs` or, on the CPU, for `distance`: a pair reads two rows of labels. They take 8
-        bytes for each ancestor of each vertex, or 12 in float64, and twice that if directions differ; `nbytes` counts
-        them. `save` remembers them, and `load` computes them again. What `customize` returns has none. Paths, sums
-        along them and flows climb as before.
+        No vertex climbs then for `pairs`, for tables on a GPU, or on the CPU for `distance`: a pair reads two rows of
+        labels. They take 8 bytes for each ancestor of each vertex, or 12 where lengths are computed in float64, and
+        twice that if directions differ; `nbytes` counts them. `save` remembers them, and `load` computes them again.
+        What `customize` returns has none. Paths, sums along them and flows climb as before.
 
         Returns
         -------
@@ -330,7 +330,7 @@ class Hierarchy:
             `out` together; for weights as `customize` does; and for an array `out` of another shape or type, not
             contiguous, or read-only.
         DistanceOverflowError
-            If a distance is out of range for int32.
+            If a distance is out of range for int32, or a sum of other weights for int64.
         MemoryLimitError
             If the distances do not fit the free memory.
 
@@ -543,7 +543,8 @@ class Hierarchy:
         """
         place = devices.find("cpu") if checked_flag("paths", paths) else self._on.device
         starts, ends = ranks_of_pairs(self, sources, targets, ids, place)
-        return self._routes(starts, ends, weights_along(self, along), paths=paths, progress=progress)
+        others = None if along is None else self._along(along)
+        return self._routes(starts, ends, others, paths=paths, progress=progress)
 
     def _along(self, along: Any) -> tuple[np.ndarray, ...]:
         """Return other weights that an argument gives, each with a weight for each edge."""
@@ -559,7 +560,7 @@ class Hierarchy:
         self,
         starts: Array,
         ends: Array,
-        along: tuple[np.ndarray, ...],
+        along: tuple[np.ndarray, ...] | None,
         *,
         table: bool = False,
         paths: bool = False,
@@ -568,7 +569,7 @@ class Hierarchy:
     ) -> Any:
         """Return what `pairs` does of ranks, or `distances` with `along`, on the graph's device."""
         move = devices.find(self._graph.device).asarray
-        if not (table or along or paths):
+        if along is None and not paths:
             known = self._on, self._lengths, starts, ends
             return move(distances(Pairs(*known, table=False, entries=False, labels=self._labels), progress))
         on, lengths = (self._here, self._on_host) if paths else (self._on, self._lengths)
@@ -623,7 +624,7 @@ class Hierarchy:
         ------
         InputError
             For a value that is not a vertex; for amounts that are negative, NaN or infinite, or of another shape; and
-            for integers that add up to more than 2**53.
+            for integers that add up to 2**53 or more.
         MemoryLimitError
             If the flows do not fit the free memory.
 
@@ -961,6 +962,11 @@ def ranks_of_pairs(
 def weights_along(hierarchy: Hierarchy, along: Any) -> tuple[np.ndarray, ...]:
     """Return the other weights that a call is given, each with a weight for each edge."""
     return () if along is None else hierarchy._along(along)
+
+
+def home_of(hierarchy: Hierarchy) -> devices.Device:
+    """Return the device of a hierarchy's graph, where results go."""
+    return devices.find(hierarchy._graph.device)
 
 
 def heads_of(hierarchy: Hierarchy) -> np.ndarray:

@@ -166,6 +166,7 @@ def ranked(device: devices.Device, rank_of: Array, given: tuple[Array, Array]) -
     """
     xp, kernels = device.xp, route_kernels.on(device)
     needed = sum(4 * len(ends) + (0 if devices.of(ends) is device else ends.nbytes) for ends in given)
+    needed += sum(4 * len(ends) for ends in given if ends.itemsize < 4 or not ends.flags.c_contiguous)
     with device.active(), devices.allocating(f"ranks of {len(given[0]):,} pairs", needed, device):
         wrong = xp.zeros(1, np.int32)
         starts, ends = (xp.empty(len(numbers), np.int32) for numbers in given)
@@ -260,6 +261,7 @@ class Pairs:
         #: Pairs that are joined at a time.
         self._batch = kernels.BATCH
         self.bytes = self.elements * self._element + work + A_PAIR * min(self.count, self._batch)
+        self.bytes += 8 * self.count * (self._most is not None and not table)  # the order of their blocks
         devices.check_free_memory(f"climbs of {self.count:,} pairs", self.bytes, device)
 
     @property
@@ -381,7 +383,7 @@ def are_joined(on: OnDevice, lengths: Lengths, rows: int, columns: int) -> bool:
     Sums in another order have these if they are exact: of integers, and of floats that are computed in float32.
     """
     count, inner = rows * columns, np.dtype(lengths.up.dtype)
-    if not 0 < count < route_kernels.on(on.device).JOINED or inner == np.float64:
+    if not 0 < count <= route_kernels.on(on.device).JOINED or inner == np.float64:
         return False
     return 2 * count * inner.itemsize <= on.device.available_memory()
 
@@ -417,6 +419,7 @@ def distances(pairs: Pairs, progress: Progress | None) -> Array:
                 if progress is not None:
                     device.synchronize()
                     progress(done, pairs.count)
+            del block  # before the next one is made
     return D
 
 
@@ -490,7 +493,7 @@ def routes(
     structure: Structure,
     pairs: Pairs,
     parts: Parts,
-    along: tuple[np.ndarray, ...],
+    along: tuple[np.ndarray, ...] | None,
     targets: np.ndarray | None,
     progress: Progress | None,
 ) -> Routes:
@@ -504,8 +507,8 @@ def routes(
         The pairs, with entries; on the CPU if paths are wanted.
     parts : Parts
         What the paths of entries consist of, on the device of the pairs.
-    along : tuple of array, shape (m,)
-        Other weights.
+    along : tuple of array, shape (m,), or None
+        Other weights, if sums are wanted.
     targets : array of int32, shape (m,), or None
         The target of each edge, if paths are wanted.
     progress : callable or None
@@ -520,11 +523,11 @@ def routes(
     """
     count, lengths, device = pairs.count, pairs.lengths, pairs.on.device
     kernels, xp = route_kernels.on(device), device.xp
-    wanted = [*along, *([] if targets is None else [np.ones(len(targets), np.int64)])]
+    wanted = [*(along or ()), *([] if targets is None else [np.ones(len(targets), np.int64)])]
     of_sums = len(wanted) * (len(parts.ways) + 2 * pairs.elements) + max(map(len, wanted), default=0)
     stored = count * (lengths.dtype.itemsize + 8 * len(wanted))
     devices.check_free_memory(f"routes of {count:,} pairs", stored + 8 * of_sums + pairs.bytes, device)
-    done, steps, block = 0, count * (1 + (targets is not None)), None
+    done, steps, only = 0, count * (1 + (targets is not None)), None
     with device.active():
         sums = [_sums(pairs.on, parts, values) for values in wanted]
         D, totals = xp.empty(count, lengths.dtype), [xp.empty(count, each.dtype) for each in sums]
@@ -542,10 +545,12 @@ def routes(
                 if progress is not None:
                     device.synchronize()
                     progress(done, steps)
-    found_along = tuple(totals[: len(along)]) if along else None
+            carried, only = [], block if pairs.is_one_block else None
+            del block  # before the next one is made
+    found_along = None if along is None else tuple(totals[: len(along)])
     if targets is None:
         return Routes(D, found_along)
-    blocks = [block] if pairs.is_one_block and block is not None else pairs.blocks()
+    blocks = pairs.blocks() if only is None else [only]
     return Routes(D, found_along, *_paths(structure, pairs, blocks, parts, targets, totals.pop(), progress))
 
 
@@ -559,11 +564,13 @@ def _paths(
     progress: Progress | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return where the vertices of each path begin, and these of all; `edges` says how many edges each has."""
-    offsets = np.zeros(pairs.count + 1, np.int64)
+    count = pairs.count
+    devices.check_free_memory(f"{count:,} paths", 24 * count, _HOST)
+    offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.where(edges == infinity(edges.dtype), 0, edges + 1), out=offsets[1:])
     size, done = int(offsets[-1]), 0
-    with devices.allocating(f"the {size:,} vertices of {pairs.count:,} paths", 4 * size, _HOST):
-        vertices, numbers = np.empty(size, np.int32), np.empty(pairs.count, np.int64)
+    with devices.allocating(f"the {size:,} vertices of {count:,} paths", 4 * size + 8 * count, _HOST):
+        vertices, numbers = np.empty(size, np.int32), np.empty(count, np.int64)
         for block in blocks:
             for batch in block.batches():
                 _, turn = met(pairs, block, batch)
@@ -575,7 +582,8 @@ def _paths(
                 numbers[batch.places] = number
                 done += len(turn)
                 if progress is not None:
-                    progress(pairs.count + done, 2 * pairs.count)
+                    progress(count + done, 2 * count)
+            del block
         return _compacted(offsets, vertices, numbers)
 
 
@@ -598,10 +606,12 @@ def _compacted(offsets: np.ndarray, vertices: np.ndarray, number: np.ndarray) ->
     room = np.diff(offsets)
     if np.array_equal(room, number):
         return offsets, vertices
-    place = np.arange(len(vertices)) - np.repeat(offsets[:-1], room)
+    changes = np.zeros(len(vertices) + 1, np.int8)  # where a path begins and ends
+    np.add.at(changes, offsets[:-1], 1)
+    np.subtract.at(changes, offsets[:-1] + number, 1)
     shorter = np.zeros_like(offsets)
     np.cumsum(number, out=shorter[1:])
-    return shorter, vertices[place < np.repeat(number, room)]
+    return shorter, vertices[np.cumsum(changes[:-1], dtype=np.int8).view(bool)]
 
 
 def _carried(device: devices.Device, depth: Array, block: Block, sums: Array) -> tuple[Array, Array]:

@@ -55,18 +55,16 @@ SAMPLED_EDGES = 1 << 16
 UNSAMPLED = Shape(far=0.0)
 
 
-def shape_beside(graph: Any, m: int, specs: tuple[DeviceSpec, ...]) -> Shape | None:
-    """Return the shape of a graph of m edges, measured once; None for a plan of one GPU, where it decides nothing."""
-    if len(specs) == 1 and specs[0].kind == "cuda":
-        return None
-    return UNSAMPLED if m < SAMPLED_EDGES else measured_shape(graph)
+def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
+    """Return the shape of a graph, measured once; None for a plan of one GPU, where it decides nothing."""
+    return None if len(specs) == 1 and specs[0].kind == "cuda" else measured_shape(graph)
 
 
 def measured_shape(graph: Any) -> Shape:
     """Return the shape of a graph, measured once."""
-    there = isinstance(graph, PlacedGraph)
-    if not there and graph.m < SAMPLED_EDGES:
+    if graph.m < SAMPLED_EDGES:
         return UNSAMPLED
+    there = isinstance(graph, PlacedGraph)
     found: Shape = graph.kept(
         "shape", devices.find("cpu"), lambda: graph.seen(shape_of) if there else shape_of(*graph.layout("csr"))
     )

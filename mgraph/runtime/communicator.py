@@ -195,6 +195,8 @@ class Nccl:
         if self._peers is None or self._peers.words < words:
             self._peers = self._opened(words)
             self._meets = self._peers is not None
+            if self._peers is not None and self.aborted:  # before there was anything to stop
+                self._peers.stop()
         if self._peers is None or self._peers.table is None:
             return None
         if self._bounds is None or self._bounds[0] != ranges:
@@ -342,6 +344,9 @@ class Nccl:
         """Abort the communicator: kernels waiting for a lost peer end at once."""
         if not self.aborted:
             self.aborted = True
-            if self._peers is not None:
-                self._peers.stop()
-            self._comm.abort()
+            peers = self._peers  # of which the call's own thread may open others
+            try:
+                if peers is not None:
+                    peers.stop()
+            finally:
+                self._comm.abort()

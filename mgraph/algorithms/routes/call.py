@@ -14,6 +14,7 @@ from ...hierarchy import Flows, Hierarchy, Routes
 from ...hierarchy.hierarchy import (
     flows_by,
     heads_of,
+    home_of,
     known_of,
     prepared,
     ranks_of_demand,
@@ -103,7 +104,7 @@ def pairs(
     starts, ends = ranks_of_pairs(made, sources, targets, ids, how.place if _is_alone(how) and not paths else None)
     heads = heads_of(made) if paths else None
     asked, order = _dealt(how, Asked(starts, ends, along=weights_along(made, along), heads=heads))
-    move = devices.find(made.graph.device).asarray
+    move = home_of(made).asarray
     found = {name: move(_at(order, array)) for name, array in _solved(made, asked, how).items()}
     offsets = None
     if paths:

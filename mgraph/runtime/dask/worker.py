@@ -472,9 +472,9 @@ def at_work(worker: Worker, session: Session, part: str, before: Callable[[], ob
     try:
         with device.active():
             before()
-            begun = device.mark()
+            begun, compiling = device.mark(), clock().seconds()
             yield
-            passed = device.seconds_between(begun, device.mark())
+            passed = device.seconds_between(begun, device.mark()) - (clock().seconds() - compiling)
     except Exception as error:
         if session.mailbox.aborted and not isinstance(error, Aborted):
             raise Aborted(f"aborted, which showed as {type(error).__name__}: {error}") from error
@@ -482,9 +482,8 @@ def at_work(worker: Worker, session: Session, part: str, before: Callable[[], ob
         raise
     finally:
         session.working_since = None
-        compiled = clock().seconds() - compiled
-        session.compiled[part] += compiled
-    session.seconds[part] = session.seconds.get(part, 0.0) + max(0.0, passed - compiled)
+        session.compiled[part] += clock().seconds() - compiled
+    session.seconds[part] = session.seconds.get(part, 0.0) + max(0.0, passed)
     if session.mailbox.aborted:
         raise Aborted("aborted")
 
