@@ -19,6 +19,7 @@ from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.graph.question import Question
 from mgraph.hierarchy import routes
+from mgraph.hierarchy.hierarchy import prepared
 from mgraph.hierarchy.placed import placed
 from mgraph.kernels.routes import Parts, on
 from mgraph.kernels.routes import host as kernels
@@ -204,15 +205,15 @@ def test_sums_of_other_weights_are_those_along_the_paths(device, way, case):
 def test_one_block_of_climbs_is_alive_at_a_time(call, monkeypatch):
     roads = mgraph.Hierarchy(mgraph.generate.grid(9, 9), range(81), device="cpu")
     monkeypatch.setattr(routes, "CLIMBS", 2000)
-    made, living, make = [], [], routes._climbs
+    made, living, operations = [], [], on(devices.find("cpu"))
+    climb = operations.climb
 
-    def climbs(*arguments, **options):
+    def seen(ranks, tree, entries, lengths, climbs):
         living.append(sum(label() is not None for label in made))
-        found = make(*arguments, **options)
-        made.append(weakref.ref(found.label))
-        return found
+        made.append(weakref.ref(climbs.label))
+        climb(ranks, tree, entries, lengths, climbs)
 
-    monkeypatch.setattr(routes, "_climbs", climbs)
+    monkeypatch.setattr(operations, "climb", seen)
     sources, targets = np.random.default_rng(2).integers(0, 81, (2, 500))
     if call == "flows":
         roads.flows((sources, targets, np.ones(500)))
@@ -341,14 +342,15 @@ def test_sums_along_entries_have_the_bits_of_a_cpu(dtype, numbers):
     random, gpu = np.random.default_rng(6), devices.find("cuda")
     graph = mgraph.generate.weighted(mgraph.generate.grid(30, 40), (1, 50))
     roads = mgraph.Hierarchy(graph, random.permutation(graph.n), device="cpu")
-    parts = routes.divided(roads._structure, roads._lengths)
+    known = prepared(roads, devices.find("cpu"))
+    parts = routes.divided(known.structure, known.lengths)
     parts = parts._replace(ways=parts.ways.astype(numbers))
     assert (parts.ways[:, 1] >= 0).any() and (parts.ways[:, 1] < 0).any()
     parts.ways[-1] = -1  # as of an entry without a path
     values, expected = (random.random(graph.m) * 1000).astype(dtype), np.empty(len(parts.ways), dtype)
     kernels.add_up(parts, (), values, expected)
     found = gpu.xp.full(len(parts.ways), -5, dtype)
-    stages = placed(roads._structure, gpu).stages
+    stages = placed(known.structure, gpu).stages
     on(gpu).add_up(routes.parts_on(gpu, parts), stages, gpu.asarray(values), found)
     assert np.array_equal(devices.to_host(found), expected)
 

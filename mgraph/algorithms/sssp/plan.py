@@ -45,7 +45,7 @@ _ROUNDS_BETWEEN_EXCHANGES = {"cuda": (8, 64), "cpu": (512, 512)}
 
 #: How often it goes through its edges, measured with two shards; and what masks take, as on a CPU each round reads all
 #: vertices.
-_REPEATED, _MASKED = 2.6, {"cuda": 1.0, "cpu": 4.0}
+_REPEATED, _MASKED = 2.6, {"cuda": 1.4, "cpu": 4.0}
 
 #: Rounds of a search to a level, exchanges for paths that change shards, and what a round of few vertices takes.
 _A_LEVEL, _CROSSED = 1.6, 10
