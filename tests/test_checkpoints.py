@@ -88,6 +88,17 @@ def test_a_call_goes_on_with_another_number_of_workers(tmp_path, case):
     equal(alone, wanted, names)
 
 
+@pytest.mark.parametrize("edges", [False, True])
+def test_sums_of_a_damaged_checkpoint_are_not_counted(tmp_path, edges):
+    graph = mgraph.generate.grid(30, 30, weights=(1, 9), device="cpu")
+    on = {"edges": edges, "device": "cpu", "span": 1}
+    with pytest.raises(Stopped):
+        mgraph.betweenness(graph, checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path, 2), **on)
+    max(tmp_path.glob("*-done-*.bin")).unlink()
+    found = mgraph.betweenness(graph, checkpoint=tmp_path, resume=True, **on)
+    np.testing.assert_allclose(found.betweenness, mgraph.betweenness(graph, **on).betweenness, rtol=1e-9)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("case", [case for case in CALLS if case != "bfs, sequential"])
 def test_a_gpu_goes_on_from_the_last_checkpoint(tmp_path, case):

@@ -17,7 +17,7 @@ from mgraph import CheckpointError, InputError, MemoryLimitError
 from mgraph import device as devices
 from mgraph.algorithms.routes import call, plan
 from mgraph.kernels.routes import on
-from tests.support.checkpoints import Stopped, complete
+from tests.support.checkpoints import Stopped, complete, write_at_once, written
 from tests.support.clusters import LOST, Kills, clients
 from tests.support.commands import failed, invoke, misused, ok
 from tests.support.memory import measured
@@ -223,6 +223,15 @@ def test_they_go_on_from_a_checkpoint(roads, client, name, tmp_path, monkeypatch
     )
     same(found, made(roads))
     assert len(steps) < 50  # of 60 on one worker
+
+
+def test_loads_of_a_damaged_checkpoint_are_not_counted(roads, tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "BATCH", 5)
+    write_at_once(monkeypatch)
+    with pytest.raises(Stopped):
+        CALLS["flows"](roads, checkpoint=tmp_path, checkpoint_every=0, progress=written(tmp_path, 2), span=1)
+    max(tmp_path.glob("*-done-*.bin")).unlink()
+    check(CALLS["flows"](roads, checkpoint=tmp_path, resume=True), CALLS["flows"](roads))
 
 
 def test_a_checkpoint_of_other_pairs_is_refused(roads, tmp_path, monkeypatch):

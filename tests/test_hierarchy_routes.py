@@ -18,8 +18,8 @@ import mgraph
 from mgraph import device as devices
 from mgraph.dtypes import infinity
 from mgraph.graph.question import Question
+from mgraph.hierarchy import hierarchy as hierarchy_calls
 from mgraph.hierarchy import routes
-from mgraph.hierarchy.hierarchy import prepared
 from mgraph.hierarchy.placed import placed
 from mgraph.kernels.routes import Parts, on
 from mgraph.kernels.routes import host as kernels
@@ -342,7 +342,7 @@ def test_sums_along_entries_have_the_bits_of_a_cpu(dtype, numbers):
     random, gpu = np.random.default_rng(6), devices.find("cuda")
     graph = mgraph.generate.weighted(mgraph.generate.grid(30, 40), (1, 50))
     roads = mgraph.Hierarchy(graph, random.permutation(graph.n), device="cpu")
-    known = prepared(roads, devices.find("cpu"))
+    known = hierarchy_calls.prepared(roads, devices.find("cpu"))
     parts = routes.divided(known.structure, known.lengths)
     parts = parts._replace(ways=parts.ways.astype(numbers))
     assert (parts.ways[:, 1] >= 0).any() and (parts.ways[:, 1] < 0).any()

@@ -313,6 +313,7 @@ class Dependencies(Resumable):
 
     def resumed(self, state: Shard, shard: int, saved: Saved) -> int:
         """Add the sums of one shard in so many, and go on with the sources that are left, in the last supersteps."""
+        state.sums.fill(0)  # a later checkpoint, which turned out to be damaged, may have been added
         for row, _ in saved.rows("sums", len(saved.manifest.files)):
             if row % len(self.plan.ranges) == shard:
                 sums = state.device.xp.empty((1, len(state.sums)), np.float64)

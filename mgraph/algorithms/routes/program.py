@@ -229,6 +229,7 @@ class Loads(OverPairs[Flowing]):
     def resumed(self, state: Shard[Flowing], shard: int, saved: Saved) -> int:
         """Add the sums of one shard in so many, and go on with the starts that are left."""
         sums = state.found.carried.sums
+        sums.fill(0)  # a later checkpoint, which turned out to be damaged, may have been added
         for row, _ in saved.rows("sums", len(saved.manifest.files)):
             if row % len(self.plan.ranges) == shard:
                 other = state.on.device.xp.empty((1, len(sums)), np.float64)
