@@ -496,7 +496,10 @@ def test_progress_is_reported_and_may_end_a_call(monkeypatch):
         (lambda h: h.flows(([0], [1], [-3])), "amounts must be numbers of 0 or more, got -3"),
         (lambda h: h.flows(([0], [1], [np.nan])), "amounts must be numbers of 0 or more, got nan"),
         (lambda h: h.flows(([0], [1], [np.inf])), "amounts must be numbers of 0 or more, got inf"),
-        (lambda h: h.flows(([0], [1], ["a"])), "amounts must be numbers of 0 or more"),
+        (lambda h: h.flows(([0], [1], ["a"])), "amounts must be numbers of 0 or more, got 'a'"),
+        (lambda h: h.flows(([0], [1], [3]), progress=5), "progress must be a function of the steps"),
+        (lambda h: h.pairs([0], [1], progress=5), "progress must be a function of the steps"),
+        (lambda h: h.pairs([0], [1], along=np.ones(2)), r"for one give \[weights\]"),
         (lambda h: h.flows(([0, 1], [1, 2], [2**53, 1])), "amounts must be integers that add up to less than"),
         (lambda h: h.flows(([0], [1], [3]), [0]), "sources= goes with a matrix"),
         (lambda h: h.flows([[1, 2]], [0], [1]), r"demand must be of shape \(1, 1\)"),
@@ -605,6 +608,8 @@ def test_pairs_on_the_command_line(prepared):
         call_on_none = "pairs", "roads.npz", "--sources", sides[0], "--targets", sides[1]
         assert "none.txt holds no vertex: give one a line" in failed(invoke(*call_on_none), 1)
     assert ok(*call, "--quiet") == ""
+    said = failed(invoke("pairs", "roads.npz", "--source", "0", "--target", "99"), 2)
+    assert "--target must be an integer in" in said
 
 
 def test_sums_along_paths_on_the_command_line(prepared):
@@ -659,9 +664,14 @@ def test_flows_on_the_command_line(prepared):
     assert "weight number 1, counted from 0, is inf: an amount" in failed(invoke("flows", "roads.npz", "inf.npz"), 1)
     assert mgraph.read("inf.txt").m == 1  # no edge in a graph
     Path("large.txt").write_text(f"0 3 {2**53 + 1}\n1 3 4\n")
-    assert f"got {2**53 + 5}: give floats" in failed(invoke("flows", "roads.npz", "large.txt"), 2)
+    assert f"got {2**53 + 5}: give floats" in failed(invoke("flows", "roads.npz", "large.txt"), 1)
     Path("many.txt").write_text("0 3 12345678\n")
     assert "greatest load of an edge: 12345678\n" in ok("flows", "roads.npz", "many.txt")
     Path("wrong.txt").write_text("0 3 -1\n")
-    assert "amounts must be numbers of 0 or more, got -1" in failed(invoke("flows", "roads.npz", "wrong.txt"), 2)
+    said = failed(invoke("flows", "roads.npz", "wrong.txt"), 1)
+    assert "wrong.txt: amounts must be numbers of 0 or more, got -1" in said
+    Path("beyond.txt").write_text("0 99 1\n")
+    assert "beyond.txt: a target must be an integer in" in failed(invoke("flows", "roads.npz", "beyond.txt"), 1)
+    Path("none.txt").write_text("")
+    assert "none.txt holds no pair: give one a line" in failed(invoke("flows", "roads.npz", "none.txt"), 1)
     assert "give either FILE or --rmat SCALE" in misused(invoke("flows", "roads.npz"))

@@ -226,3 +226,10 @@ def test_pictures():
     large = dataclasses.replace(found, exponents=np.zeros(found.counts.shape, np.int32))
     with pytest.raises(InputError, match="beyond float64 are not drawn"):
         large.plot()
+
+
+def test_commands_say_how_edges_are_counted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.txt").write_text("0 1 -2\n1 2 3\n")
+    for command in (("betweenness", "g.txt"), ("path-counts", "g.txt", "--source", "0")):
+        assert "change it, or count edges by --unweighted" in failed(invoke(*command), 2)

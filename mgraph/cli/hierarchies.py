@@ -12,6 +12,7 @@ import numpy as np
 from .. import device as devices
 from ..algorithms import routes
 from ..dtypes import infinity
+from ..errors import FormatError, InputError, renamed
 from ..hierarchy import Hierarchy, Routes
 from ..io import check_output, finite_amounts, read_vertices, save
 from ..reading import read
@@ -152,8 +153,10 @@ def pairs(
     if table:
         rows, columns = (each if isinstance(each, np.ndarray) else np.asarray(each, object) for each in pair)
         pair = [np.repeat(rows, len(columns)), np.tile(columns, len(rows))]
+    given_one_by_one = {"sources": "starts"} if starts else {}
+    given_one_by_one |= {"targets": "ends"} if ends else {}
     started = time.perf_counter()
-    with bar("pairs", "steps" if given else "pairs", output.quiet) as progress:
+    with _naming(given_one_by_one), bar("pairs", "steps" if given else "pairs", output.quiet) as progress:
         if given:
             with _running(device, given) as run:
                 found = routes.pairs(made, *pair, along=others, paths=paths, ids=ids, progress=progress, **run)
@@ -224,12 +227,14 @@ def flows(
     made = _loaded(prepared, device, given)
     with finite_amounts():
         demand = graph_given(files, scale, **options)()
+    if not demand.m:
+        raise FormatError(f"{_file_of(files)} holds no pair: give one a line")
     src, dst, weights = (None if part is None else devices.to_host(part) for part in demand.coo())
     amounts = np.ones(demand.m, np.int64) if weights is None else weights
     if demand.ids is not None:
         src, dst, ids = demand.ids[src], demand.ids[dst], True
     started = time.perf_counter()
-    with bar("flows", "steps" if given else "pairs", output.quiet) as progress:
+    with _of_demand(_file_of(files)), bar("flows", "steps" if given else "pairs", output.quiet) as progress:
         if given:
             with _running(device, given) as run:
                 found = routes.flows(made, (src, dst, amounts), ids=ids, progress=progress, **run)
@@ -245,6 +250,30 @@ def flows(
     )
     arrays = {"loads": found.loads, "supply": found.supply}
     _finish(made, arrays, {**facts, "seconds": seconds}, words, output)
+
+
+@contextlib.contextmanager
+def _naming(options: dict[str, str]) -> Iterator[None]:
+    """Name the options in place of the arguments that they stand for, in the errors of the block."""
+    try:
+        yield
+    except InputError as error:
+        raise renamed(error, options) from error
+
+
+@contextlib.contextmanager
+def _of_demand(file: str) -> Iterator[None]:
+    """Say of which file the pairs are, in the errors of the block."""
+    try:
+        yield
+    except InputError as error:
+        words = {"sources": "a source", "targets": "a target"}
+        raise FormatError(f"{file}: {error.sentence(lambda part: words.get(part.name, str(part)))}") from error
+
+
+def _file_of(files: tuple[str, ...]) -> str:
+    """Return the name of the file of a demand, in an error."""
+    return ", ".join(files) or "the demand"
 
 
 def _check_output(output: Output) -> None:

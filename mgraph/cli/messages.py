@@ -137,6 +137,8 @@ def _spelled(part: Argument | ArgumentValue) -> str:
             return words
     if part.name == "reduce" and isinstance(part, ArgumentValue) and part.value in options:
         part = ArgumentValue(part.value, True)  # each measure is a flag
+    if part == ArgumentValue("weight", False):
+        part = ArgumentValue("weighted", False)
     if part.name not in options:
         return str(part)
     option = options[part.name]

@@ -541,6 +541,7 @@ class Hierarchy:
         >>> found.offsets.tolist(), found.vertices.tolist()
         ([0, 3, 4, 6], [0, 1, 2, 2, 1, 0])
         """
+        _check_progress(progress)
         place = devices.find("cpu") if checked_flag("paths", paths) else self._on.device
         starts, ends = ranks_of_pairs(self, sources, targets, ids, place)
         others = None if along is None else self._along(along)
@@ -548,7 +549,8 @@ class Hierarchy:
 
     def _along(self, along: Any) -> tuple[np.ndarray, ...]:
         """Return other weights that an argument gives, each with a weight for each edge."""
-        if isinstance(along, (str, Graph)) or not hasattr(along, "__iter__") or hasattr(along, "tocoo"):
+        whole = isinstance(along, (str, Graph)) or hasattr(along, "tocoo") or getattr(along, "ndim", 2) < 2
+        if whole or not hasattr(along, "__iter__"):
             raise InputError(argument="along", value=along, expected="a sequence of weights: for one give [weights]")
         try:
             given = [self._weights_of(weights, "along") for weights in along]
@@ -640,6 +642,7 @@ class Hierarchy:
         >>> roads.flows([[10, 1], [5, 1]], [0, 1], [2, 0]).loads.tolist()
         [10, 1, 15, 0]
         """
+        _check_progress(progress)
         asked = ranks_of_demand(self, demand, sources, targets, ids)
         pairs = Pairs(self._on, self._lengths, asked.sources, asked.targets, table=asked.table, entries=True)
         return flows(self._graph, self._structure, pairs, self._parts, asked.amounts, progress)
@@ -962,6 +965,13 @@ def ranks_of_pairs(
 def weights_along(hierarchy: Hierarchy, along: Any) -> tuple[np.ndarray, ...]:
     """Return the other weights that a call is given, each with a weight for each edge."""
     return () if along is None else hierarchy._along(along)
+
+
+def _check_progress(progress: Any) -> None:
+    """Raise InputError unless progress can be reported, or is not asked for."""
+    if progress is not None and not callable(progress):
+        expected = "a function of the steps that are done and their total"
+        raise InputError(argument="progress", value=progress, expected=expected)
 
 
 def home_of(hierarchy: Hierarchy) -> devices.Device:
