@@ -15,7 +15,7 @@ import mgraph
 from mgraph import InputError, MemoryLimitError, VerificationError
 from mgraph.algorithms.samples import with_weights
 from mgraph.generate import rmat
-from tests.support.commands import ok
+from tests.support.commands import failed, invoke, ok
 from tests.support.memory import measured
 from tests.support.parameters import exhaustive
 
