@@ -452,7 +452,7 @@ def ranged(session: str, call: str, name: str, n: int, first: int, last: int, di
     return kept[name].sizes()
 
 
-class Known(NamedTuple):
+class KnownWeights(NamedTuple):
     """What is known of the weights of a part.
 
     Attributes
@@ -484,7 +484,7 @@ class Known(NamedTuple):
 
 
 @reported
-def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array, Array], Any] | Array) -> Known:
+def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array, Array], Any] | Array) -> KnownWeights:
     """Task: give a part of a graph new weights, under a new name; return what is known of it.
 
     The weights are given as an array in the order of the part's edges, or as a function of the edges' ends, whose type
@@ -507,7 +507,7 @@ def weighed(session: str, graph: str, name: str, given: Weigh | Callable[[Array,
         whole = weights.dtype.kind in "iu" or bool((weights % 1 == 0).all())
         s.device.synchronize()
     s.kept[name] = made
-    return Known(
+    return KnownWeights(
         made.sizes(), len(indices), np.dtype(weights.dtype), least, most, whole, float(weights.sum()), asymmetry
     )
 
