@@ -103,7 +103,8 @@ def test_a_plan_calls_algorithms_by_the_names_of_their_commands():
 def test_the_example_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arcs = "".join(f"a {v} {v + 1} 3\na {v + 1} {v} 4\n" for v in range(1, 100))
-    (tmp_path / "roads.gr").write_text(f"p sp 100 198\n{arcs}")
+    for file in ("roads.gr", "morning.gr", "evening.gr"):
+        (tmp_path / file).write_text(f"p sp 100 198\n{arcs}")
     for file in ("calls.txt", "friends.txt"):
         (tmp_path / file).write_text("7 9\n9 11\n20 21\n")
     (tmp_path / "a.txt").write_text("0\n5\n")

@@ -635,6 +635,29 @@ def test_sums_along_paths_on_the_command_line(prepared):
     assert not Path("new.npz").exists()
 
 
+def test_many_sets_of_weights_on_the_command_line(prepared):
+    roads = mgraph.Hierarchy.load("roads.npz", device="cpu")
+    stack = np.random.default_rng(3).integers(1, 9, (3, roads.m))
+    np.save("stack.npy", stack)
+    assert "customized: 3 sets of weights" in ok("customize", "roads.npz", "stack.npy", "--out", "hours")
+    for number, weights in enumerate(stack):
+        found = mgraph.Hierarchy.load(f"hours/{number}.npz", device="cpu")
+        assert np.array_equal(found.distances(), roads.customize(weights).distances())
+    again = "customize", "roads.npz", "stack.npy", "--out", "hours"
+    assert "--overwrite" in failed(invoke(*again), 2)
+    ok(*again, "--overwrite")
+    np.save("one.npy", stack[1])
+    ok("customize", "roads.npz", "one.npy", "--out", "alone")
+    assert np.array_equal(
+        mgraph.Hierarchy.load("alone/0.npz", device="cpu").distances(), roads.customize(stack[1]).distances()
+    )
+    np.save("short.npy", stack[:, 1:])
+    said = failed(invoke("customize", "roads.npz", "short.npy", "--out", "other"), 2)
+    assert "weights must be" in said and "a row for each set" in said and not Path("other").exists()
+    Path("words.npy").write_text("0 1 2")
+    assert "holds no array" in failed(invoke("customize", "roads.npz", "words.npy", "--out", "other"), 1)
+
+
 def test_labels_on_the_command_line(prepared):
     Path("edges.txt").write_text("0 1 3\n1 2 4\n")
     ok("hierarchy", "edges.txt", "--labels", "--out", "labelled.npz", "--device", "cpu")

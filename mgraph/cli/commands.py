@@ -107,6 +107,7 @@ def _without(name: str, error: Exception) -> click.Command:
 MODULES = {
     "calibrate": ".machine",
     "completion": ".completion",
+    "customize": ".hierarchies",
     "datasets": ".datasets",
     "flows": ".hierarchies",
     "hierarchy": ".hierarchies",

@@ -14,7 +14,8 @@ from ..algorithms import routes
 from ..dtypes import infinity
 from ..errors import FormatError, InputError, renamed
 from ..hierarchy import Hierarchy, Routes
-from ..io import check_output, finite_amounts, read_vertices, save
+from ..hierarchy.hierarchy import weights_along
+from ..io import check_output, finite_amounts, read_saved, read_vertices, save
 from ..reading import read
 from .bars import bar
 from .commands import main
@@ -64,6 +65,50 @@ def hierarchy(
 _prepared = click.argument("prepared", metavar="HIERARCHY", type=click.Path(path_type=Path))
 
 _device = click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; paths are always found on the CPU.")
+
+
+@main.command(epilog="Example: mgraph customize roads.npz morning.gr evening.gr --out hours")
+@_prepared
+@click.argument("weights", nargs=-1, required=True, metavar="WEIGHTS...")
+@click.option("--device", metavar="NAME", help="cpu, cuda or cuda:N; by default a GPU where there is one.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="A folder: the hierarchy of set number 0 is saved there as 0.npz, and so on.",
+)
+@output_options
+def customize(prepared: Path, weights: tuple[str, ...], device: str | None, output: Output) -> None:
+    """Give HIERARCHY, a file of 'mgraph hierarchy', other weights: one set or many, which are computed together.
+
+    WEIGHTS are graphs of the same edges, a file for each set, or a .npy file of a matrix with a row for each set.
+    """
+    made = Hierarchy.load(prepared, device=device)
+    sets = _sets_of(made, weights)
+    customized = made.customize(sets)
+    places = [output.out / f"{number}.npz" for number in range(len(sets))]
+    output.out.mkdir(parents=True, exist_ok=True)
+    for place in places:
+        check_output(place, output.overwrite, (".npz",))
+    started = time.perf_counter()
+    with bar("customize", "sets", output.quiet) as progress:
+        for number, each in enumerate(customized):
+            each.save(places[number], overwrite=output.overwrite)
+            progress(number + 1, len(sets))
+    facts = {"sets": len(sets), "seconds": time.perf_counter() - started}
+    known, words = described(made.graph)
+    output.say(known | facts, f"{words}\ncustomized: {len(sets):,} sets of weights")
+
+
+def _sets_of(made: Hierarchy, weights: tuple[str, ...]) -> Any:
+    """Return the sets of weights of some files: a matrix in one, or an array of each graph."""
+    if len(weights) == 1 and Path(weights[0]).suffix == ".npy":
+        found = read_saved(weights[0])
+        return found[None] if found.ndim == 1 else found
+    relabel = made.graph.ids is not None
+    graphs = [read(file, directed=made.graph.directed, relabel=relabel) for file in weights]
+    with _naming({"along": "weights"}):
+        return list(weights_along(made, graphs))
 
 
 #: Options, beside those of a scheduler, that have a command make a call with a plan.

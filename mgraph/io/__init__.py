@@ -32,6 +32,7 @@ from .reading import (
     read_archive,
     read_files,
     read_list,
+    read_saved,
     read_vertices,
 )
 from .saving import RESULT_FORMATS, TABLES, check_output, replacing, save, save_table, suffix_of
@@ -61,6 +62,7 @@ __all__ = [
     "read_archive",
     "read_files",
     "read_list",
+    "read_saved",
     "read_vertices",
     "replacing",
     "replacing_zarr",

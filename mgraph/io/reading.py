@@ -272,6 +272,27 @@ def read_vertices(path: str | os.PathLike[str] | IO[bytes]) -> VertexList:
         return VertexList(path, None, held(path, stream).getvalue())
 
 
+def read_saved(path: str | os.PathLike[str] | IO[bytes]) -> np.ndarray:
+    """Return the array of numbers in a file that `numpy.save` wrote, as a memory map if possible.
+
+    Raises
+    ------
+    MissingFileError
+        If the file does not exist.
+    FormatError
+        If it does not hold such an array.
+    MemoryLimitError
+        If the array has to be read and exceeds the free memory.
+    """
+    path, file = _named(path)
+    with _failing_with(path), opened(path, file) as stream:
+        head = stream.peek(_HEAD)
+        check_unpacked(path, head)
+        if not head.startswith(MAGIC):
+            raise FormatError(f"{path} holds no array that numpy.save wrote")
+        return read_array(path, stream)
+
+
 def read_archive(path: str | os.PathLike[str] | IO[bytes], holds: str, **wanted: tuple[str, int]) -> list[np.ndarray]:
     """Return arrays by name from an archive that `save` or NumPy wrote.
 
