@@ -283,9 +283,10 @@ def test_predicted_peak_is_the_measured_one(name, dtype, directed, monkeypatch):
     roads, made = roads.labelled() if name == "labels" else roads, planned(monkeypatch)
     sources, targets = np.random.default_rng(3).integers(0, graph.n, (2, 100_000))
     PLANNED[name](roads, sources, targets)  # compiles
+    predicted = made[-1].peak_bytes[0]
     # Other threads of the process, such as Dask's, allocate now and then, too.
-    peak = min(measured(lambda: PLANNED[name](roads, sources, targets))[1] for _ in range(3))
-    assert 0.95 * made[-1].peak_bytes[0] < peak < 1.05 * made[-1].peak_bytes[0]
+    peaks = (measured(lambda: PLANNED[name](roads, sources, targets))[1] for _ in range(10))
+    assert 0.95 * predicted < next(peak for peak in peaks if peak < 1.05 * predicted)
 
 
 @pytest.mark.gpu

@@ -55,9 +55,11 @@ SAMPLED_EDGES = 1 << 16
 UNSAMPLED = Shape(far=0.0)
 
 
-def shape_beside(graph: Any, specs: tuple[DeviceSpec, ...]) -> Shape | None:
-    """Return the shape of a graph, measured once; None for a plan of one GPU, where it decides nothing."""
-    return None if len(specs) == 1 and specs[0].kind == "cuda" else measured_shape(graph)
+def shape_beside(graph: Any, m: int, specs: tuple[DeviceSpec, ...]) -> Shape | None:
+    """Return the shape of a graph of m edges, measured once; None for a plan of one GPU, where it decides nothing."""
+    if len(specs) == 1 and specs[0].kind == "cuda":
+        return None
+    return UNSAMPLED if m < SAMPLED_EDGES else measured_shape(graph)  # a small call enters few functions
 
 
 def measured_shape(graph: Any) -> Shape:

@@ -139,7 +139,7 @@ class GraphCall(Call):
             memory_limit=self.memory_limit,
             span=self.span,
             indptr=cut_of(runner, graph) if self.place is None else None,
-            shape=shape_beside(graph, runner.specs),
+            shape=shape_beside(graph, m, runner.specs),
             **asked,
         )
 

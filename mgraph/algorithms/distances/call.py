@@ -536,7 +536,7 @@ def _planner(call: GraphCall, graph: Graph | PlacedGraph, asked: _Asked) -> Call
             ArgumentValue("method", "johnson"),
         )
     only = _searches_only(graph, computed, asked.limit, asked.predecessors)
-    shape = shape_beside(graph, runner.specs)
+    shape = shape_beside(graph, graph.m, runner.specs)
     if shape is None and isinstance(graph, Graph):
         shape = measured_shape(graph)  # a GPU's searches, too, take longer in many levels, and from sources far apart
     return partial(
