@@ -1,6 +1,7 @@
 """Stopped workers and schedulers, broken connections: every call ends, says why, and leaves nothing behind."""
 
 import asyncio
+import gc
 import logging
 import multiprocessing
 import os
@@ -333,8 +334,23 @@ def test_the_client_hears_what_a_worker_compiles(client):
 
     with COMPILING.listening(heard.append):
         wait_until(look)
-        watched.wait(asyncio.sleep(0))
+        watched.wait(asyncio.sleep, 0)
     assert (heard[0], heard[-1]) == ("bfs, number 1, on a worker", "")
+
+
+def test_an_interrupt_before_the_event_loop_has_a_request(client):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    loop = SimpleNamespace(asyncio_loop=SimpleNamespace(call_soon_threadsafe=interrupted))
+    watched = Watch(client)
+    watched.client = SimpleNamespace(run_on_scheduler=client.run_on_scheduler, loop=loop)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        with pytest.raises(KeyboardInterrupt):
+            watched.on_scheduler(print)
+        gc.collect()
+    assert not [warning for warning in shown if "never awaited" in str(warning.message)]
 
 
 def test_a_broken_connection_to_a_resident_worker_that_has_answered(client):

@@ -89,7 +89,7 @@ class Visiting(Resident):
             arrays[name] = vector.to_numpy()
         if left:
             next(iter(left.values())).owner.close()
-            self._group.wait(self._group.forget())
+            self._group.wait(self._group.forget)
 
     def inputs_of(
         self, watch: Watch, call: str, program: Program, piece: Callable[[int], Any], plan: Plan
@@ -184,13 +184,13 @@ def _is_current(group: Group, timeout: float) -> bool:
         return False
     client, watch = group.client, Watch(group.client, timeout=timeout)
     with opened(client):
-        if not watch.wait(client.run_on_scheduler(_unchanged, group.processes, asynchronous=True)):
+        if not watch.on_scheduler(_unchanged, group.processes):
             return False
         if time.monotonic() - group.asked > FRESH:
             watch = Watch(client, group.addresses, timeout)
             watch.patience = watch.beginning
             try:
-                sights = watch.wait(tasks.asked(client, group.addresses, residents.sight, group.kind))
+                sights = watch.wait(tasks.asked, client, group.addresses, residents.sight, group.kind)
             except WorkerLostError:
                 return False
             if len(sights) < len(group.addresses):

@@ -112,7 +112,7 @@ class Group:
         if self.changed and time.monotonic() - self.asked > FRESH:
             self.changed = False
             try:
-                sights = self.wait(tasks.asked(self.client, self.addresses, residents.sight, self.kind))
+                sights = self.wait(tasks.asked, self.client, self.addresses, residents.sight, self.kind)
             except WorkerLostError as error:
                 raise with_loss(error, loss) from error
             if len(sights) == len(self.addresses):  # the call itself finds out who is lost, and how
@@ -163,9 +163,9 @@ class Group:
         task = {address: tasks.submit(self.client, address, function, self.session, *arguments)}
         return list(self.wait_for(lambda watch: tasks.results(watch, task)))
 
-    def wait(self, work: Any) -> Any:
-        """Wait for a coroutine of the client."""
-        return self.wait_for(lambda watch: watch.wait(work))
+    def wait(self, work: Callable[..., Any], *given: Any) -> Any:
+        """Run the coroutine that `work` returns on the client's event loop and return its result."""
+        return self.wait_for(lambda watch: watch.wait(work, *given))
 
     def wait_for(self, wait: Callable[[Watch], Any]) -> Any:
         """Wait; a worker that is lost, or a session that has ended there, takes the group with it."""

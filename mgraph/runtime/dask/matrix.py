@@ -337,7 +337,7 @@ class DistributedMatrix:
             pool = reading.enter_context(ThreadPoolExecutor(max(1, len(reads)), "mgraph-read"))
             reading.callback(given_up.set)
             begun = [pool.submit(channel.read, block, partial(ended, task)) for block, channel, task in reads]
-            return all(Watch(self._client, holders, self._timeout).wait(_all(begun)))
+            return all(Watch(self._client, holders, self._timeout).wait(_all, begun))
 
     def _asked(self, rows: range, columns: range) -> Callable[[], np.ndarray]:
         """Request a rectangle, one piece from each block; return a function that waits for it.

@@ -212,7 +212,7 @@ def check_network(client: Client, device: str | None = None, worker_timeout: flo
     addresses, kind = cluster.addresses, cluster.specs[0].kind
     watch = Watch(client, addresses, cluster.timeout)
     with opened(client):
-        answers = watch.wait(tasks.asked(client, addresses, reached, addresses))
+        answers = watch.wait(tasks.asked, client, addresses, reached, addresses)
         missing = [address for address in addresses if address not in answers]
         if missing:
             watch.check(NOTICE)  # raises if a worker is gone

@@ -141,7 +141,7 @@ def _published(
         graph,
     )
     keys = [lease.key for lease in leases.values()]
-    put = group.wait(client.run_on_scheduler(_put, name, keys, dumps(about), old, asynchronous=True))
+    put = group.wait_for(lambda watch: watch.on_scheduler(_put, name, keys, dumps(about), old))
     return about if put else None
 
 
@@ -177,7 +177,7 @@ def _known(name: str, client: Client, worker_timeout: float | str | None) -> byt
     """Return what the scheduler knows of a published graph, a pickled `Published`; None if there is none."""
     watch = Watch(client, timeout=worker_timeout)
     with opened(client):
-        data: bytes | None = watch.wait(client.run_on_scheduler(_get, name, asynchronous=True))
+        data: bytes | None = watch.on_scheduler(_get, name)
     return data
 
 
@@ -240,7 +240,7 @@ def _make_again(name: str, old: bytes, client: Client, worker_timeout: float | s
     assert about.recipe is not None
     watch = Watch(client, timeout=worker_timeout)
     with opened(client), alone(watch, uuid.uuid4().hex, [f"the published graph {name}"]):
-        if watch.wait(client.run_on_scheduler(_free, name, old, asynchronous=True)):
+        if watch.on_scheduler(_free, name, old):
             began = time.monotonic()
             made = _made(about, client, worker_timeout)
             if not made.facts.alike(about.facts):
@@ -265,7 +265,7 @@ def unpublish(name: str, client: Client, worker_timeout: float | str | None) -> 
     """Forget a name; its graph is freed when no client has it any more."""
     name, watch = checked_name(name), Watch(checked_client(client), timeout=worker_timeout)
     with opened(client):
-        if not watch.wait(client.run_on_scheduler(_remove, name, asynchronous=True)):
+        if not watch.on_scheduler(_remove, name):
             raise unknown(name, client)
 
 
@@ -273,7 +273,7 @@ def published(client: Client, worker_timeout: float | str | None = None) -> list
     """Return the names of the graphs that are published."""
     watch = Watch(checked_client(client), timeout=worker_timeout)
     with opened(client):
-        return watch.wait(client.run_on_scheduler(_list, asynchronous=True))
+        return watch.on_scheduler(_list)
 
 
 def checked_name(name: Any) -> str:

@@ -145,7 +145,7 @@ class Resident:
             pickled = {key: dumps(replace(asked, **own)) for key, own in {id(own): own for own in inputs}.items()}
             requests = {address: pickled[id(own)] for address, own in zip(group.addresses, inputs, strict=True)}
             given = group.client.id, call, group.session, requests, *more
-            found = watch.wait(group.client.run_on_scheduler(way, *given, asynchronous=True), meanwhile)
+            found = watch.on_scheduler(way, *given, meanwhile=meanwhile)
             if not found:
                 raise dropped(group.client)
         answers = [loads(found[address]["answer"]) for address in group.addresses]

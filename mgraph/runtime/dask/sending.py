@@ -81,7 +81,7 @@ def sent(
     if not getattr(piece, "stays", False):
         found = shared.lent(piece, len(readers)) if readers else None
         if found is None:
-            return watch.wait(scattered(client, address, piece))
+            return watch.wait(scattered, client, address, piece)
         parcel, lent = found
         lending.enter_context(contextlib.closing(lent))  # which keeps it, too
         return parcel
@@ -98,7 +98,7 @@ def moved(watch: Watch, session: str, address: str, readers: Collection[str], pi
     """Return a piece on a worker that has a session; `readers` are those of a call, if the worker is one of them."""
     found = shared.lent(piece, len(readers)) if readers else None
     if found is None:
-        return watch.wait(scattered(watch.client, address, piece))
+        return watch.wait(scattered, watch.client, address, piece)
     parcel, lent = found
     with contextlib.closing(lent):
         task = tasks.submit(watch.client, address, residents.received, session, parcel)

@@ -217,7 +217,7 @@ def _wanted(client: Client, workers: Any, timeout: float) -> dict[str, Any]:
     if not several or not all(isinstance(each, str | int) and not isinstance(each, bool) for each in workers):
         expected = "a sequence of workers' addresses or names"
         raise InputError(argument="workers", value=workers, expected=expected)
-    there = Watch(client, timeout=timeout).wait(client.run_on_scheduler(_names, asynchronous=True))
+    there = Watch(client, timeout=timeout).on_scheduler(_names)
     addresses = {name: address for address, name in there.items()} | {address: address for address in there}
     for each in workers:
         if each not in addresses:
@@ -329,7 +329,7 @@ def _joined(watch: Watch, count: int, end: float, names: Sequence[Any] | None = 
         silent = watch.unheard()
         addresses = sorted(watch.there.difference(silent))
         if names is not None:
-            called = watch.wait(client.run_on_scheduler(_names, asynchronous=True))
+            called = watch.on_scheduler(_names)
             addresses = [address for address in addresses if called.get(address) in names]
         if len(addresses) >= count or time.monotonic() > end:
             return addresses, silent

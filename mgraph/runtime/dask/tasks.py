@@ -144,7 +144,7 @@ def settle(watch: Watch, tasks: Mapping[str, Future]) -> None:
     watch.ended = set()
     while pending:
         with contextlib.suppress(CancelledError, concurrent.futures.CancelledError):
-            watch.wait(_ended(watch.client, list(tasks.values())), meanwhile)
+            watch.wait(_ended, watch.client, list(tasks.values()), meanwhile=meanwhile)
         if any(task.cancelled() for task in tasks.values()):
             watch.check()
         _raise_failed(watch, tasks)
@@ -161,7 +161,7 @@ def _raise_failed(watch: Watch, tasks: Mapping[str, Future]) -> None:
     failures = {address: task for address, task in tasks.items() if failed(task)}
     for task in failures.values():
         if task.status == "error":  # of the user's own tasks, and of what fails in Dask
-            error, frames = watch.wait(_raised(task))
+            error, frames = watch.wait(_raised, task)
             raise _copied(error).with_traceback(frames)
         if task.status == "finished":
             raise error_of(watch, task)
@@ -211,8 +211,8 @@ def error_of(watch: Watch, task: Future) -> BaseException:
         return Aborted("the task was cancelled")
     try:
         if task.status == "error":
-            return watch.wait(_raised(task))[0]
-        found = watch.wait(_fetch(watch.client, [task]))
+            return watch.wait(_raised, task)[0]
+        found = watch.wait(_fetch, watch.client, [task])
     except MgraphError as gone:
         return gone
     if not found:
@@ -226,7 +226,8 @@ def results(watch: Watch, tasks: Mapping[str, Future]) -> list[Any]:
     """Wait for `tasks` and fetch their results; raises as `settle` does."""
     settle(watch, tasks)
     # Dask would wait for ever for a result that was lost with its worker.
-    found = watch.wait(_fetch(watch.client, list(tasks.values())), lambda: _raise_failed(watch, tasks))
+    fetched = list(tasks.values())
+    found = watch.wait(_fetch, watch.client, fetched, meanwhile=lambda: _raise_failed(watch, tasks))
     if len(found) < len(tasks):
         watch.check(NOTICE)
         raise lost(tasks, "a result could not be fetched from one of them")
@@ -244,7 +245,7 @@ async def _fetch(client: Client, futures: list[Future]) -> list[Any]:
 
 def places(watch: Watch, tasks: Collection[Future]) -> Mapping[Any, Collection[str]]:
     """Return the addresses of the workers that have the results of tasks, by the tasks' keys."""
-    return watch.wait(_places(watch.client, [task.key for task in tasks]))
+    return watch.wait(_places, watch.client, [task.key for task in tasks])
 
 
 async def _places(client: Client, keys: list[Any]) -> Mapping[Any, Collection[str]]:
@@ -258,7 +259,7 @@ def tell(
 ) -> None:
     """Run a function on the event loop of the workers at `addresses`, for `within` seconds at most; ignore errors."""
     if addresses:
-        watch.attempt(asked(watch.client, addresses, function, *arguments), within)
+        watch.attempt(within, asked, watch.client, addresses, function, *arguments)
 
 
 async def asked(

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Collection, Iterator
+from functools import partial
 from typing import Any, cast
 
 from distributed import Client, Scheduler
@@ -142,7 +143,7 @@ def alone(watch: Watch, call: str, things: Collection[str], event: Event | None 
     try:
         with telling_ended(client) as before:
             given = call, client.id, things, before, event
-            if not watch.wait(client.run_on_scheduler(_taken, *given, asynchronous=True)):
+            if not watch.on_scheduler(_taken, *given):
                 raise dropped(client)
         began = time.monotonic()
         yield
@@ -158,8 +159,8 @@ def leave(watch: Watch, call: str, event: Event | None) -> None:
     """Have a call leave the line; if the message is lost, the next call of this process says so."""
     client = watch.client
     if client.status == "running":  # a scheduler that is gone has no line
-        leaving = client.run_on_scheduler(left, call, client.id, event, asynchronous=True)
-        if not watch.attempt(leaving, PARTING):
+        leaving = partial(client.run_on_scheduler, left, call, client.id, event, asynchronous=True)
+        if not watch.attempt(PARTING, leaving):
             _ended.setdefault(scheduler_address(client), set()).add(call)
 
 

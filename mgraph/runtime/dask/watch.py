@@ -27,7 +27,8 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from functools import partial
+from typing import Any, TypeAlias, TypeVar, cast
 
 import dask
 from distributed import CancelledError, Client, Scheduler
@@ -41,6 +42,9 @@ from .connection import options_of
 from .pulse import ANSWERED, PLACE
 
 T = TypeVar("T")
+
+#: What makes a coroutine.
+Work: TypeAlias = Callable[..., Coroutine[Any, Any, T]]
 
 #: Seconds between two looks at the workers.
 LOOK = 0.5
@@ -187,8 +191,8 @@ class Watch:
         self._idle: set[str] = set()  # workers without a task of the call, on which Dask starts none
         self._warned = False
 
-    def wait(self, work: Coroutine[Any, Any, T], meanwhile: Callable[[], None] = lambda: None) -> T:
-        """Run a coroutine on the client's event loop and return its result.
+    def wait(self, work: Work[T], *given: Any, meanwhile: Callable[[], None] = lambda: None) -> T:
+        """Run the coroutine that `work` returns on the client's event loop and return its result.
 
         Meanwhile look at the workers, and call `meanwhile`; either may raise. A request that breaks off is a lost
         worker or scheduler.
@@ -196,7 +200,7 @@ class Watch:
         Not by a timeout of Dask's: its exception is in a cycle with frames that know the futures, so that what
         the tasks returned would stay on the workers until Python next collects garbage.
         """
-        working = self._start(work)
+        working = self._start(work, *given)
         try:
             while not concurrent.futures.wait([working], LOOK).done:
                 self.look()
@@ -212,9 +216,16 @@ class Watch:
             working.cancel()
             COMPILING.hear("")
 
-    def attempt(self, work: Coroutine[Any, Any, Any], seconds: float) -> bool:
-        """Run a coroutine on the client's event loop for at most `seconds`; return whether it succeeded."""
-        working = self._start(work)
+    def on_scheduler(
+        self, function: Callable[..., Any], *given: Any, meanwhile: Callable[[], None] = lambda: None
+    ) -> Any:
+        """Run a function on the scheduler and return its result; waits as `wait` does."""
+        asked = partial(self.client.run_on_scheduler, function, *given, asynchronous=True)
+        return self.wait(asked, meanwhile=meanwhile)
+
+    def attempt(self, seconds: float, work: Work[Any], *given: Any) -> bool:
+        """Run a coroutine as `wait` does, for at most `seconds`; return whether it succeeded."""
+        working = self._start(work, *given)
         try:
             concurrent.futures.wait([working], max(0.0, seconds))
             return working.done() and not working.cancelled() and working.exception() is None
@@ -274,13 +285,38 @@ class Watch:
             return None
         return lost(silent, f"silent for {min(self._silence[address] for address in silent):.0f} s as the call began")
 
-    def _start(self, work: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
+    def _start(self, work: Work[T], *given: Any) -> "concurrent.futures.Future[T]":
+        """Run the coroutine that `work` returns on the client's event loop.
+
+        It is made there: Python would report one made here as never awaited if Ctrl-C came before the loop had it.
+        """
         loop: Any = self.client.loop
+        working: concurrent.futures.Future[T] = concurrent.futures.Future()
+
+        async def run() -> T:
+            return await work(*given)
+
+        def begin() -> None:
+            task = asyncio.ensure_future(run())
+            task.add_done_callback(end)
+            working.add_done_callback(lambda _: task.done() or loop.asyncio_loop.call_soon_threadsafe(task.cancel))
+
+        def end(task: "asyncio.Future[T]") -> None:
+            if task.cancelled():
+                working.cancel()
+            if not working.set_running_or_notify_cancel():
+                return
+            error = task.exception()
+            if error is not None:
+                working.set_exception(error)
+            else:
+                working.set_result(task.result())
+
         try:
-            return asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop)
+            loop.asyncio_loop.call_soon_threadsafe(begin)
         except RuntimeError as error:  # the loop has ended with the client
-            work.close()
             raise SchedulerError(f"{connection(self.client)}, in the middle of the call") from error
+        return working
 
     def _look(self) -> bool:
         """Record the scheduler's answer; return whether it has answered."""
@@ -290,7 +326,7 @@ class Watch:
         scheduler = scheduler_address(self.client)
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, MOST), now
-        asked = self._pending or self._start(self.ask())
+        asked = self._pending or self._start(self.ask)
         self._pending = asked
         self.answered = bool(concurrent.futures.wait([asked], LOOK).done)
         if not self.answered:
@@ -397,7 +433,7 @@ class Watch:
 
     def _end_of(self, gone: Sequence[str]) -> str:
         """Return in words how workers have ended that are gone: by their nannies, or in a way that is not known."""
-        asked = self._start(self.client.run_on_scheduler(_full, gone, asynchronous=True))
+        asked = self._start(partial(self.client.run_on_scheduler, _full, gone, asynchronous=True))
         concurrent.futures.wait([asked], LOOK)
         taken = asked.result() if asked.done() and asked.exception() is None else {}
         if not taken:
