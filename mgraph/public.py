@@ -3,6 +3,8 @@
 `mgraph` imports a module with the first of its names that is used, so that one algorithm is used without the others.
 """
 
+from .algorithms.calls import PACKAGES
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -42,22 +44,9 @@ if TYPE_CHECKING:
     from .reading import read as read
     from .results import Result as Result
 
-#: The names by their modules; a package of an algorithm gives all of its ``__all__``.
+#: The names by their modules.
 _NAMES = {
-    ".algorithms.apsp": "ApspResult apsp",
-    ".algorithms.apsp_batch": "ApspBatchResult apsp_batch",
-    ".algorithms.betweenness": "BetweennessResult EdgeBetweennessResult betweenness",
-    ".algorithms.bfs": "BfsManyResult BfsResult bfs bfs_many",
-    ".algorithms.closure": "ClosureResult transitive_closure",
-    ".algorithms.components": "ComponentsResult connected_components",
-    ".algorithms.core_number": "CoreNumberResult core_number",
-    ".algorithms.distances": "DistanceHistogram DistancesResult average_distance center closeness diameter "
-    "distance_blocks distance_histogram distances eccentricity harmonic_closeness periphery radius",
-    ".algorithms.list_rank": "ListRankResult list_rank",
-    ".algorithms.minimum_spanning_forest": "SpanningForestResult minimum_spanning_forest",
-    ".algorithms.path_counts": "PathCountsResult path_counts",
-    ".algorithms.routes": "flows pairs",
-    ".algorithms.sssp": "SsspResult sssp",
+    **{f".algorithms.{package}": names for package, names in PACKAGES.items()},
     ".cluster": "DistributedGraph resident",
     ".errors": "AmbiguousZerosError CheckpointError DeviceError DistanceOverflowError FormatError InputError "
     "MemoryLimitError MgraphError MissingFileError MissingPackageError NegativeCycleError OutputExistsError "

@@ -1,6 +1,7 @@
 """Workers of unequal memory hold unequal pieces, and give the same bits."""
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from distributed import Client, Scheduler, SpecCluster, Worker, get_worker
 
 import mgraph
+from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.generate import rmat
 from mgraph.limits import numba_pages
 from mgraph.planning.devices import USABLE
@@ -47,7 +49,7 @@ def calls():
     random = np.random.default_rng(3)
     weighted = mgraph.Graph.from_edges(*random.integers(0, 1000, (2, 5000)), random.random(5000), n=1000)
     successors = np.minimum(np.arange(5000) + 1, 4999)
-    return {
+    chosen = {
         "apsp": lambda **o: mgraph.apsp(dense, predecessors=True, block=32, method="blocked", **o),
         "naive": lambda **o: mgraph.apsp(dense, predecessors=True, method="naive", **o),
         "squaring": lambda **o: mgraph.apsp(dense, predecessors=True, block=32, method="squaring", **o),
@@ -58,11 +60,17 @@ def calls():
         "sssp": lambda **o: mgraph.sssp(weighted, 0, predecessors=True, **o),
         "list_rank": lambda **o: mgraph.list_rank(successors, method="wyllie", **o),
     }
+    exact = {name: entry for name, entry in ALGORITHMS.items() if entry.unique and name not in chosen}
+    return chosen | {name: partial(entry.call, largest(entry).given) for name, entry in exact.items()}
+
+
+def largest(entry):
+    """Return the sample of the largest graph."""
+    return max(entry.samples("auto"), key=lambda sample: sample.given.n)
 
 
 def arrays(result):
-    named = {name: getattr(result, name, None) for name in ("distances", "predecessors", "words", "labels", "ranks")}
-    return {name: np.asarray(array) for name, array in named.items() if array is not None}
+    return {name: np.asarray(array) for name, array in result.arrays.items()}
 
 
 def parts(plan):

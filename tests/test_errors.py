@@ -24,6 +24,7 @@ from mgraph.errors import (
     OutputExistsError,
     SchedulerError,
 )
+from tests.support.calls import arguments
 from tests.support.commands import invoke
 
 
@@ -158,13 +159,12 @@ GRAPH = mgraph.Graph.from_edges([0, 1], [1, 2], [3, 4])
 #: Calls by the argument that they are given.
 CALLS = {
     "method": (
-        lambda value: mgraph.apsp(GRAPH, method=value),
-        lambda value: mgraph.bfs(GRAPH, 0, method=value),
-        lambda value: mgraph.connected_components(GRAPH, method=value),
+        *(
+            lambda value, name=name: ALGORITHMS[name].call(*arguments(name), method=value)
+            for name in ALGORITHMS
+            if ALGORITHMS[name].methods
+        ),
         lambda value: mgraph.connected_components(GRAPH, method=value, connection="strong"),
-        lambda value: mgraph.list_rank([1, 2, 2], method=value),
-        lambda value: mgraph.minimum_spanning_forest(GRAPH, method=value),
-        lambda value: mgraph.sssp(GRAPH, 0, method=value),
         *(lambda value, name=name: mgraph.plan(name, 9, 9, "cpu", method=value) for name in ALGORITHMS),
     ),
     "dtype": (

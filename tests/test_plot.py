@@ -1,5 +1,6 @@
 """`result.plot()` draws what the arrays hold."""
 
+import re
 import sys
 
 import numpy as np
@@ -8,6 +9,8 @@ from numpy.testing import assert_allclose
 
 import mgraph
 from mgraph import plotting
+from mgraph.algorithms.registry import ALGORITHMS
+from tests.support.calls import BY_CALL, arguments
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -179,6 +182,18 @@ def test_what_is_no_axes(wrong):
 
 
 TOWNS = GRAPH.with_coordinates([[-1, 50], [0, 50], [1, 50], [0, 51], [0, 52], [float("nan"), 0]])
+
+
+@pytest.mark.parametrize("name", BY_CALL)
+def test_every_picture_of_every_result(name, tmp_path):
+    entry = ALGORITHMS[BY_CALL[name]]
+    result = entry.call(*arguments(entry.name, TOWNS), device="cpu")
+    with pytest.raises(mgraph.InputError, match="kind must be") as caught:
+        result.plot("none")
+    for kind in re.findall(r"'(\w+)'", caught.value.expected):
+        axes = result.plot(kind, **({"graph": TOWNS} if kind in ("graph", "map") else {}))
+        assert axes.has_data()
+        axes.figure.savefig(tmp_path / "drawn.png")
 
 
 def lines(axes):

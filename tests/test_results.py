@@ -10,8 +10,10 @@ import pytest
 
 import mgraph
 from mgraph.algorithms.registry import ALGORITHMS
+from mgraph.results import MatrixResult
 from tests.support.calls import BY_CALL, arguments
 from tests.support.commands import failed, invoke
+from tests.support.formats import result_of
 
 GRAPH = mgraph.Graph.from_edges([0, 1, 3], [1, 2, 4], [3, 4, 5])
 
@@ -144,7 +146,15 @@ def test_sources_of_searches():
     assert several.sources == (3, 0) and several.source is None and "sources (3, 0)" in repr(several)
 
 
-@pytest.mark.parametrize("name", ["bfs", "sssp", "connected_components", "list_rank"])
+def values_of_vertices():
+    """Yield the calls whose results have a value for each vertex or element."""
+    for name in CALLS:
+        result = result_of(ALGORITHMS[BY_CALL[name]])
+        if result.INDEX in ("vertex", "element") and not issubclass(result, MatrixResult):
+            yield name
+
+
+@pytest.mark.parametrize("name", list(values_of_vertices()))
 def test_vectors_as_data_frames(name):
     options = {"predecessors": True} if name in ("bfs", "sssp") else {}
     result = found(name, **options)
