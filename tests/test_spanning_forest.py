@@ -8,10 +8,12 @@ from scipy.sparse import csgraph
 import mgraph
 from mgraph import device as devices
 from mgraph.algorithms.minimum_spanning_forest import keys
+from mgraph.algorithms.minimum_spanning_forest import plan as forest_plans
 from mgraph.algorithms.registry import ALGORITHMS
 from mgraph.device.numba.small import VERTICES
 from mgraph.errors import MemoryLimitError, WrongResultError
 from mgraph.generate import grid, random_degree, rmat
+from mgraph.planning import rates
 from mgraph.planning.devices import DeviceSpec
 from tests.support.clusters import CLUSTER_WARNINGS, clients
 from tests.support.parameters import exhaustive
@@ -163,14 +165,24 @@ def check_workers(client, device):
     graph = rmat(10, 8)
     found = mgraph.minimum_spanning_forest(graph, client=client, device=device)
     assert edges(found) == edges(mgraph.minimum_spanning_forest(graph, device=device))
+    return found
 
 
-def test_the_same_as_direct(client):
-    check_workers(client, "cpu")
+@pytest.fixture(params=[False, True], ids=["all components", "those left"])
+def selects(request, monkeypatch):
+    """Whether minima are exchanged of the components that are left only."""
+    monkeypatch.setattr(forest_plans, "MANY", 0 if request.param else forest_plans.MANY)
+    monkeypatch.setattr(rates, "changes", -1 - request.param)  # plans that are remembered are others
+    return request.param
+
+
+def test_the_same_as_direct(client, selects):
+    found = check_workers(client, "cpu")
+    assert found.plan.detail.selects == (selects and len(found.plan.devices) > 1)
 
 
 @pytest.mark.gpu
-def test_the_same_as_direct_on_gpus(gpu_workers):
+def test_the_same_as_direct_on_gpus(gpu_workers, selects):
     check_workers(gpu_workers, "cuda")
 
 

@@ -35,13 +35,26 @@ CPU_EDGE_READS, CPU_VERTEX_READS, CPU_FAR_READS = 0.25, 2, 4
 #: Launches of kernels and copies in a round. Assumed.
 LAUNCHES = 7
 
-#: Bytes that shards exchange per vertex in a round: `best` and `ends` of the kernels' `Components`.
+#: Bytes that shards exchange per component in a round: `best` and `ends` of the kernels' `Components`.
 EXCHANGED = 12
+
+#: The vertices above which these are exchanged of the components that are left only: NVLink takes some 40 µs for 12
+#: bytes of each of so many, a GPU about as long to select what is left. Assumed. LEFT is the share of all vertices that
+#: these are, added up over the rounds: 0.03 of a Kronecker graph, 0.04 of a random one of degree 6, 0.4 of a grid.
+MANY, LEFT = 1 << 20, 0.1
 
 
 @dataclass(frozen=True)
 class ForestDetail(Detail):
-    """No fields; only the result differs."""
+    """The fields of a spanning forest's plan.
+
+    Attributes
+    ----------
+    selects : bool
+        Whether shards select the components that are left after a round, and exchange the minima of these only.
+    """
+
+    selects: bool = False
 
     values: ClassVar[str] = "edges"
 
@@ -90,9 +103,10 @@ def planned(
         table = 8 * m if distinct else 0
         # Before there are keys, weights are sorted, of which a shard keeps the distinct ones: its own, then all.
         sorting = 17 * m + 8 * own_edges * (shards > 1) - 4 * lists * own_edges if distinct else 0
-        # Of each vertex the component, the parent, the bound and the end; of each row a choice. Of each edge of the
-        # forest 12 bytes, and to sort them 41 more.
-        return incident + table + 12 * n + max(20 * n + 8 * rows + making, 41 * n, sorting - table * (shards == 1))
+        # Of each vertex the component, the parent, the bound and the end; of each row a choice. Shards select the
+        # components that are left, in 8 bytes a vertex. Of each edge of the forest 12 bytes, and to sort them 41 more.
+        rounds = 20 * n + 8 * rows + max(making, 8 * n * (shards > 1))
+        return incident + table + 12 * n + max(rounds, 41 * n, sorting - table * (shards == 1))
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     seconds = ROUNDS * _seconds_of_round(n, lists * max(edges), specs, shape or Shape())
@@ -108,7 +122,7 @@ def planned(
         span=span or span_of(seconds / ROUNDS),
         peak_bytes=peaks,
         seconds=seconds,
-        detail=ForestDetail(),
+        detail=ForestDetail(selects=shards > 1 and n > MANY),
     )
     return fitted(plan, memory_limit)
 
@@ -122,5 +136,6 @@ def _seconds_of_round(n: int, most: int, specs: tuple[DeviceSpec, ...], shape: S
     else:
         reads = CPU_EDGE_READS * most + (CPU_VERTEX_READS + CPU_FAR_READS * shape.far) * n
         each = reads / (able.search * specs[0].cores)
-    exchange = 0 if len(specs) == 1 else 2 * EXCHANGE[kind] + EXCHANGED * n / able.link
+    components = n if n <= MANY else n * (1 + LEFT) / ROUNDS
+    exchange = 0 if len(specs) == 1 else 2 * EXCHANGE[kind] + EXCHANGED * components / able.link
     return each + LAUNCHES * able.launch + exchange

@@ -4,7 +4,8 @@
 reads them by target, a row for each of its vertices. Those of a directed graph it reads by source too, a row for each
 vertex of the graph, because an edge may be the least one of either end's component. A superstep is a round. Every shard
 knows all components. It chooses among its own edges, the shards agree on the least by two minima, and each hooks all
-roots by itself, with the same outcome.
+roots by itself, with the same outcome. Of a large graph they exchange the minima of only the components that are left:
+roots that edges leave, fewer than half of the vertices after the first round.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from ...kernels.spanning_forest import Components, ForestEdges, Incident
 from ...planning.plan import Plan
 from ...runtime.communicator import Communicator
 from .keys import TABLE, Keys, keys_of, needs_table, orders_of
+
+_NONE = np.int64(np.iinfo(np.int64).max)
 
 
 class Rows(NamedTuple):
@@ -45,7 +48,10 @@ class Rows(NamedTuple):
 
 @dataclass
 class ForestShard:
-    """A shard's state; ``kernels/spanning_forest.cu`` says what each array means."""
+    """A shard's state; ``kernels/spanning_forest.cu`` says what each array means.
+
+    `left` are the roots that edges leave, as far as shards must know; None for all vertices.
+    """
 
     device: devices.Device
     kernels: spanning_forest_kernels.Operations
@@ -58,6 +64,7 @@ class ForestShard:
     hubs: HubBuffers
     forest: ForestEdges
     counts: Array
+    left: Array | None = None
     hooked: int = 0
     finished: bool = False
 
@@ -67,7 +74,7 @@ class SpanningForest:
 
     Parameters
     ----------
-    plan : Plan
+    plan : Plan of ForestDetail
         Its ranges are those of the vertices.
     directed : bool
         Whether an edge is stored in one direction only.
@@ -102,7 +109,7 @@ class SpanningForest:
             components=Components(
                 comp=xp.arange(n, dtype=np.int32),
                 parent=xp.arange(n, dtype=np.int32),
-                best=xp.full(n, np.iinfo(np.int64).max, np.int64),
+                best=xp.full(n, _NONE, np.int64),
                 ends=xp.full(n, np.iinfo(np.int32).max, np.int32),
             ),
             hubs=(xp.empty(kernels.hub_capacity(most), np.int32), xp.empty(1, np.uint64)),
@@ -120,11 +127,13 @@ class SpanningForest:
             return 0
         for top, edges, choice in s.lists:
             k.choose(edges, top, first == 0, s.components, choice, s.hubs)
-        comm.allreduce(s.components.best, "min")
+        _agree(s.components.best, s.left, comm)
         for top, edges, choice in s.lists:
             k.settle(edges, top, s.components, choice)
-        comm.allreduce(s.components.ends, "min")
+        _agree(s.components.ends, s.left, comm)
         k.hook(s.first, s.last, s.components, s.forest, s.counts)
+        if self.plan.detail.selects:
+            s.left = _left(s.components, s.left)
         k.relabel(s.components)
         hooked = int(devices.to_host(s.counts)[0])
         s.finished, s.hooked = hooked == s.hooked, hooked  # all shards hook the same roots
@@ -162,6 +171,24 @@ class SpanningForest:
             choice = device.xp.empty(len(indptr) - 1, np.int64)
             lists.append(Rows(top, Incident(indptr, indices, own), choice))
         return lists
+
+
+def _agree(least: Array, left: Array | None, comm: Communicator) -> None:
+    """Reduce an array to the least of all shards: at the places `left`, or everywhere."""
+    if left is None:
+        comm.allreduce(least, "min")
+        return
+    own = least[left]
+    comm.allreduce(own, "min")
+    least[left] = own
+
+
+def _left(components: Components, left: Array | None) -> Array:
+    """Return the components that are left after roots were hooked, of those that were left before."""
+    comp, parent, best, _ = components
+    if left is None:  # each vertex was its own component
+        return comp[(parent == comp) & (best != _NONE)]
+    return left[(parent[left] == left) & (best[left] != _NONE)]
 
 
 def _table(weights: Array, extremes: tuple[float, float, bool], device: devices.Device) -> Array:
