@@ -144,7 +144,7 @@ class SpanningForest:
         found = int(devices.to_host(state.counts)[1])
         low, high, keys = (part[:found] for part in state.forest)
         del state.lists, state.components  # frees memory for the sort
-        order = (low.astype(np.int64) << 32 | high).argsort()
+        order = state.kernels.order(low, high, self.plan.n)
         assert state.keys is not None
         return {"src": low[order], "dst": high[order], "weights": state.keys.weights(keys[order])}
 

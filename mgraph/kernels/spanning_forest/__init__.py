@@ -89,6 +89,9 @@ class Operations(Protocol):
     def relabel(self, components: Components) -> None:
         """Write every vertex's new root to ``components.comp``, and reset `best` and `ends`."""
 
+    def order(self, low: Array, high: Array, n: int) -> Array:
+        """Return the places of edges in the order of `low`, then of `high`; both int32, in [0, n)."""
+
 
 _FAMILY: Family[Operations] = Family(__name__)
 

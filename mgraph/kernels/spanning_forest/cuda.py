@@ -59,5 +59,9 @@ def relabel(components: Components) -> None:
     cuda_function(SOURCE, "relabel")((-(-n // _THREADS),), (_THREADS,), (np.int32(n), parent, comp, best, ends))
 
 
+def order(low: Array, high: Array, n: int) -> Array:
+    return (low.astype(np.int64) << 32 | high).argsort()
+
+
 def _instance(kernel: str, edges: Incident) -> Any:
     return cuda_function(SOURCE, f"{kernel}<{'int' if edges.indptr.dtype == np.int32 else 'long long'}>")

@@ -2,6 +2,10 @@
 
 That file's opening explains the algorithm, the encoding, and why cores may work at the same time. Here a core takes a
 chunk of rows at a time, and treats hubs like other rows.
+
+Components only grow. So a row's least edge that leaves stays that until it leaves no more, and no lesser one leaves
+then. A row keeps its choice from round to round: it is looked at only while its key may attain the bound, and the row
+is searched again only once that edge leaves no more. If that search went only as far as the bound, the choice is stale.
 """
 
 import numpy as np
@@ -15,9 +19,13 @@ from ...device.numba.small import VERTICES, is_small, unless
 UNLOCKED = frozenset({"hub_capacity"})
 
 _NONE = np.int64(np.iinfo(np.int64).max)
+_LEAST = np.int64(np.iinfo(np.int64).min)
 _NO_END = np.int32(np.iinfo(np.int32).max)
 _LOW = np.int64(0xFFFFFFFF)
+_STALE = np.int64(1 << 31)  # of a choice that leaves no more
 _CHUNK = 256  # rows that a core takes at a time
+_SHORT = 4  # edges of a row that is searched to its end, whatever bound its component has
+_LEAST_KEY, _GREATEST_KEY = np.int32(np.iinfo(np.int32).min), np.int32(np.iinfo(np.int32).max)
 
 
 def hub_capacity(edges):
@@ -51,22 +59,37 @@ def choose(edges, first, alone, components, choice, hubs):
         for row in range(chunk * _CHUNK, min(len(choice), (chunk + 1) * _CHUNK)):
             u = first + row
             own = comp[u]
-            begin, end = indptr[row], indptr[row + 1]
-            most = np.int32(best[own] >> 32)  # without an edge, the greatest key
-            found, at = _NONE, np.int64(0)
-            for e in range(np.uint64(begin), np.uint64(end)):
-                key = keys[e]
-                if key > most:
+            begin, end = np.uint64(indptr[row]), np.uint64(indptr[row + 1])
+            found, at = _NONE, own
+            least = _LEAST  # no edge below it leaves
+            bound = np.int32(best[own] >> 32)  # of no edge the greatest key
+            if not alone:
+                found = choice[row]
+                if found == _NONE or np.int32(found >> 32) > bound:
                     continue
-                v = indices[e]
-                if (v if alone else comp[np.uint32(v)]) != own:
-                    if found == _NONE or key < np.int32(found >> 32):
-                        found = np.int64(key) << 32 | np.int64(e - np.uint64(begin))
-                        at = v
-                        if key == np.iinfo(np.int32).min:
+                least = (found & ~_STALE) + 1
+                if found & _STALE:
+                    found = _NONE
+                else:
+                    at = indices[begin + np.uint64(found & _LOW)]
+                    if comp[np.uint32(at)] == own:
+                        found = _NONE
+            if found == _NONE:
+                most = _GREATEST_KEY if alone or end - begin <= _SHORT else bound
+                passed = False
+                for e in range(begin, end):
+                    key = keys[e]
+                    if key > most:
+                        passed = True
+                        continue
+                    edge = np.int64(key) << 32 | np.int64(e - begin)
+                    v = indices[e]
+                    if edge >= least and (v if alone else comp[np.uint32(v)]) != own:
+                        found, at = edge, v
+                        if key == _LEAST_KEY:
                             break
                         most = np.int32(key - 1)  # only a smaller key is of use
-            choice[row] = found
+                choice[row] = found if found != _NONE or not passed else (least - 1) | _STALE
             if found != _NONE:
                 _lower(best, own, (found & ~_LOW) | np.int64(min(u, at)))
 
@@ -81,12 +104,13 @@ def settle(edges, first, components, choice):
     ends = components.ends
     for row in prange(len(choice)):
         found = choice[row]
-        if found != _NONE:
+        if not found & _STALE:  # as no edge is
             u = first + row
-            v = indices[indptr[row] + (found & _LOW)]
             own = comp[u]
-            if (found & ~_LOW) | np.int64(min(u, v)) == best[own]:
-                _lower(ends, own, np.int32(max(u, v)))
+            if found >> 32 == best[own] >> 32:
+                v = indices[indptr[row] + (found & _LOW)]
+                if (found & ~_LOW) | np.int64(min(u, v)) == best[own]:
+                    _lower(ends, own, np.int32(max(u, v)))
 
 
 @unless(lambda first, last, components, *_: len(components.comp) <= VERTICES)
@@ -128,3 +152,23 @@ def relabel(components):
         comp[v] = above
         best[v] = _NONE
         ends[v] = _NO_END
+
+
+def order(low, high, n):
+    return _ordered(low, _ordered(high, np.arange(len(high), dtype=np.int32), n), n)
+
+
+@njit(nogil=True, cache=True)
+def _ordered(ends, places, n):
+    """Return the places in the order of their ends, of equal ones as they were: by counting them."""
+    following = np.zeros(n + 1, np.int32)
+    for end in ends:
+        following[np.uint32(end) + 1] += 1
+    for v in range(n):
+        following[v + 1] += following[v]
+    ordered = np.empty_like(places)
+    for place in places:
+        end = np.uint32(ends[np.uint32(place)])
+        ordered[np.uint32(following[end])] = place
+        following[end] += 1
+    return ordered
