@@ -68,8 +68,11 @@ def planned(
     kind, shards, lists = specs[0].kind, len(specs), 2 if directed else 1
     offset, shape = offset_type(m).itemsize, shape or Shape()
 
+    listed = 8 * core_kernels.of_kind(kind).list_capacity(n)
+
     def peak(own: int, own_edges: int) -> int:
-        return lists * 4 * own_edges + offset * (own + 1 + (lists - 1) * (n + 1)) + 16 * n + 16 * max(n, 1)
+        rows = own + 1 + (lists - 1) * (n + 1)
+        return lists * 4 * own_edges + offset * rows + 16 * n + 16 * max(n, 1) + listed
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
     able, rounds = rates_of(specs[0]), min(max(1, n), max(_ROUNDS, int(shape.levels)))
@@ -101,6 +104,7 @@ class CoreShard:
     first: int
     last: int
     rows: list[tuple[int, Array, Array]]
+    lists: core_kernels.Lists
     lost: Array
     taken: Array
     degrees: Array
@@ -131,11 +135,15 @@ class Peeling:
             top = first if order == "csc" and isinstance(piece, VertexRange) else 0
             rows.append((top, indptr, indices))
             degrees[top : top + len(indptr) - 1] += (indptr[1:] - indptr[:-1]).astype(np.int32)
+        kernels = core_kernels.on(device)
+        capacity = kernels.list_capacity(n)
+        left, gone = xp.arange(capacity, dtype=np.int32), xp.empty(capacity, np.int32)
         return CoreShard(
-            kernels=core_kernels.on(device),
+            kernels=kernels,
             first=first,
             last=last,
             rows=rows,
+            lists=core_kernels.Lists(left, gone, xp.array([capacity, 0], np.int64)),
             lost=xp.zeros(n, np.int32),
             taken=xp.full(n, -1, np.int32),
             degrees=degrees,
@@ -158,15 +166,15 @@ class Peeling:
         else:
             comm.allreduce(s.lost, "sum")
         s.least.fill(_MOST)
-        k.settle(s.lost, s.taken, s.degrees, s.least)
+        k.settle(s.lists, s.lost, s.taken, s.degrees, s.least)
         least = int(s.least[0])
         s.finished = s.finished or least == _MOST
         if s.finished:
             return 1
         s.level = max(s.level, least)
-        k.take(s.degrees, s.taken, s.cores, s.level, first)
+        k.take(s.lists, s.degrees, s.taken, s.cores, s.level, first)
         for top, indptr, indices in s.rows:
-            k.lower(indptr, indices, top, s.taken, first, s.lost)
+            k.lower(s.lists, indptr, indices, top, s.taken, first, s.lost)
         return 1
 
     def collect(self, state: CoreShard, comm: Communicator) -> dict[str, Array]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...device import cuda_function, launched_blocks
+from . import Lists
 
 SOURCE = "core_number.cu"
 
@@ -23,17 +24,22 @@ def find_flaws(indptr: Array, indices: Array, first: int, flaws: Array) -> None:
     _launch(_instance("find_flaws", indptr), 32 * rows, indptr, indices, np.int32(rows), np.int32(first), flaws)
 
 
-def settle(lost: Array, taken: Array, degrees: Array, least: Array) -> None:
+def list_capacity(n: int) -> int:
+    """Return 0: a round looks at all vertices."""
+    return 0
+
+
+def settle(lists: Lists, lost: Array, taken: Array, degrees: Array, least: Array) -> None:
     """Subtract what the vertices have lost from their degrees; find the least degree of a vertex left."""
     _launch("settle", len(lost), np.int32(len(lost)), lost, taken, degrees, least)
 
 
-def take(degrees: Array, taken: Array, cores: Array, level: int, round: int) -> None:
+def take(lists: Lists, degrees: Array, taken: Array, cores: Array, level: int, round: int) -> None:
     """Take the vertices left with a degree of at most `level`."""
     _launch("take", len(taken), np.int32(len(taken)), degrees, taken, cores, np.int32(level), np.int32(round))
 
 
-def lower(indptr: Array, indices: Array, first: int, taken: Array, round: int, lost: Array) -> None:
+def lower(lists: Lists, indptr: Array, indices: Array, first: int, taken: Array, round: int, lost: Array) -> None:
     """Count the edges to each vertex left from vertices taken in this round."""
     rows = len(indptr) - 1
     own = np.int32(rows), np.int32(first), taken, np.int32(round), lost
