@@ -161,3 +161,15 @@ def test_functions_have_the_arguments_of_networkx(name):
     ours = inspect.signature(getattr(backend, name)).parameters.values()
     facts = [[(each.name, each.kind, each.default) for each in parameters] for parameters in (ours, theirs)]
     assert facts[0] == facts[1]
+
+
+@pytest.mark.parametrize("kind", [networkx.DiGraph, networkx.MultiDiGraph])
+def test_undirected_views_with_two_weights_of_an_edge_are_declined(kind):
+    roads = kind([(0, 1, {"weight": 1}), (1, 0, {"weight": 9}), (1, 2, {"weight": 1})])
+    converted = backend.convert_from_nx(roads.to_undirected(as_view=True))
+    with pytest.raises(NotImplementedError, match="from its other end"):
+        backend.floyd_warshall(converted, weight="weight")
+    assert backend.has_path(converted, 2, 0)
+    networkx.set_edge_attributes(roads, 1, "weight")
+    converted = backend.convert_from_nx(roads.to_undirected(as_view=True))
+    assert backend.floyd_warshall(converted, weight="weight")[2] == {0: 2, 1: 1, 2: 0}

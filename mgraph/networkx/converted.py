@@ -269,7 +269,8 @@ class ConvertedGraph:
         ------
         NotImplementedError
             For weights that NetworkX would add up otherwise than mgraph: numbers of other types, integers beside
-            floats unless `mixed`, and numbers that are not finite, or not exact in float64.
+            floats unless `mixed`, and numbers that are not finite, or not exact in float64. Also for an undirected view
+            of a directed graph in which an edge has one weight from one end, and another from the other one.
 
         Examples
         --------
@@ -308,7 +309,21 @@ class ConvertedGraph:
         numbers = np.array(values, np.float64)
         if not np.isfinite(numbers).all():
             return "a weight is not finite"
+        if not self.original.is_directed() and hasattr(self.original, "_graph") and not self._both_ways(numbers):
+            return "an edge without direction has another weight from its other end"
         return Weights(numbers, whole)
+
+    def _both_ways(self, weights: np.ndarray) -> bool:
+        """Return whether each edge has the same weight from both ends.
+
+        In an undirected view of a directed graph, an edge that is there in both directions has that of the one or the
+        other, by the end from which it is read.
+        """
+        indptr, heads = self.rows
+        tails = rows_of(indptr, len(heads), np)
+        if len(weights) != len(heads):  # the graph was changed, as `weights` says
+            return True
+        return bool((weights[np.lexsort((heads, tails))] == weights[np.lexsort((tails, heads))]).all())
 
     def graph_of(self, attribute: Any = None, default: float = 1, mixed: bool = False) -> Graph:
         """Return the graph for mgraph's own calls.
