@@ -1087,7 +1087,8 @@ def graph_for_networkx(result: Result, given: Any) -> Graph:
 def check_named(result: Result, name: str, numbers: Sequence[int] | np.ndarray, rule: str) -> None:
     """Raise VerificationError unless a fact of a result names some vertices, by their numbers or by the graph's ids."""
     given, numbers, solved = getattr(result, name), np.asarray(numbers).tolist(), result.solved
-    named = [given] if given is None or np.ndim(given) != 1 else list(given)
+    listed = given.tolist() if isinstance(given, np.ndarray) else given  # not NumPy's numbers: an id may be a tuple
+    named = list(listed) if isinstance(listed, (list, tuple, range)) else [listed]
     ids = None if solved.ids is None else ids_of(solved)
     texts = ids is not None and ids.dtype.kind not in "iu"  # which no number is taken for
     expected = ids[numbers].tolist() if ids is not None and (texts or solved.by_ids) else numbers

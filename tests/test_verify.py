@@ -386,3 +386,17 @@ def test_graphs_and_results_on_workers_and_here():
         placed.close()
         with pytest.raises(InputError, match="closed"):
             result.verify()
+
+
+def test_right_results_of_graphs_whose_ids_are_tuples_pass():
+    graph = Graph.from_edges([0, 1], [1, 2]).with_ids([("a", 0), ("b", 1), ("c",)])
+    ends = [("a", 0), ("c",)]
+    for source in ("a", 0), ("c",):
+        mgraph.sssp(graph, source, ids=True, device="cpu").verify()
+        mgraph.bfs(graph, source, ids=True, device="cpu").verify()
+    for call in (mgraph.bfs_many, mgraph.path_counts, mgraph.betweenness, mgraph.distances):
+        call(graph, ends, ids=True, device="cpu").verify()
+        call(graph, [0, 2], ids=False, device="cpu").verify()
+    mgraph.bfs(graph, sources=ends, ids=True, device="cpu").verify()
+    mgraph.distances(graph, device="cpu").verify()
+    mgraph.betweenness(graph, device="cpu").verify()
