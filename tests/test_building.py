@@ -209,6 +209,15 @@ def test_many_graphs_leave_nothing_behind(client):
     wait_until(lambda: names_kept(client) == [])
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_parallel_edges_come_back_in_their_order(client, directed):
+    graph = Graph.from_edges([0, 1, 0, 1, 2, 2], [1, 0, 1, 0, 2, 2], [5, 7, 3, 2, 4, 1], directed=directed)
+    with DistributedGraph.from_graph(graph, client, device="cpu") as placed:
+        for ours, theirs in zip(placed.to_graph().csr(), graph.csr(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+            assert ours.dtype == theirs.dtype
+
+
 @pytest.mark.gpu
 def test_graphs_built_on_gpus():
     with mgraph.cluster.local_client(min(2, device.gpu_count()), device="cuda") as client:

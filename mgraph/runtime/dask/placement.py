@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import device as devices
+from ...dtypes import offset_type
 from ...errors import InputError
 from ...graph import Compressed, Graph, PlacedGraph
 from ...graph.views import CachedArray
@@ -163,8 +164,12 @@ class Placement(PlacedGraph):
         sources = np.concatenate([part.indices for part in parts])
         weights = np.concatenate([part.weights for part in parts]) if self.weighted else None
         del parts
-        targets = np.repeat(np.arange(self.n, dtype=np.int32), degrees)
-        csr = Graph.from_edges(sources, targets, weights, n=self.n).compressed("csr")
+        if self.directed:
+            targets = np.repeat(np.arange(self.n, dtype=np.int32), degrees)
+            csr = Graph.from_edges(sources, targets, weights, n=self.n).compressed("csr")
+        else:  # the edges into a vertex are those from it, in the same order
+            indptr = np.concatenate([[0], degrees.cumsum()]).astype(offset_type(self.m))
+            csr = Compressed(indptr, sources, weights)
         return Graph(
             self.n,
             csr=csr,
