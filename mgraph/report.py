@@ -44,7 +44,8 @@ class Report:
         parts = []
         for ours, words in ((True, "ran"), (False, "left to SciPy and NetworkX")):
             some = [found for (_, _, why), found in calls if (not why) == ours]
-            parts.append(f"{words} {sum(count for count, _ in some):,} calls in {sum(each for _, each in some):.3g} s")
+            count, seconds = sum(each for each, _ in some), sum(each for _, each in some)
+            parts.append(f"{words} {count:,} call{'s' * (count != 1)} in {seconds:.3g} s")
         lines = [f"mgraph: {', '.join(parts)}", f"{'calls':>8} {'seconds':>8}  call, and what ran it"]
         for (library, name, why), (count, seconds) in calls[:ROWS]:
             by = f"{_OTHERS[library]}: {why}" if why else "mgraph"
