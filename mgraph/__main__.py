@@ -19,8 +19,11 @@ def main() -> None:
 
         run(sys.argv[2], sys.argv[3:])
     else:
-        from .cli import main as command
-
+        try:
+            from .cli import main as command
+        except KeyboardInterrupt:
+            print("mgraph: interrupted", file=sys.stderr)
+            sys.exit(130)
         sys.exit(command())
 
 

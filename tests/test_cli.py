@@ -1028,6 +1028,25 @@ def test_an_interrupt_while_the_bar_is_written(monkeypatch, capfd):
     assert "stopping after this span" in capfd.readouterr().err
 
 
+def test_interrupted_before_the_command_runs(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.main, "get_command", interrupt)  # which imports the command's module
+    result = invoke("bfs", "--rmat", "3")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "mgraph: interrupted\n")
+
+
+def test_workers_that_the_signal_ends_as_they_start(monkeypatch):
+    def local_client(*_):
+        signal.raise_signal(signal.SIGTERM)
+        raise RuntimeError("the workers' processes did not start")
+
+    monkeypatch.setattr("mgraph.runtime.dask.local_client", local_client)
+    result = invoke("bfs", "--rmat", "3", "--workers", "2")
+    assert (result.exit_code, result.stderr) == (143, "mgraph: terminated\n")
+
+
 def test_an_interrupt_that_compiled_code_turned_into_an_error(capsys):
     def interrupted(*_, **__):
         raise SystemError("a result with an exception set") from KeyboardInterrupt()

@@ -25,7 +25,7 @@ from mgraph.device.clock import COMPILING
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.planner import plan
 from mgraph.runtime.dask import connect, pulse, sending, turns, visiting, watch, worker
-from mgraph.runtime.dask.comm import OPERATION, Aborted, Mailbox
+from mgraph.runtime.dask.comm import OPERATION, Aborted, DaskComm, Mailbox
 from mgraph.runtime.dask.driver import forget
 from mgraph.runtime.dask.group import Group
 from mgraph.runtime.dask.turns import turns_on
@@ -349,6 +349,21 @@ def test_an_interrupt_before_the_event_loop_has_a_request(client):
         warnings.simplefilter("always")
         with pytest.raises(KeyboardInterrupt):
             watched.on_scheduler(print)
+        gc.collect()
+    assert not [warning for warning in shown if "never awaited" in str(warning.message)]
+
+
+def test_a_message_that_a_loop_which_has_stopped_never_sends():
+    """A worker's loop stops before its tasks do, when the client's process is told to end."""
+    loop = asyncio.new_event_loop()
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        comm = DaskComm(SimpleNamespace(loop=SimpleNamespace(asyncio_loop=loop)), "s", ["a", "b"], 0, Mailbox())
+        sending = comm._send({1: np.zeros(1)})
+        comm.abort()
+        assert sending.cancelled()
+        loop.close()
+        del sending, comm
         gc.collect()
     assert not [warning for warning in shown if "never awaited" in str(warning.message)]
 

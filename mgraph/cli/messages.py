@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import re
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -152,9 +153,15 @@ def _spelled(part: Argument | ArgumentValue) -> str:
 
 @contextlib.contextmanager
 def one_line() -> Iterator[None]:
-    """Turn errors of the system, such as a full disk's, and of click into one line; a broken pipe is left to click."""
+    """Turn errors of the system, such as a full disk's, and of click into one line, as well as Ctrl-C.
+
+    A broken pipe is left to click, which would end in 1 after Ctrl-C.
+    """
     try:
         yield
+    except KeyboardInterrupt as error:
+        click.echo("mgraph: interrupted", err=True)
+        raise click.exceptions.Exit(128 + signal.SIGINT) from error
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -68,6 +68,10 @@ def _local_client(workers: int, device: str | None) -> Iterator[Any]:
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 client = started.enter_context(local_client(workers, device))
+            except Exception as error:
+                if pressed:  # by a whole process group, whose workers could not start for it
+                    raise pressed[0] from error
+                raise
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
                 signal.signal(signal.SIGINT, handler)

@@ -26,6 +26,7 @@ from distributed.worker import Worker
 from ...errors import MgraphError
 from ...planning import rates
 from ..communicator import exchanged
+from .loops import begun
 
 #: Bytes up to which a message is copied and sent without waiting for an answer.
 SHORT = rates.SHORT["cpu"]
@@ -293,7 +294,7 @@ class DaskComm:
         for receiver in arrays:
             self.sent[receiver] += 1
         messages = [self._message(receiver, array) for receiver, array in arrays.items()]
-        sending = asyncio.run_coroutine_threadsafe(self._post(messages), self._loop)
+        sending = begun(self._loop, self._post, messages)
         self._sending = sending
         if self._mailbox.aborted:
             sending.cancel()

@@ -326,7 +326,7 @@ def stay(session: str) -> None:
     A worker that was restarted has neither before Dask has made this again there.
     """
     lease(session)
-    on_loop(get_worker(), _add(get_worker()))
+    on_loop(get_worker(), _add, get_worker())
 
 
 @reported

@@ -39,6 +39,7 @@ from ...arguments import checked_integer, checked_seconds, size_in_words
 from ...device.clock import COMPILING
 from ...errors import InputError, MgraphError, SchedulerError, WorkerLostError
 from .connection import options_of
+from .loops import begun
 from .pulse import ANSWERED, PLACE
 
 T = TypeVar("T")
@@ -286,37 +287,12 @@ class Watch:
         return lost(silent, f"silent for {min(self._silence[address] for address in silent):.0f} s as the call began")
 
     def _start(self, work: Work[T], *given: Any) -> "concurrent.futures.Future[T]":
-        """Run the coroutine that `work` returns on the client's event loop.
-
-        It is made there: Python would report one made here as never awaited if Ctrl-C came before the loop had it.
-        """
+        """Run the coroutine that `work` returns on the client's event loop."""
         loop: Any = self.client.loop
-        working: concurrent.futures.Future[T] = concurrent.futures.Future()
-
-        async def run() -> T:
-            return await work(*given)
-
-        def begin() -> None:
-            task = asyncio.ensure_future(run())
-            task.add_done_callback(end)
-            working.add_done_callback(lambda _: task.done() or loop.asyncio_loop.call_soon_threadsafe(task.cancel))
-
-        def end(task: "asyncio.Future[T]") -> None:
-            if task.cancelled():
-                working.cancel()
-            if not working.set_running_or_notify_cancel():
-                return
-            error = task.exception()
-            if error is not None:
-                working.set_exception(error)
-            else:
-                working.set_result(task.result())
-
         try:
-            loop.asyncio_loop.call_soon_threadsafe(begin)
+            return begun(loop.asyncio_loop, work, *given)
         except RuntimeError as error:  # the loop has ended with the client
             raise SchedulerError(f"{connection(self.client)}, in the middle of the call") from error
-        return working
 
     def _look(self) -> bool:
         """Record the scheduler's answer; return whether it has answered."""

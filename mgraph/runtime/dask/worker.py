@@ -11,7 +11,6 @@ Invariants:
 - A message for a session that is not open is discarded: all sessions of a group are open before its first call.
 """
 
-import asyncio
 import contextlib
 import importlib
 import inspect
@@ -44,6 +43,7 @@ from ..communicator import Communicator, Nccl
 from .blocks import OnDevice
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .interfaces import set_for_nccl
+from .loops import begun
 from .pulse import LEASE, Pulse
 from .shared import Token, readable
 from .tasks import reported
@@ -293,8 +293,8 @@ def lease(session: str) -> None:
     A task, so that the scheduler knows the lease before the session can look for it.
     """
     worker = get_worker()
-    on_loop(worker, _join(worker))  # it may have been restarted since it was looked at
-    on_loop(worker, sessions(worker).open(session))
+    on_loop(worker, _join, worker)  # it may have been restarted since it was looked at
+    on_loop(worker, sessions(worker).open, session)
 
 
 def abort_session(session: str, dask_worker: Worker) -> None:
@@ -390,7 +390,7 @@ def describe(device: str | None, token: Token | None) -> WorkerInfo:
         What to try to read in the memory of the client.
     """
     worker = get_worker()
-    on_loop(worker, _join(worker))
+    on_loop(worker, _join, worker)
     return sight_of(worker, device)._replace(reads=token is not None and readable(token))
 
 
@@ -450,10 +450,10 @@ async def _join(worker: Worker) -> None:
             limits.keep_below(most)
 
 
-def on_loop(worker: Worker, work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine on the worker's event loop from a task's thread, and wait for it."""
+def on_loop(worker: Worker, work: Callable[..., Coroutine[Any, Any, None]], *given: Any) -> None:
+    """Run the coroutine that `work` returns on the worker's event loop from a task's thread, and wait for it."""
     loop: Any = worker.loop
-    asyncio.run_coroutine_threadsafe(work, loop.asyncio_loop).result()
+    begun(loop.asyncio_loop, work, *given).result()
 
 
 @contextlib.contextmanager
