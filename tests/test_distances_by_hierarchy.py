@@ -320,6 +320,9 @@ def test_on_the_command_line(tmp_path):
     for graph_given in ([roads, "--method", "hierarchy"], ["--hierarchy", prepared]):
         facts = json.loads(said("distances", *graph_given, *lists, "--overwrite"))
         assert facts["method"] == "hierarchy" and np.array_equal(np.load(out), expected)
+    few = "--source", 3, "--target", 700, "--device", "cpu"
+    shown = [said("distances", *given, *few).splitlines()[-2:] for given in ([roads], ["--hierarchy", prepared])]
+    assert shown[0] == shown[1]
     words = said("measures", "--hierarchy", prepared, "--eccentricity", "--device", "cpu")
     most = mgraph.diameter(graph, device="cpu")
     assert f"to {most:g}" in words

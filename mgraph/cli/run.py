@@ -170,7 +170,7 @@ def perform(
                 result.save(out, output.overwrite, graph=_graph_for(out, given))
             if output.quiet and not output.as_json:
                 return
-            found = offered.summary(given, result, options)
+            found = offered.summary(_graph_of(given), result, options)
     known, description = describe(given)
     if output.as_json:
         used = None if client is None else len(result.plan.devices)
@@ -227,7 +227,7 @@ def _print(found: Summary, seconds: dict[str, float], out: str | None) -> None:
 
 def _graph_for(out: str, given: Any) -> Any:
     """Return the graph that a file of its vertices' values needs, copied from workers if it lies there."""
-    graph = given.graph if isinstance(given, Hierarchy) else given
+    graph = _graph_of(given)
     as_graph = suffix_of(path_of(out)).startswith((".graphml", ".gexf"))
     return graph.to_graph() if as_graph and isinstance(graph, PlacedGraph) else graph
 
@@ -241,7 +241,12 @@ def _show(plan: Plan, shown: list[Plan]) -> None:
 
 def _ids_of(given: Any) -> Any:
     """Return the ids of a call's input, or None."""
-    return getattr(given.graph if isinstance(given, Hierarchy) else given, "ids", None)
+    return getattr(_graph_of(given), "ids", None)
+
+
+def _graph_of(given: Any) -> Any:
+    """Return a call's input, of a hierarchy its graph."""
+    return given.graph if isinstance(given, Hierarchy) else given
 
 
 def _facts(
