@@ -174,3 +174,15 @@ def test_distances_are_written_to_arrays_that_can_be(writable):
     else:
         with pytest.raises(mgraph.InputError, match="out is read-only: give an array that can be written to"):
             mgraph.distances(GRAPH, [0], out=rows, device="cpu")
+
+
+@pytest.mark.parametrize("values", [np.ma.array([0, 1], mask=[False, True]), np.ma.array([0, 9], mask=[False, True])])
+def test_masked_vertices_and_ids(values):
+    """What lies under a mask is no vertex."""
+    for call in (mgraph.distances, mgraph.bfs_many, mgraph.betweenness):
+        with pytest.raises(mgraph.InputError, match="sources must be an array without masked elements"):
+            call(GRAPH, sources=values, device="cpu")
+    with pytest.raises(mgraph.InputError, match="ids must be an array without masked elements"):
+        mgraph.Graph.from_edges([0], [1], ids=values)
+    whole = np.ma.array([0, 1], mask=False)
+    assert mgraph.distances(GRAPH, whole, device="cpu").distances.tolist() == [[0, 3, 7], [2**31 - 1, 0, 4]]

@@ -111,7 +111,7 @@ def checked_ids(ids: Any, n: int) -> np.ndarray:
     if isinstance(ids, str) or not hasattr(ids, "__len__"):
         raise InputError(argument="ids", value=ids, expected="a sequence of one id per vertex")
     ids = devices.to_host(ids) if devices.of(ids).kind == "cuda" else ids
-    found = np.asarray(ids) if hasattr(ids, "dtype") else as_ids(ids)
+    found = as_array(ids, "ids") if hasattr(ids, "dtype") else as_ids(ids)
     if found.shape != (n,):
         raise InputError(argument="ids", value=found.shape, expected=f"of shape ({n},), one id per vertex")
     if found.dtype == np.int64:

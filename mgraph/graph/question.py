@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import device as devices
-from ..arguments import checked_flag, checked_integer, checked_vertices, warn_caller
+from ..arguments import as_array, checked_flag, checked_integer, checked_vertices, warn_caller
 from ..arrays import Array
 from ..errors import Argument, ArgumentValue, InputError, VertexNumberWarning, Words
 from .checks import check_room
@@ -159,6 +159,8 @@ class Question:
         """
         check_room(name, values)
         given = values.to_numpy() if hasattr(values, "to_numpy") else values
+        if isinstance(given, np.ma.MaskedArray):  # else what lies under the mask would be taken
+            given = as_array(given, name)
         if self.ids:
             return self._with_ids(name, given if isinstance(given, Sequence) else devices.to_host(given))
         try:
