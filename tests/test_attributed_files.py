@@ -162,6 +162,7 @@ def test_graphs_within_graphs():
         (graphml(edge("a", "b")), "no edge has the attribute 'km'"),
         (graphml('<hyperedge><endpoint node="a"/></hyperedge>'), "'hyperedge' stands for edges of more than two ends"),
         (b'<!DOCTYPE x [<!ENTITY a "a">]><graphml/>', "defines entities"),
+        (b"<graphml>" + b"<a>" * 1000, "more than 1,000 elements are nested"),
         ('<!DOCTYPE x [<!ENTITY a "a">]><graphml/>'.encode("utf-16"), "defines entities"),
     ],
 )

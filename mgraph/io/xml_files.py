@@ -41,6 +41,10 @@ class _Edge:
         self.attributed = False
 
 
+#: The most elements within each other: the parser keeps each until it ends, and a small compressed file may have many.
+_DEEPEST = 1000
+
+
 class _Reader:
     """Reads nodes and edges from the elements of one format's namespace."""
 
@@ -134,6 +138,8 @@ class _Reader:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         space, _, tag = name.rpartition(" ")
+        if len(self.within) == _DEEPEST:
+            self.fail(f"more than {_DEEPEST:,} elements are nested")
         if not self.within:
             self._space = space
             if tag != self.root:
