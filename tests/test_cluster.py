@@ -872,6 +872,14 @@ def test_a_worker_that_has_ended_by_itself_hides_no_error(monkeypatch):
         raise ZeroDivisionError
 
 
+def test_local_workers_that_are_not_closed_are_not_waited_for():
+    """Dask would close them again as Python ends, which takes 10 s if Ctrl-C has cut the closing short."""
+    with pytest.raises(KeyboardInterrupt), local_client(1, "cpu") as client:
+        cluster = client.cluster
+        raise KeyboardInterrupt
+    assert not cluster.shutdown_on_close
+
+
 def test_invalid_clients(client):
     with pytest.raises(InputError, match=r"client must be a distributed\.Client"):
         apsp(matrix(5), client=client.cluster)

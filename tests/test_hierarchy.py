@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -962,6 +963,28 @@ def test_road_networks(device, name):
     assert np.array_equal(one_way.distances(sources), expected)
     assert np.array_equal(one_way.distances(sources, targets), expected[:, targets])
     assert one_way.distances(sources, reduce="reached").reached.tolist() == np.isfinite(expected).sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize("says", ["Caught an unknown exception!", "out of memory"])
+def test_sigterm_while_metis_runs(says, monkeypatch):
+    """METIS handles the signal itself, and fails."""
+
+    class Terminated(BaseException):
+        pass
+
+    def fails(**_):
+        raise RuntimeError(says)
+
+    def terminate(*_):
+        raise Terminated
+
+    monkeypatch.setattr(pytest.importorskip("pymetis"), "nested_dissection", fails)
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        with pytest.raises(Terminated if "unknown" in says else RuntimeError):
+            mgraph.Hierarchy(mgraph.generate.grid(3, 3), device="cpu")
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_parallel_edges_that_are_given_in_both_orders_stay_undirected():

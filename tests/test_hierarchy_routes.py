@@ -504,6 +504,9 @@ def test_progress_is_reported_and_may_end_a_call(monkeypatch):
         (lambda h: h.flows(([0], [1], [3]), [0]), "sources= goes with a matrix"),
         (lambda h: h.flows([[1, 2]], [0], [1]), r"demand must be of shape \(1, 1\)"),
         (lambda h: h.flows([1, 2]), r"demand must be of shape \(4, 4\)"),
+        (lambda h: h.flows([0, [1]]), "demand must be convertible to an array"),
+        (lambda h: h.flows(np.ma.masked_equal(np.eye(4), 0)), "demand must be an array without masked elements"),
+        (lambda h: h.flows(([0], [1], np.ma.masked_equal([0], 0))), "amounts must be an array without masked elements"),
     ],
 )
 def test_invalid_arguments_are_named(call, said):

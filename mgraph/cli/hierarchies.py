@@ -19,6 +19,7 @@ from ..io import check_output, finite_amounts, read_saved, read_vertices, save
 from ..reading import read
 from .bars import bar
 from .commands import main
+from .interrupts import terminable
 from .options import Output, Scheduler, checkpoint_options, graph_options, output_options, worker_options
 from .run import checkpoints_of, graph_given
 from .summaries import described
@@ -51,7 +52,8 @@ def hierarchy(
     check_output(output.out, output.overwrite, (".npz",))
     graph = graph_given(files, scale, **options)()
     started = time.perf_counter()
-    made = Hierarchy(graph, dtype=dtype, device=device)
+    with terminable():  # METIS has a handler of its own, which hands the signal on
+        made = Hierarchy(graph, dtype=dtype, device=device)
     made = made.labelled() if labels else made
     seconds = time.perf_counter() - started
     made.save(output.out, overwrite=output.overwrite)

@@ -33,6 +33,12 @@ def check_memory(n: int, edges: int, home: devices.Device) -> None:
     devices.check_free_memory(what, 12 * n + 40 * edges, home, advice, ArgumentValue("relabel", True))
 
 
+def host_array(values: Any, name: str) -> np.ndarray:
+    """Return an argument, which may lie on a GPU, as an array on the host; raises as `as_array` does."""
+    on_host: np.ndarray = as_array(devices.to_host(values) if devices.of(values).kind == "cuda" else values, name)
+    return on_host
+
+
 def check_room(name: str, values: Any) -> None:
     """Raise MemoryLimitError if vertices are too many for memory; views of few bytes, and ranges, have any length."""
     try:

@@ -16,7 +16,7 @@ from .. import device as devices
 from ..arguments import as_array
 from ..arrays import distinct, places_of
 from ..errors import InputError, shown
-from .checks import check_room
+from .checks import check_room, host_array
 from .grouping import extremes
 from .views import handed_out
 
@@ -110,8 +110,7 @@ def checked_ids(ids: Any, n: int) -> np.ndarray:
     """Return the original ids of n vertices as a read-only copy, of int64 or of objects, or raise InputError."""
     if isinstance(ids, str) or not hasattr(ids, "__len__"):
         raise InputError(argument="ids", value=ids, expected="a sequence of one id per vertex")
-    ids = devices.to_host(ids) if devices.of(ids).kind == "cuda" else ids
-    found = as_array(ids, "ids") if hasattr(ids, "dtype") else as_ids(ids)
+    found = host_array(ids, "ids") if hasattr(ids, "dtype") else as_ids(ids)
     if found.shape != (n,):
         raise InputError(argument="ids", value=found.shape, expected=f"of shape ({n},), one id per vertex")
     if found.dtype == np.int64:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_array
 from ..errors import ArgumentValue, InputError
+from ..graph.checks import host_array
 from ..graph.question import Question
 
 #: Sums of integers are exact in float64 below this.
@@ -53,19 +53,19 @@ def checked_demand(question: Question, demand: Any, sources: Any, targets: Any) 
         for name, values in (("sources", sources), ("targets", targets))
     )
     sparse = hasattr(demand, "tocoo")
-    given = demand.tocoo() if sparse else as_array(devices.to_host(demand), "demand")
-    if given.shape != (len(rows), len(columns)):
+    found: Any = demand.tocoo() if sparse else host_array(demand, "demand")
+    if found.shape != (len(rows), len(columns)):
         shape = f"of shape {len(rows), len(columns)}, an amount from each of sources to each of targets"
-        raise InputError(argument="demand", value=given.shape, expected=shape)
+        raise InputError(argument="demand", value=found.shape, expected=shape)
     if sparse:
-        starts, ends = (some[devices.to_host(number)] for some, number in ((rows, given.row), (columns, given.col)))
-        return Demand(starts, ends, _checked_amounts(given.data), table=False)
-    return Demand(rows, columns, _checked_amounts(given).ravel(), table=True)
+        starts, ends = (some[devices.to_host(number)] for some, number in ((rows, found.row), (columns, found.col)))
+        return Demand(starts, ends, _checked_amounts(found.data), table=False)
+    return Demand(rows, columns, _checked_amounts(found).ravel(), table=True)
 
 
 def _checked_amounts(values: Any) -> np.ndarray:
     """Return amounts as int64 or float64, or raise InputError."""
-    given = as_array(devices.to_host(values), "amounts")
+    given = host_array(values, "amounts")
     if given.dtype.kind not in "iuf" and given.size:
         raise InputError(argument="amounts", value=given.ravel()[0].item(), expected="numbers of 0 or more")
     amounts = given.astype(np.float64)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .. import device as devices
-from ..arguments import as_array, checked_flag, checked_limit, checked_reduce
+from ..arguments import checked_flag, checked_limit, checked_reduce
 from ..arrays import Array, distinct
 from ..dtypes import distance_dtype, infinity, name_of
 from ..errors import ArgumentValue, FormatError, InputError, parts_of, renamed
 from ..graph import Compressed, Graph, as_graph
-from ..graph.checks import checked_weights
+from ..graph.checks import checked_weights, host_array
 from ..graph.question import Question
 from ..kernels.routes import Parts
 from . import paths, storage, sweeps
@@ -269,7 +269,7 @@ class Hierarchy:
                 if not np.array_equal(self._graph.ids, other.ids):
                     raise InputError("the graph must have the ids of the hierarchy's graph, in the same order")
             return _weights(other)
-        given = as_array(devices.to_host(weights) if devices.of(weights).kind == "cuda" else weights, name)
+        given = host_array(weights, name)
         if given.dtype.kind == "b":
             raise InputError(argument=name, value=given.dtype.name, expected="numbers, one per edge")
         return checked_weights(given, self.m)

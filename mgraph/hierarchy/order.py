@@ -9,15 +9,17 @@ References
 .. [2] G. Karypis and V. Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs", 1998.
 """
 
+import signal
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import device as devices
 from .. import lazy
-from ..arguments import as_array
 from ..errors import InputError
 from ..graph import Graph
+from ..graph.checks import host_array
 
 
 class Skeleton(NamedTuple):
@@ -50,13 +52,22 @@ def dissected(neighbours: Skeleton) -> np.ndarray:
     if not len(neighbours.indices):
         return np.arange(n, dtype=np.int32)
     metis = lazy.optional("pymetis", "Hierarchy(graph) without order=")
-    order, _ = metis.nested_dissection(adjacency=metis.CSRAdjacency(neighbours.indptr, neighbours.indices))
+    try:
+        order, _ = metis.nested_dissection(adjacency=metis.CSRAdjacency(neighbours.indptr, neighbours.indices))
+    except RuntimeError as error:
+        # While METIS runs it handles SIGTERM: it jumps out of its handler, which leaves the signal blocked, and fails
+        # so. The signal is for who handles it otherwise.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        handled = threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGTERM))
+        if handled and "unknown exception" in str(error):
+            signal.raise_signal(signal.SIGTERM)
+        raise
     return np.asarray(order, np.int32)
 
 
 def checked_order(order: Any, n: int) -> np.ndarray:
     """Return an order of elimination that a user gave, or raise InputError unless it has each vertex once."""
-    given = as_array(devices.to_host(order) if devices.of(order).kind == "cuda" else order, "order")
+    given = host_array(order, "order")
     wanted = f"of shape ({n},), each vertex once"
     if given.shape != (n,):
         raise InputError(argument="order", value=given.shape, expected=wanted)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import device as devices
 from .. import lazy
-from ..arguments import as_array, checked_integer
+from ..arguments import checked_integer
 from ..docstrings import with_common_parts
 from ..errors import InputError, VerificationError
+from ..graph.checks import host_array
 from ..hierarchy import Hierarchy
 from ..io import check_output, path_of, save, save_table, suffix_of
 from .equilibrium import Progress, equilibrium
@@ -355,7 +355,7 @@ def _places(values: np.ndarray, n: int) -> np.ndarray:
 def _checked_trips(demand: Any, traffic: Traffic) -> _Trips:
     """Return the demand between the vertices of different zones, or raise InputError."""
     zones = len(traffic.zones)
-    given = demand.tocoo() if hasattr(demand, "tocoo") else as_array(devices.to_host(demand), "demand")
+    given: Any = demand.tocoo() if hasattr(demand, "tocoo") else host_array(demand, "demand")
     if given.shape != (zones, zones):
         wanted = f"of shape {zones, zones}, an amount from each zone to each"
         raise InputError(argument="demand", value=given.shape, expected=wanted)

@@ -299,7 +299,9 @@ def _started(workers: int, device: str | None, options: ConnectionOptions) -> It
             set_options(client, options)
             yield client
     except BaseException:
-        # A second Ctrl-C may have cut the closing short. Python's end waits for its processes, and stopped ones stay.
+        # Ctrl-C may have cut the closing short. Python's end waits for its processes, and stopped ones stay. Dask would
+        # close the cluster again then, and wait 10 s for what no longer answers.
+        cluster.shutdown_on_close = False
         for pid in [nanny.pid for nanny in cluster.workers.values()]:
             # It may have ended meanwhile.
             with contextlib.suppress(ProcessLookupError):
