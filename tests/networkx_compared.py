@@ -415,8 +415,14 @@ VIEWS = {
 def test_views_answer_with_the_graph_as_it_is(kind, view):
     graph = graph_of(0, kind, "words", "int", 30)
     shown = VIEWS[view](graph)
+    added = [("a", "i")]
+    if graph.is_directed() and not shown.is_directed():  # else an edge may have two weights, which is declined
+        added = [("a", "i"), ("i", "a")]
+        graph.remove_edges_from([(u, v) for u, v in graph.edges() if {u, v} == {"a", "i"}])
+        for u, v, edge in graph.edges(data=True):
+            edge["weight"] = (ord(u) + ord(v)) % 7
     found = [both("all_pairs_dijkstra_path_length", shown)]
-    graph.add_edge("a", "i", weight=0)
+    graph.add_edges_from(added, weight=0)
     found.append(both("all_pairs_dijkstra_path_length", shown))
     for *_, edge in graph.edges(data=True):
         edge["weight"] = 7

@@ -25,9 +25,10 @@ from mgraph.device.clock import COMPILING
 from mgraph.errors import InputError, SchedulerError, WorkerLostError
 from mgraph.planner import plan
 from mgraph.runtime.dask import connect, pulse, sending, turns, visiting, watch, worker
-from mgraph.runtime.dask.comm import OPERATION, Aborted, DaskComm, Mailbox
+from mgraph.runtime.dask.comm import OPERATION, Aborted, Mailbox
 from mgraph.runtime.dask.driver import forget
 from mgraph.runtime.dask.group import Group
+from mgraph.runtime.dask.loops import begun
 from mgraph.runtime.dask.turns import turns_on
 from mgraph.runtime.dask.watch import Watch
 from tests.support.cluster_calls import Probe, check_apsp, slow
@@ -353,17 +354,15 @@ def test_an_interrupt_before_the_event_loop_has_a_request(client):
     assert not [warning for warning in shown if "never awaited" in str(warning.message)]
 
 
-def test_a_message_that_a_loop_which_has_stopped_never_sends():
+def test_work_that_a_loop_which_has_stopped_never_begins():
     """A worker's loop stops before its tasks do, when the client's process is told to end."""
     loop = asyncio.new_event_loop()
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        comm = DaskComm(SimpleNamespace(loop=SimpleNamespace(asyncio_loop=loop)), "s", ["a", "b"], 0, Mailbox())
-        sending = comm._send({1: np.zeros(1)})
-        comm.abort()
-        assert sending.cancelled()
+        working = begun(loop, asyncio.sleep, 0)
+        assert working.cancel()
         loop.close()
-        del sending, comm
+        del working
         gc.collect()
     assert not [warning for warning in shown if "never awaited" in str(warning.message)]
 
