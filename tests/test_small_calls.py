@@ -159,7 +159,7 @@ CALLS = {
     "bfs_many": 80,
     "components": 72,
     "distances": 236,
-    "minimum_spanning_forest": 206,
+    "minimum_spanning_forest": 207,
     "sssp": 90,
     "closure": 135,
     "list_rank": 67,

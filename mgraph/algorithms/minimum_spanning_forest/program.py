@@ -127,10 +127,11 @@ class SpanningForest:
             return 0
         for top, edges, choice in s.lists:
             k.choose(edges, top, first == 0, s.components, choice, s.hubs)
-        _agree(s.components.best, s.left, comm)
+        agree = comm.allreduce if s.left is None else partial(_agree, s.left, comm)
+        agree(s.components.best, "min")
         for top, edges, choice in s.lists:
             k.settle(edges, top, s.components, choice)
-        _agree(s.components.ends, s.left, comm)
+        agree(s.components.ends, "min")
         k.hook(s.first, s.last, s.components, s.forest, s.counts)
         if self.plan.detail.selects:
             s.left = _left(s.components, s.left)
@@ -173,14 +174,11 @@ class SpanningForest:
         return lists
 
 
-def _agree(least: Array, left: Array | None, comm: Communicator) -> None:
-    """Reduce an array to the least of all shards: at the places `left`, or everywhere."""
-    if left is None:
-        comm.allreduce(least, "min")
-        return
-    own = least[left]
-    comm.allreduce(own, "min")
-    least[left] = own
+def _agree(left: Array, comm: Communicator, array: Array, op: str) -> None:
+    """Reduce an array over all shards as `Communicator.allreduce` does, at the places `left` only."""
+    own = array[left]
+    comm.allreduce(own, op)
+    array[left] = own
 
 
 def _left(components: Components, left: Array | None) -> Array:
