@@ -52,12 +52,13 @@ def dissected(neighbours: Skeleton) -> np.ndarray:
     if not len(neighbours.indices):
         return np.arange(n, dtype=np.int32)
     metis = lazy.optional("pymetis", "Hierarchy(graph) without order=")
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
         order, _ = metis.nested_dissection(adjacency=metis.CSRAdjacency(neighbours.indptr, neighbours.indices))
     except RuntimeError as error:
         # While METIS runs it handles SIGTERM: it jumps out of its handler, which leaves the signal blocked, and fails
         # so. The signal is for who handles it otherwise.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         handled = threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGTERM))
         if handled and "unknown exception" in str(error):
             signal.raise_signal(signal.SIGTERM)

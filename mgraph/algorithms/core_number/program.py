@@ -67,7 +67,6 @@ def planned(
     checked_choice("method", method, ("auto", *METHODS))
     kind, shards, lists = specs[0].kind, len(specs), 2 if directed else 1
     offset, shape = offset_type(m).itemsize, shape or Shape()
-
     listed = 8 * core_kernels.of_kind(kind).list_capacity(n)
 
     def peak(own: int, own_edges: int) -> int:
