@@ -14,14 +14,18 @@
 //
 // Encoding. parent[v] is v for a root. In Afforest, and in all forests that are joined, parent[v] <= v. So there are
 // no cycles, however threads interleave, and the root is the least vertex of its component, whichever thread hooks
-// first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices; `join` adds the
-// forest of another shard.
+// first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices.
+//
+// Several shards. Each has an own giant component after `sample`, and tells the others its members, a bit a vertex.
+// `absorb` joins those of another shard. After `link` a shard passes on the roots of the vertices that are no members:
+// those it has in no bitmap and that have a parent (`list_parents`, `unite_pairs`). Together with the bitmaps they are
+// its whole forest. If there are many, or the graph is small, it passes on the forest itself (`join`).
 //
 // Races. In Afforest only compare-and-swap changes the parent of a root; threads that shorten paths change other
 // parents only. A read may be stale: it then finds a former ancestor, which is still one.
 //
-// Launch. A thread a vertex; where the edges of 256 vertices are dealt to a block, a block for these. With fewer
-// blocks, which only measurements ask for (Device.limited), each makes several passes.
+// Launch. A thread a vertex, or eight where a block counts; where the edges of 256 vertices are dealt to a block, a
+// block for these. With fewer blocks, which only measurements ask for (Device.limited), each makes several passes.
 //
 // Cost. Afforest: seven passes over the vertices, each with a few random accesses to `parent`, and the edges outside
 // the giant component. Shiloach and Vishkin: two passes over all edges a round, with two random accesses or more an
@@ -39,6 +43,7 @@
 
 constexpr int SAMPLED = 2;       // edges of a vertex that `sample` looks at
 constexpr int PROBES = 1024;     // vertices that `largest` looks at
+constexpr int EACH = 8;          // vertices of a thread where a block counts: one atomic for 2,048
 
 // The root above v. Paths are split on the way: every vertex is moved to its grandparent.
 __device__ __forceinline__ int root(int* parent, int v) {
@@ -92,21 +97,30 @@ __global__ void __launch_bounds__(THREADS) sample(const Offset* __restrict__ ind
     }
 }
 
-// parent[v] = the root above v.
-__global__ void __launch_bounds__(THREADS) compress(int n, int* parent) {
+// parent[v] = the root above v, for the vertices [lo, hi).
+__global__ void __launch_bounds__(THREADS) compress(int lo, int hi, int* parent) {
     // Each step is written, so that those below take it too: a long path is halved by all of its vertices at once.
 #pragma unroll 1
-    for (unsigned v = own(); v < n; v += stride())
+    for (unsigned i = own(); i < hi - lo; i += stride()) {
+        const int v = lo + i;
         for (int above = parent[v], next; (next = parent[above]) != above; above = next) parent[v] = next;
+    }
 }
 
-// giant[0] = the most frequent root of the probed vertices, the least of several; one block, of a compressed forest.
-__global__ void __launch_bounds__(PROBES) largest(int n, const int* __restrict__ parent, int* giant) {
+// vertices[i] = the root above it.
+__global__ void __launch_bounds__(THREADS) roots(int count, int* vertices, int* parent) {
+#pragma unroll 1
+    for (unsigned i = own(); i < count; i += stride()) vertices[i] = root(parent, vertices[i]);
+}
+
+// giant[0] = the most frequent root of the probed vertices of [lo, hi), the least of several; one block. The parents
+// there are roots.
+__global__ void __launch_bounds__(PROBES) largest(int lo, int hi, const int* __restrict__ parent, int* giant) {
     __shared__ int roots[PROBES];
     __shared__ unsigned long long best;
     // Multiples of the golden ratio are spread evenly.
     const unsigned place = threadIdx.x * 2654435769u;
-    const int mine = parent[static_cast<unsigned long long>(place) * n >> 32];
+    const int mine = parent[lo + (static_cast<unsigned long long>(place) * (hi - lo) >> 32)];
     roots[threadIdx.x] = mine;
     if (threadIdx.x == 0) best = 0;
     __syncthreads();
@@ -126,6 +140,60 @@ __global__ void __launch_bounds__(THREADS) link(const Offset* __restrict__ indpt
     each_edge(
         indptr, indices, lo, hi, [=](int v) { return parent[v] != skipped; },
         [=](int v, int u) { unite(parent, v, u); });
+}
+
+// The bit of each vertex of [lo, hi) whose parent is giant[0]; the giant's root has none. lo is a multiple of 32.
+__global__ void __launch_bounds__(THREADS) members(int lo, int hi, const int* __restrict__ parent,
+                                                   const int* __restrict__ giant, unsigned* bits) {
+    const int top = *giant;
+#pragma unroll 1
+    for (unsigned base = blockIdx.x * THREADS; base < hi - lo; base += stride()) {
+        const unsigned i = base + threadIdx.x;
+        const int v = lo + i;
+        const unsigned word = __ballot_sync(ALL, i < hi - lo && v != top && parent[v] == top);
+        if (threadIdx.x % 32 == 0 && i < hi - lo) bits[v / 32] = word;
+    }
+}
+
+__device__ __forceinline__ bool is_member(const unsigned* bits, unsigned v) { return bits[v / 32] >> v % 32 & 1; }
+
+// Unite the members of [lo, hi) with the giant component's root.
+__global__ void __launch_bounds__(THREADS) absorb(int lo, int hi, const unsigned* __restrict__ bits,
+                                                  const int* __restrict__ giant, int* parent) {
+    const int top = *giant;
+#pragma unroll 1
+    for (unsigned i = own(); i < hi - lo; i += stride())
+        if (is_member(bits, lo + i)) unite(parent, lo + i, top);
+}
+
+// Append each vertex that is no member and no root, and its root, to `pairs` while there is room for `most`. count[0],
+// which is 0 before, becomes how many there are.
+__global__ void __launch_bounds__(THREADS) list_parents(int n, const unsigned* __restrict__ bits, int* parent, int most,
+                                                        int2* pairs, int* count) {
+    __shared__ int sums[WARPS], place;
+#pragma unroll 1
+    for (unsigned base = blockIdx.x * THREADS * EACH; base < n; base += stride() * EACH) {
+        const unsigned first = base + threadIdx.x;
+        unsigned mine = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned v = first + k * THREADS;
+            if (v < n && !is_member(bits, v) && parent[v] != v) mine |= 1u << k;
+        }
+        int all, at = sum_before<THREADS>(__popc(mine), sums, &all);
+        if (!all) continue;
+        if (threadIdx.x == 0) place = atomicAdd(count, all);
+        __syncthreads();
+        for (at += place; mine; mine &= mine - 1, ++at) {
+            const int v = first + (__ffs(mine) - 1) * THREADS;
+            if (at < most) pairs[at] = make_int2(v, root(parent, v));
+        }
+    }
+}
+
+// Unite both vertices of each pair.
+__global__ void __launch_bounds__(THREADS) unite_pairs(int count, const int2* __restrict__ pairs, int* parent) {
+#pragma unroll 1
+    for (unsigned i = own(); i < count; i += stride()) unite(parent, pairs[i].x, pairs[i].y);
 }
 
 // Add the trees of another forest.
@@ -206,11 +274,17 @@ __global__ void __launch_bounds__(THREADS) shortcut_and_check(int n, const int* 
 
 // Kernel 6: count the roots among the vertices [lo, hi).
 __global__ void __launch_bounds__(THREADS) count_roots(int lo, int hi, const int* __restrict__ parent, int* count) {
+    __shared__ int sums[WARPS];
 #pragma unroll 1
-    for (unsigned base = blockIdx.x * THREADS; base < hi - lo; base += stride()) {
-        const int v = lo + base + threadIdx.x;
-        const int roots = __syncthreads_count(v < hi && parent[v] == v);
-        if (threadIdx.x == 0 && roots) atomicAdd(count, roots);
+    for (unsigned base = blockIdx.x * THREADS * EACH; base < hi - lo; base += stride() * EACH) {
+        int mine = 0;
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned i = base + k * THREADS + threadIdx.x;
+            mine += i < hi - lo && parent[lo + i] == lo + i;
+        }
+        int all;
+        sum_before<THREADS>(mine, sums, &all);
+        if (threadIdx.x == 0 && all) atomicAdd(count, all);
     }
 }
 

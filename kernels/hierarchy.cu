@@ -8,8 +8,8 @@
 //   elimination), level by level from the deepest vertices to the roots. A warp takes an entry (x, u) and the later
 //   entries (x, w) of the same vertex; the place of w among the entries of u is found by bisection.
 //   `place_sets` and `eliminate_sets` do so for up to 32 sets of weights at once. A lane has a set, so what a warp reads
-//   of an entry is contiguous, and its lanes look for the places of 32 entries w at a time. A level of few entries
-//   deals each out to several warps.
+//   of an entry is contiguous, and its lanes look for the places of 32 entries w at a time. In a level of few entries,
+//   several warps share an entry.
 // - `climb` walks from a source to its root, a warp a source, and keeps the lengths of upward paths by the depth of the
 //   ancestor.
 // - A sweep goes down the tree. The label of a vertex is the least sum of an ancestor's label and an entry, or what the

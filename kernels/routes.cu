@@ -18,13 +18,13 @@
 // thousand warps are needed to hide the latency. A pair reads two rows of labels, of which neighbouring elements are
 // read by neighbouring threads. A table reads each row of labels once for 64 pairs, and takes a comparison, a sum and a
 // minimum for each pair and depth. `add_up` takes two reads of sums for each way, mostly from the L2, and a barrier for
-// each level. A rank costs the vertex, one read of the ranks, which the second cache holds up to
-// some million vertices, and one write.
+// each level. `rank` reads a vertex and its rank, and writes the rank. The L2 holds the ranks of some million vertices.
 //
-// Races. All threads of `rank` that find no vertex write the same number to `wrong`. The entries of a vertex
-// have different depths, so no two threads write the same label. A label is final when the warp comes to its ancestor,
-// after a barrier of the warp. Climbs share no elements. Threads of `push` add to the same loads by atomics: sums of
-// whole numbers below 2^53 are exact in any order, others may differ in the last bits.
+// Races. All threads of `rank` that find no vertex write the same number to `wrong`. The entries of a vertex have
+// different depths, so no two threads write the same label. A label is final when the warp comes to its ancestor, after
+// a barrier of the warp. Climbs share no elements. `add_up` reads sums that other blocks wrote, after a barrier of the
+// grid and past the L1. Threads of `push` add to the same loads by atomics: sums of whole numbers below 2^53 are exact
+// in any order, others may differ in the last bits.
 //
 // Sources. J. Dibbelt, B. Strasser, D. Wagner, "Customizable contraction hierarchies", 2016; D. Ouyang, L. Qin,
 // L. Chang, X. Lin, Y. Zhang, Q. Zhu, "When hierarchy meets 2-hop-labeling: efficient shortest distance queries on road

@@ -1,6 +1,9 @@
 """Components: every method against the properties of a labelling, SciPy and every other, also on Dask workers."""
 
 import math
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,14 +13,18 @@ from scipy import sparse
 
 import mgraph
 from mgraph import device as devices
+from mgraph.algorithms.components import plan as component_plans
+from mgraph.algorithms.components import program as component_program
 from mgraph.algorithms.components.plan import FEW_EDGES
 from mgraph.algorithms.components.program import Components
 from mgraph.device.numba.small import VERTICES, is_small
 from mgraph.errors import InputError, MemoryLimitError
 from mgraph.generate import random_degree, rmat
 from mgraph.graph import Compressed
+from mgraph.graph.vertex_range import range_of
 from mgraph.planner import plan
-from mgraph.planning.devices import DeviceSpec
+from mgraph.planning import rates
+from mgraph.planning.devices import DeviceSpec, spec_of
 from tests.support.clusters import CLUSTER_WARNINGS, clients
 from tests.support.graphs import REAL_GRAPHS, component_shapes, needs_real_graphs, random_graphs
 from tests.support.memory import measured
@@ -230,8 +237,16 @@ def check_workers(client, device):
             check(graph, device, client=client, span=span)
 
 
+@pytest.fixture(params=[False, True], ids=["whole forests", "parents"])
+def selects(request, monkeypatch):
+    """Whether shards pass on selected parents, in place of whole forests."""
+    monkeypatch.setattr(component_plans, "MANY", 0 if request.param else component_plans.MANY)
+    monkeypatch.setattr(rates, "changes", -1 - request.param)  # plans that are remembered are others
+    return request.param
+
+
 @pytest.mark.parametrize("bridge", [(), ((19_999, 20_000),)])
-def test_shards_that_skip_different_giants(client, bridge):
+def test_shards_that_skip_different_giants(client, bridge, selects):
     """Each half is a component of its own, or hangs on the other by one edge, which both of its ends skip."""
     n, random = 40_000, np.random.default_rng(5)
     src = random.integers(0, n // 2, 4 * n)
@@ -241,18 +256,97 @@ def test_shards_that_skip_different_giants(client, bridge):
     edges = (np.concatenate(ends) for ends in zip(*halves, strict=True))
     graph = mgraph.Graph.from_edges(*edges, n=n, directed=False)
     found = mgraph.connected_components(graph, method="afforest", client=client, device="cpu")
+    assert found.plan.detail.selects == (selects and len(found.plan.devices) > 1)
     direct = mgraph.connected_components(graph, method="sequential", device="cpu")
     assert found.count == direct.count and np.array_equal(found.labels, direct.labels)
 
 
-def test_the_same_as_direct(client):
+class Together:
+    """The communicator of a shard that is a thread beside those of the other shards, on one device."""
+
+    def __init__(self, rank, offered, barrier):
+        self.rank, self.size, self.offered, self.barrier = rank, len(offered), offered, barrier
+
+    def _others(self, array, take):
+        device = devices.of(array)
+        device.synchronize()
+        self.offered[self.rank] = array
+        self.barrier.wait()
+        take(self.offered)
+        device.synchronize()
+        self.barrier.wait()
+
+    def allgather(self, whole, parts):
+        def take(offered):
+            for shard, part in enumerate(parts):
+                if shard != self.rank:
+                    whole[slice(*part)] = offered[shard][slice(*part)]
+
+        self._others(whole, take)
+
+    def shift(self, array, into, by):
+        def take(offered):
+            into[:] = offered[(self.rank - by) % self.size]
+
+        self._others(array, take)
+
+
+def by_shards(graph, device, shards):
+    """Return the number of components and the labels that shards find together, which are threads on one device."""
+    place = devices.find(device)
+    plan = component_plans.planned(
+        graph.n, graph.m, (spec_of(place),) * shards, method="afforest", directed=graph.directed
+    )
+    program, states = Components(plan, graph.directed), [None] * shards
+    with ThreadPoolExecutor(shards) as pool:
+        offered, barrier = [None] * shards, threading.Barrier(shards)
+
+        def work(shard):
+            try:
+                comm = Together(shard, offered, barrier)
+                with place.active():
+                    state = states[shard] = program.load(shard, range_of(graph, *plan.ranges[shard]), place)
+                    assert [program.step(state, step, 1, comm) for step in range(3)] == [1, 1, 0]
+                    return devices.to_host(program.collect(state, comm)["labels"]), int(state.count[0])
+            except BaseException:
+                barrier.abort()
+                raise
+
+        found = list(pool.map(work, range(shards)))
+    return sum(count for _, count in found), np.concatenate([labels for labels, _ in found])
+
+
+def passed_on(monkeypatch):
+    """Return a counter of how shards join their forests from now on."""
+    ways = Counter()
+    for owner, name in ((component_program, "_join"), (Components, "_link_and_pass_on")):
+        run = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given, run=run, name=name: (ways.update([name]), run(*given))[1])
+    return ways
+
+
+@pytest.mark.parametrize("shards", [2, 3, 8])
+def test_what_shards_pass_on(shards, device, selects, monkeypatch):
+    """Of few components they pass on parents; of many, or with different giants, the forests as well."""
+    ways = passed_on(monkeypatch)
+    for graph in (*shared_graphs(), rmat(15, 32), rmat(15, 32, directed=True)):
+        before = ways["_join"]
+        count, labels = by_shards(graph, device, shards)
+        expected = component_labels(graph, "weak")
+        assert count == expected[0] and np.array_equal(labels, expected[1])
+        if graph.n == 1 << 15:
+            assert (ways["_join"] == before) == selects
+    assert ways["_join"] > 0 and (ways["_link_and_pass_on"] > 0) == selects
+
+
+def test_the_same_as_direct(client, selects):
     check_workers(client, "cpu")
     empty = mgraph.connected_components(np.empty((0, 0)), client=client, device="cpu")
     assert empty.count == 0 and empty.labels.shape == (0,)
 
 
 @pytest.mark.gpu
-def test_the_same_as_direct_on_gpus(gpu_workers):
+def test_the_same_as_direct_on_gpus(gpu_workers, selects):
     check_workers(gpu_workers, "cuda")
     check(rmat(16), "cuda", client=gpu_workers)
 

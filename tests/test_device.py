@@ -356,9 +356,14 @@ def test_which_launches_are_limited(limit, blocks, of_walks, monkeypatch):
     with a_gpu().limited(limit):
         for kernel in (components.plant, components.sample):
             kernel(*edges, parent)
-        components.compress(parent)
-        components.largest(parent, one)
+        components.compress(0, 2561, parent)
+        components.roots(parent, parent)
+        components.largest(0, 2561, parent, one)
         components.link(*edges, one, parent)
+        components.members(0, 2561, parent, one, one)
+        components.absorb(0, 2561, one, one, parent)
+        components.list_parents(one, parent, one, one)
+        components.unite_pairs(parent, parent)
         components.join(parent, parent)
         components.initialise(parent, parent)
         components.shortcut_and_mark(*forest)
@@ -371,7 +376,10 @@ def test_which_launches_are_limited(limit, blocks, of_walks, monkeypatch):
         words = np.zeros(100_000, np.uint64)
         ranking.walk(np.zeros(100_000, np.int32), 0, 0, 100_000, words, words[:0], words, words)
     assert by_components.pop("largest") == 1
-    assert by_components == {name.partition("<")[0]: blocks for name in components.INSTANCES if name != "largest"}
+    for kernel in ("list_parents", "count_roots"):  # a thread has eight vertices
+        assert by_components.pop(kernel) == min(limit, 2)
+    others = {name.partition("<")[0] for name in components.INSTANCES} - {"largest", "list_parents", "count_roots"}
+    assert by_components == dict.fromkeys(others, blocks)
     assert by_ranking == {"walk": of_walks}
 
 

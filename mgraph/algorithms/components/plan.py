@@ -25,6 +25,11 @@ FEW_EDGES = 1 << 17
 #: Rounds in which labels would be exchanged in a grid of two dimensions: those of Shiloach and Vishkin's method.
 _ROUNDS = 10
 
+#: The vertices above which shards pass on only parents that the others do not know; in smaller graphs the whole forest
+#: takes NVLink less time than a GPU needs to select them. Assumed. LISTED is the share of all vertices whose parents
+#: each shard passes on: 0.01 to 0.03 of a Kronecker graph on two to eight shards.
+MANY, LISTED = 1 << 20, 0.02
+
 #: The methods of `mgraph.connected_components` for weak components, and for strong ones.
 METHODS = ("afforest", "shiloach-vishkin", "sequential")
 STRONG_METHODS = ("multistep", "colouring", "sequential")
@@ -37,7 +42,15 @@ _SMALL, _SPARSE, _DEEP = 1 << 21, 4, 48
 
 @dataclass(frozen=True)
 class ComponentsDetail(Detail):
-    """No fields; only the name of the result differs."""
+    """The fields of a plan of components.
+
+    Attributes
+    ----------
+    selects : bool
+        Whether shards select the parents that they pass on to the others.
+    """
+
+    selects: bool = False
 
     values: ClassVar[str] = "labels"
 
@@ -77,8 +90,10 @@ def planned(
         return 4 * own_edges + offset * (own + 1) + forests * 4 * n
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    seconds = _seconds(n, max(edges), specs, method, directed, shape)
-    between = traffic(shards, kind, network, gpus_per_node, partial(_forests, n), Exchanged(_ROUNDS, 4 * n * _ROUNDS))
+    selects = method == "afforest" and shards > 1 and n > MANY
+    seconds = _seconds(n, max(edges), specs, method, directed, shape, selects)
+    passed_on = partial(_parents if selects else _forests, n)
+    between = traffic(shards, kind, network, gpus_per_node, passed_on, Exchanged(_ROUNDS, 4 * n * _ROUNDS))
     made = Plan(
         algorithm="components",
         method=method,
@@ -91,12 +106,14 @@ def planned(
         span=span or span_of(seconds / (10 if rounds else 1)),
         peak_bytes=peaks,
         seconds=seconds + (between.seconds if between else 0),
-        detail=ComponentsDetail(traffic=between),
+        detail=ComponentsDetail(selects=selects, traffic=between),
     )
     return fitted(made, memory_limit)
 
 
-def _seconds(n: int, most: int, specs: tuple[DeviceSpec, ...], method: str, directed: bool, shape: Shape) -> float:
+def _seconds(
+    n: int, most: int, specs: tuple[DeviceSpec, ...], method: str, directed: bool, shape: Shape, selects: bool
+) -> float:
     """Predict the seconds of a method for weak components, of which a shard reads at most `most` edges."""
     kind, shards, able = specs[0].kind, len(specs), rates_of(specs[0])
     cores, joins = specs[0].cores, (shards - 1).bit_length()
@@ -110,9 +127,11 @@ def _seconds(n: int, most: int, specs: tuple[DeviceSpec, ...], method: str, dire
         touches, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, 8
     else:  # measured: passes over the whole forest, others over a shard's own vertices, and joining other forests
         own = n / shards
-        touches = 1.8 * n + own + (most if directed else min(most, 2 * own)) + 0.65 * n * joins
+        whole = 1.8 * own + 0.3 * n if selects else 1.8 * n + 0.65 * n * joins
+        touches = whole + own + (most if directed else min(most, 2 * own))
         launches = 8 if shards == 1 else 20
-    exchanges = 0 if shards == 1 else (joins + 3) * EXCHANGE[kind] + joins * 4 * n / able.link
+    entering = _parents(n, shards, 1) if selects else _forests(n, shards, 1)
+    exchanges = 0 if shards == 1 else (joins + 3) * EXCHANGE[kind] + entering.bytes / able.link
     return touches / (able.search * cores) + launches * able.launch + exchanges
 
 
@@ -153,6 +172,12 @@ def _planned_strong(
         detail=ComponentsDetail(),
     )
     return fitted(made, memory_limit)
+
+
+def _parents(n: int, shards: int, per_node: int) -> Exchanged:
+    """Return what enters a node when shards pass on a bit of each of their vertices, and pairs of 8 bytes."""
+    share = max(0, shards - per_node) / shards
+    return Exchanged(4, share * (n / 8 + 8 * LISTED * n * shards))
 
 
 def _forests(n: int, shards: int, per_node: int) -> Exchanged:

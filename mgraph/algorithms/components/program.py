@@ -1,4 +1,8 @@
-"""Weak components: the program over vertex ranges; ``kernels/components.cu`` describes the algorithms."""
+"""Weak components: the program over vertex ranges; ``kernels/components.cu`` describes the algorithms.
+
+Each shard makes a forest of all vertices from its own edges. In the end the forests are joined, and each shard has the
+roots of its own vertices.
+"""
 
 from dataclasses import dataclass
 from operator import attrgetter
@@ -24,11 +28,14 @@ class ComponentsShard:
     parent : array of int32, shape (n,)
         The forest.
     other : array of int32, shape (n,), or None
-        Another shard's forest, or the parents that a round of Shiloach and Vishkin changes; None if neither is needed.
+        What other shards pass on, or the parents that a round of Shiloach and Vishkin changes; None if neither is
+        needed.
     marks : array of int32, shape (n,), or None
         For each vertex, the last round in which its tree changed.
-    giant, active, count : array of int32, shape (1,)
-        The component that linking skips, whether a round changed anything, and the number of the shard's roots.
+    giants : array of int32, shape (shards,)
+        The root of each shard's largest component.
+    skipped, active, count : array of int32, shape (1,)
+        The component that linking skips, or -1, whether a round changed anything, and the number of the shard's roots.
     """
 
     device: devices.Device
@@ -39,7 +46,8 @@ class ComponentsShard:
     parent: Array
     other: Array | None
     marks: Array | None
-    giant: Array
+    giants: Array
+    skipped: Array
     active: Array
     count: Array
     iterations: int = 1
@@ -74,7 +82,7 @@ class Components:
         xp, n = device.xp, self.plan.n
         rounds = self.plan.method == "shiloach-vishkin"
         first, last = self.plan.ranges[shard]
-        giant, active, count = xp.zeros((3, 1), np.int32)
+        skipped, active, count = xp.zeros((3, 1), np.int32)
         return ComponentsShard(
             device=device,
             kernels=components_kernels.on(device),
@@ -84,7 +92,8 @@ class Components:
             parent=xp.empty(n, np.int32),
             other=xp.empty(n, np.int32) if rounds or len(self.plan.ranges) > 1 else None,
             marks=xp.empty(n, np.int32) if rounds else None,
-            giant=giant,
+            giants=xp.zeros(len(self.plan.ranges), np.int32),
+            skipped=skipped,
             active=active,
             count=count,
         )
@@ -118,34 +127,65 @@ class Components:
     def _afforest(self, state: ComponentsShard, step: int, comm: Communicator) -> bool:
         """Link with the first neighbours in the first superstep, else with the rest; return whether it was the last.
 
-        A shard skips the vertices of the largest component of its own forest. An edge that is skipped from both ends
-        joins nothing if the shards' largest components are one after the forests have been joined. Otherwise all skip
-        only one of them, and join the forests again.
+        A shard skips the vertices of its largest component. An edge that is skipped from both ends joins nothing if
+        the shards' largest components are one after the forests have been joined. Otherwise all skip only one of them,
+        and join the forests again.
         """
-        k = state.kernels
+        s, k = state, state.kernels
         if step == 0:
-            k.plant(*state.own, state.parent)
-            k.compress(state.parent)
-            k.sample(*state.own, state.parent)
-            k.compress(state.parent)
+            k.plant(*s.own, s.parent)
+            k.compress(s.first, s.last, s.parent)
+            k.sample(*s.own, s.parent)
+            k.compress(s.first, s.last, s.parent)
             return False
-        self._link(state, comm)
+        own_giant = s.giants[comm.rank : comm.rank + 1]
+        k.largest(s.first, s.last, s.parent, own_giant)
+        comm.allgather(s.giants, tuple((shard, shard + 1) for shard in range(comm.size)))
+        if self.directed:
+            s.skipped.fill(-1)  # none
+        else:
+            s.skipped[:] = own_giant
+        if self.plan.detail.selects:
+            self._link_and_pass_on(s, comm)
+        else:
+            k.link(*s.own, s.skipped, s.parent)
+            _join(s, comm)
         if comm.size > 1 and not self.directed:
-            giants = state.device.xp.zeros(comm.size, np.int32)
-            giants[comm.rank : comm.rank + 1] = state.giant
-            comm.allgather(giants, tuple((shard, shard + 1) for shard in range(comm.size)))
-            if len(set(devices.to_host(state.parent[giants]).tolist())) > 1:
-                self._link(state, comm)
+            k.roots(s.giants, s.parent)
+            tops = devices.to_host(s.giants)
+            if len({int(tops[r]) for r, (first, last) in enumerate(self.plan.ranges) if first < last}) > 1:
+                s.skipped.fill(int(tops[0]))
+                k.link(*s.own, s.skipped, s.parent)
+                _join(s, comm)
         return True
 
-    def _link(self, state: ComponentsShard, comm: Communicator) -> None:
-        """Link with all neighbours, but those of the largest component, and join the shards' forests."""
-        if self.directed:
-            state.giant.fill(-1)  # none
-        else:
-            state.kernels.largest(state.parent, state.giant)
-        state.kernels.link(*state.own, state.giant, state.parent)
-        _join(state, comm)
+    def _link_and_pass_on(self, state: ComponentsShard, comm: Communicator) -> None:
+        """Link with all neighbours and join the forests; pass on members of giant components, and other parents."""
+        s, k, ranges = state, state.kernels, self.plan.ranges
+        others = [shard for shard in range(comm.size) if shard != comm.rank]
+        assert s.other is not None
+        words = -(-self.plan.n // 32)
+        bits = s.other[:words].view(np.uint32)
+        k.members(s.first, s.last, s.parent, s.giants[comm.rank : comm.rank + 1], bits)
+        comm.allgather(bits, tuple((first // 32, -(-last // 32)) for first, last in ranges))
+        for shard in others:
+            k.absorb(*ranges[shard], bits, s.giants[shard : shard + 1], s.parent)
+        k.link(*s.own, s.skipped, s.parent)
+        lists = s.other[words + words % 2 :]
+        most = len(lists) // (2 * comm.size)  # pairs of a shard
+        counts = s.device.xp.zeros(comm.size, np.int32)
+        mine = 2 * most * comm.rank
+        k.list_parents(bits, s.parent, lists[mine : mine + 2 * most].reshape(-1, 2), counts[comm.rank : comm.rank + 1])
+        comm.allgather(counts, tuple((shard, shard + 1) for shard in range(comm.size)))
+        listed = devices.to_host(counts).tolist()
+        if max(listed) > most:
+            _join(s, comm)
+            return
+        parts = tuple((2 * most * shard, 2 * (most * shard + count)) for shard, count in enumerate(listed))
+        comm.allgather(lists, parts)
+        for shard in others:
+            k.unite_pairs(lists[slice(*parts[shard])].reshape(-1, 2), s.parent)
+        k.compress(s.first, s.last, s.parent)
 
     def _round(self, state: ComponentsShard, number: int, comm: Communicator) -> bool:
         """Run a round of Shiloach and Vishkin; return whether nothing changed on any shard."""
@@ -167,7 +207,7 @@ class Components:
 
 
 def _join(state: ComponentsShard, comm: Communicator) -> None:
-    """Join the forests of all shards into one that all shards have, in which every vertex points to its root.
+    """Join the forests of all shards into one that all shards have; their own vertices point to their roots.
 
     By dissemination: in each round every shard passes on what it knows, twice as far as in the round before.
     """
@@ -176,4 +216,4 @@ def _join(state: ComponentsShard, comm: Communicator) -> None:
         comm.shift(state.parent, state.other, distance)
         state.kernels.join(state.other, state.parent)
         distance *= 2
-    state.kernels.compress(state.parent)
+    state.kernels.compress(state.first, state.last, state.parent)

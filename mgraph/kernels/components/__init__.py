@@ -13,8 +13,8 @@ class Operations(Protocol):
     """The operations of both twins.
 
     ``indptr`` (int32 or int64, shape (last - first + 1,)) and ``indices`` (int32) are the edges from the vertices
-    `first` to `last`. `parent`, `other`, `after`, `names` and `marks` are int32 of shape (n,); `giant`, `active` and
-    `count` are int32 of shape (1,).
+    `first` to `last`. `parent`, `other`, `after`, `names` and `marks` are int32 of shape (n,); `giant`, `skipped`,
+    `active` and `count` are int32 of shape (1,). `bits` are words of uint32, a bit for each of the n vertices.
     """
 
     #: The methods that this device has.
@@ -29,14 +29,32 @@ class Operations(Protocol):
     def sample(self, indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
         """Link the vertices `first` to `last` with their first neighbours."""
 
-    def compress(self, parent: Array) -> None:
-        """Set every vertex's parent to its root."""
+    def compress(self, first: int, last: int, parent: Array) -> None:
+        """Set the parent of each of the vertices `first` to `last` to its root."""
 
-    def largest(self, parent: Array, giant: Array) -> None:
-        """Write the most frequent root of a sample of vertices to `giant`; the forest is compressed, n is not 0."""
+    def roots(self, vertices: Array, parent: Array) -> None:
+        """Replace each of some vertices, int32, by its root."""
 
-    def link(self, indptr: Array, indices: Array, first: int, last: int, giant: Array, parent: Array) -> None:
-        """Link the vertices `first` to `last` with all their neighbours, unless they are in the giant component."""
+    def largest(self, first: int, last: int, parent: Array, giant: Array) -> None:
+        """Write the most frequent root of a sample of the vertices `first` to `last`, whose parents are roots."""
+
+    def link(self, indptr: Array, indices: Array, first: int, last: int, skipped: Array, parent: Array) -> None:
+        """Link the vertices `first` to `last` with all their neighbours, but those with the parent ``skipped[0]``."""
+
+    def members(self, first: int, last: int, parent: Array, giant: Array, bits: Array) -> None:
+        """Set the bits of the vertices `first` to `last` with the parent ``giant[0]``; `first` is a multiple of 32."""
+
+    def absorb(self, first: int, last: int, bits: Array, giant: Array, parent: Array) -> None:
+        """Unite the vertices `first` to `last` whose bits are set with ``giant[0]``."""
+
+    def list_parents(self, bits: Array, parent: Array, pairs: Array, count: Array) -> None:
+        """Write each vertex without a bit that is no root, and its root, to `pairs`, int32 of shape (most, 2).
+
+        ``count[0]``, which is 0 before, becomes the number of these vertices; `pairs` has the first `most` at least.
+        """
+
+    def unite_pairs(self, pairs: Array, parent: Array) -> None:
+        """Unite both vertices of each pair."""
 
     def join(self, other: Array, parent: Array) -> None:
         """Unite this forest with the trees of another one, `other`."""

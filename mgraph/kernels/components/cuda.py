@@ -14,8 +14,8 @@ METHODS = ("afforest", "shiloach-vishkin")
 
 _BY_EDGES = ("plant", "sample", "link", "hook", "hook_stagnant")
 _BY_VERTICES = (
-    *("compress", "largest", "join", "initialise", "shortcut_and_mark", "shortcut_and_check", "count_roots"),
-    *("least", "rename"),
+    *("compress", "roots", "largest", "members", "absorb", "list_parents", "unite_pairs", "join", "initialise"),
+    *("shortcut_and_mark", "shortcut_and_check", "count_roots", "least", "rename"),
 )
 INSTANCES = (
     *(f"{kernel}<{offset}>" for kernel in _BY_EDGES for offset in ("int", "long long")),
@@ -25,6 +25,7 @@ INSTANCES = (
 # As in the source.
 _THREADS = 256
 _PROBES = 1024
+_EACH = 8
 
 
 def plant(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
@@ -35,17 +36,39 @@ def sample(indptr: Array, indices: Array, first: int, last: int, parent: Array) 
     _launch(_instance("sample", indptr), last - first, indptr, indices, _int(first), _int(last), parent)
 
 
-def compress(parent: Array) -> None:
-    _launch("compress", len(parent), _n(parent), parent)
+def compress(first: int, last: int, parent: Array) -> None:
+    _launch("compress", last - first, _int(first), _int(last), parent)
 
 
-def largest(parent: Array, giant: Array) -> None:
-    """Write the most frequent root of the probed vertices; the forest is compressed and not empty."""
-    cuda_function(SOURCE, "largest")((1,), (_PROBES,), (_n(parent), parent, giant))
+def roots(vertices: Array, parent: Array) -> None:
+    _launch("roots", len(vertices), _n(vertices), vertices, parent)
 
 
-def link(indptr: Array, indices: Array, first: int, last: int, giant: Array, parent: Array) -> None:
-    _launch(_instance("link", indptr), last - first, indptr, indices, _int(first), _int(last), giant, parent)
+def largest(first: int, last: int, parent: Array, giant: Array) -> None:
+    """Write the most frequent root of the probed vertices from `first` to `last`, which are roots' children."""
+    if last > first:
+        cuda_function(SOURCE, "largest")((1,), (_PROBES,), (_int(first), _int(last), parent, giant))
+
+
+def link(indptr: Array, indices: Array, first: int, last: int, skipped: Array, parent: Array) -> None:
+    _launch(_instance("link", indptr), last - first, indptr, indices, _int(first), _int(last), skipped, parent)
+
+
+def members(first: int, last: int, parent: Array, giant: Array, bits: Array) -> None:
+    _launch("members", last - first, _int(first), _int(last), parent, giant, bits)
+
+
+def absorb(first: int, last: int, bits: Array, giant: Array, parent: Array) -> None:
+    _launch("absorb", last - first, _int(first), _int(last), bits, giant, parent)
+
+
+def list_parents(bits: Array, parent: Array, pairs: Array, count: Array) -> None:
+    threads = -(-len(parent) // _EACH)
+    _launch("list_parents", threads, _n(parent), bits, parent, _n(pairs), pairs, count)
+
+
+def unite_pairs(pairs: Array, parent: Array) -> None:
+    _launch("unite_pairs", len(pairs), _n(pairs), pairs, parent)
 
 
 def join(other: Array, parent: Array) -> None:
@@ -80,7 +103,7 @@ def shortcut_and_check(after: Array, parent: Array, marks: Array, number: int, a
 
 
 def count_roots(first: int, last: int, parent: Array, count: Array) -> None:
-    _launch("count_roots", last - first, _int(first), _int(last), parent, count)
+    _launch("count_roots", -(-(last - first) // _EACH), _int(first), _int(last), parent, count)
 
 
 def least(parent: Array, after: Array) -> None:
@@ -95,8 +118,8 @@ def _int(value: int) -> np.int32:
     return np.int32(value)
 
 
-def _n(parent: Array) -> np.int32:
-    return np.int32(len(parent))
+def _n(array: Array) -> np.int32:
+    return np.int32(len(array))
 
 
 def _instance(kernel: str, indptr: Array) -> str:

@@ -89,10 +89,11 @@ def sample(indptr, indices, first, last, parent):
                 _unite(forest, v, np.uint32(indices[e]))
 
 
-@unless(lambda parent: len(parent) <= VERTICES)
-def compress(parent):
+@unless(lambda first, last, *_: last - first <= VERTICES)
+def compress(first, last, parent):
     forest = parent.view(np.uint32)
-    for v in prange(len(forest)):
+    for own in prange(last - first):
+        v = first + own
         above = forest[v]
         while True:
             after = forest[above]
@@ -102,23 +103,74 @@ def compress(parent):
             above = after
 
 
-def largest(parent, giant):
-    """Write the most frequent root of the probed vertices, the least one in a tie."""
-    fractions = np.arange(_PROBES, dtype=np.uint64) * _GOLDEN & np.uint64(0xFFFFFFFF)
-    places = fractions * np.uint64(len(parent)) >> np.uint64(32)
-    roots, counts = np.unique(parent[places], return_counts=True)
-    giant[0] = roots[counts.argmax()]
+@njit(nogil=True, cache=True)
+def roots(vertices, parent):
+    for i in range(len(vertices)):
+        vertices[i] = _root(parent, vertices[i])
+
+
+def largest(first, last, parent, giant):
+    """Write the most frequent root of the probed vertices from `first` to `last`, the least one in a tie."""
+    if last > first:
+        fractions = np.arange(_PROBES, dtype=np.uint64) * _GOLDEN & np.uint64(0xFFFFFFFF)
+        places = fractions * np.uint64(last - first) >> np.uint64(32)
+        found, counts = np.unique(parent[first:last][places], return_counts=True)
+        giant[0] = found[counts.argmax()]
 
 
 @unless(is_small)
-def link(indptr, indices, first, last, giant, parent):
-    skipped, forest = np.uint32(giant[0]), parent.view(np.uint32)
+def link(indptr, indices, first, last, skipped, parent):
+    passed, forest = np.uint32(skipped[0]), parent.view(np.uint32)
     for part in prange((last - first + _CHUNK - 1) // _CHUNK):
         for own in range(part * _CHUNK, min(last - first, (part + 1) * _CHUNK)):
             v = np.uint32(first + own)
-            if forest[v] != skipped:
+            if forest[v] != passed:
                 for e in range(indptr[own], indptr[own + 1]):
                     _unite(forest, v, np.uint32(indices[e]))
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def members(first, last, parent, giant, bits):
+    top = giant[0]
+    for word in prange(first // 32, (last + 31) // 32):
+        found = 0
+        for v in range(32 * word, min(32 * word + 32, last)):
+            found |= np.int64(v != top and parent[v] == top) << (v % 32)
+        bits[word] = found
+
+
+@njit(nogil=True, cache=True)
+def _is_member(bits, v):
+    return bits[v // 32] >> np.uint32(v % 32) & np.uint32(1) != 0
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def absorb(first, last, bits, giant, parent):
+    top = giant[0]
+    for own in prange(last - first):
+        if _is_member(bits, first + own):
+            _unite(parent, np.int32(first + own), top)
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def list_parents(bits, parent, pairs, count):
+    for part in prange((len(parent) + _CHUNK - 1) // _CHUNK):
+        chunk = range(part * _CHUNK, min(len(parent), (part + 1) * _CHUNK))
+        found = 0
+        for v in chunk:
+            found += not _is_member(bits, v) and parent[v] != v
+        if found:
+            at = fetch_and_add(count, 0, found)
+            for v in chunk:
+                if at < len(pairs) and not _is_member(bits, v) and parent[v] != v:
+                    pairs[at, 0], pairs[at, 1] = v, _root(parent, np.int32(v))
+                    at += 1
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def unite_pairs(pairs, parent):
+    for i in prange(len(pairs)):
+        _unite(parent, pairs[i, 0], pairs[i, 1])
 
 
 @njit(parallel=True, nogil=True, cache=True)
