@@ -16,6 +16,37 @@
 // no cycles, however threads interleave, and the root is the least vertex of its component, whichever thread hooks
 // first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices.
 //
+// Several shards. Each has an own giant component after `sample`, and tells the others its members, a bit a vertex; its
+// root has none. After `link` each takes another's giant component as one vertex: `absorb` unites the members that have
+// others in their trees here with the root, and roots that are members of another giant. So no root of a larger tree is
+// a member, as it is the least vertex of its tree. Then shards pass on the parents of all other vertices that have one
+// (`list_parents`, `unite_pairs`). If there are many, or the graph is small, they pass on their whole forests (`join`).
+//
+// Shiloach and Vishkin. A round has five steps. Each vertex is short-cut to its grandparent. Each root is hooked to a
+// smaller neighbour of its tree. Each stagnant root, whose tree did not change, is hooked to any neighbour. Each
+// vertex is short-cut again. The rounds end if all roots were stagnant. There are at most log n to the base 3/2, plus
+// 2, rounds. The six kernels follow Dehne and Yogaratnam; `least` and `rename` then name the components.
+//
+// Encoding. parent[v] is v for a root. In Afforest, and in all forests that are joined, parent[v] <= v. So there are
+// no cycles, however threads interleave, and the root is the least vertex of its component, whichever thread hooks
+// first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices.
+//
+// Several shards. Each has an own giant component after `sample`, and tells the others its members, a bit a vertex.
+// After `link` each takes the other giants as one vertex: `absorb` unites their members with their root, where its own
+// forest has more of them than they. Then shards pass on the parents of vertices that are no members (`list_parents`,
+// `unite_pairs`). Roots are no members either, as a root is the least of its tree. Of two shards that both have every
+// edge between them, each passes on its own vertices and the giants' roots only. If there are many parents, or the graph
+// is small, shards pass on their whole forests (`join`).
+//
+// Shiloach and Vishkin. A round has five steps. Each vertex is short-cut to its grandparent. Each root is hooked to a
+// smaller neighbour of its tree. Each stagnant root, whose tree did not change, is hooked to any neighbour. Each
+// vertex is short-cut again. The rounds end if all roots were stagnant. There are at most log n to the base 3/2, plus
+// 2, rounds. The six kernels follow Dehne and Yogaratnam; `least` and `rename` then name the components.
+//
+// Encoding. parent[v] is v for a root. In Afforest, and in all forests that are joined, parent[v] <= v. So there are
+// no cycles, however threads interleave, and the root is the least vertex of its component, whichever thread hooks
+// first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices.
+//
 // Several shards. Each has an own giant component after `sample`, and tells the others its members, a bit a vertex.
 // `absorb` joins those of another shard. After `link` a shard passes on the roots of the vertices that are no members:
 // those it has in no bitmap and that have a parent (`list_parents`, `unite_pairs`). Together with the bitmaps they are
@@ -24,8 +55,8 @@
 // Races. In Afforest only compare-and-swap changes the parent of a root; threads that shorten paths change other
 // parents only. A read may be stale: it then finds a former ancestor, which is still one.
 //
-// Launch. A thread a vertex, or eight where a block counts; where the edges of 256 vertices are dealt to a block, a
-// block for these. With fewer blocks, which only measurements ask for (Device.limited), each makes several passes.
+// Launch. A thread a vertex, or four or eight; where the edges of 256 vertices are dealt to a block, a block for these.
+// With fewer blocks, which only measurements ask for (Device.limited), each makes several passes.
 //
 // Cost. Afforest: seven passes over the vertices, each with a few random accesses to `parent`, and the edges outside
 // the giant component. Shiloach and Vishkin: two passes over all edges a round, with two random accesses or more an
@@ -43,7 +74,8 @@
 
 constexpr int SAMPLED = 2;       // edges of a vertex that `sample` looks at
 constexpr int PROBES = 1024;     // vertices that `largest` looks at
-constexpr int EACH = 8;          // vertices of a thread where a block counts: one atomic for 2,048
+constexpr int FEW = 4;           // vertices of a thread in `compress`, so that enough reads are under way
+constexpr int EACH = 8;          // the same in passes that read little of a vertex; a block adds up 2,048 in one atomic
 
 // The root above v. Paths are split on the way: every vertex is moved to its grandparent.
 __device__ __forceinline__ int root(int* parent, int v) {
@@ -99,11 +131,19 @@ __global__ void __launch_bounds__(THREADS) sample(const Offset* __restrict__ ind
 
 // parent[v] = the root above v, for the vertices [lo, hi).
 __global__ void __launch_bounds__(THREADS) compress(int lo, int hi, int* parent) {
-    // Each step is written, so that those below take it too: a long path is halved by all of its vertices at once.
 #pragma unroll 1
-    for (unsigned i = own(); i < hi - lo; i += stride()) {
-        const int v = lo + i;
-        for (int above = parent[v], next; (next = parent[above]) != above; above = next) parent[v] = next;
+    for (unsigned base = blockIdx.x * THREADS * FEW; base < hi - lo; base += stride() * FEW) {
+        int above[FEW];
+        for (int k = 0; k < FEW; ++k) {
+            const unsigned i = base + k * THREADS + threadIdx.x;
+            above[k] = i < hi - lo ? parent[lo + i] : 0;
+        }
+        // Each step is written, so that those below take it too: a long path is halved by all of its vertices at once.
+        for (int k = 0; k < FEW; ++k) {
+            const unsigned i = base + k * THREADS + threadIdx.x;
+            if (i < hi - lo)
+                for (int next; (next = parent[above[k]]) != above[k]; above[k] = next) parent[lo + i] = next;
+        }
     }
 }
 
@@ -147,23 +187,40 @@ __global__ void __launch_bounds__(THREADS) members(int lo, int hi, const int* __
                                                    const int* __restrict__ giant, unsigned* bits) {
     const int top = *giant;
 #pragma unroll 1
-    for (unsigned base = blockIdx.x * THREADS; base < hi - lo; base += stride()) {
-        const unsigned i = base + threadIdx.x;
-        const int v = lo + i;
-        const unsigned word = __ballot_sync(ALL, i < hi - lo && v != top && parent[v] == top);
-        if (threadIdx.x % 32 == 0 && i < hi - lo) bits[v / 32] = word;
+    for (unsigned base = blockIdx.x * THREADS * EACH; base < hi - lo; base += stride() * EACH) {
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned i = base + k * THREADS + threadIdx.x, v = lo + i;
+            const unsigned word = __ballot_sync(ALL, i < hi - lo && v != top && parent[v] == top);
+            if (threadIdx.x % 32 == 0 && i < hi - lo) bits[v / 32] = word;
+        }
     }
 }
 
 __device__ __forceinline__ bool is_member(const unsigned* bits, unsigned v) { return bits[v / 32] >> v % 32 & 1; }
 
-// Unite the members of [lo, hi) with the giant component's root.
-__global__ void __launch_bounds__(THREADS) absorb(int lo, int hi, const unsigned* __restrict__ bits,
-                                                  const int* __restrict__ giant, int* parent) {
-    const int top = *giant;
+// Unite the members of a giant component, that of the shard of the vertices [lo, hi), with its root giants[shard], if
+// they are in a tree of several vertices: such a member has a parent, or is the root of one of the own vertices [first,
+// last) that are no members themselves, or of a giant component.
+__global__ void __launch_bounds__(THREADS) absorb(int first, int last, int lo, int hi,
+                                                  const unsigned* __restrict__ bits, const int* __restrict__ giants,
+                                                  int shards, int shard, int* parent) {
+    const int top = giants[shard];
+    const unsigned owned = last - first, known = owned + shards, all = known + (hi - lo);
 #pragma unroll 1
-    for (unsigned i = own(); i < hi - lo; i += stride())
-        if (is_member(bits, lo + i)) unite(parent, lo + i, top);
+    for (unsigned base = blockIdx.x * THREADS * EACH; base < all; base += stride() * EACH) {
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned i = base + k * THREADS + threadIdx.x;
+            if (i >= all) continue;
+            int u = i < owned ? first + i : i < known ? giants[i - owned] : lo + (i - known);
+            if (i < owned || i >= known) {
+                if (is_member(bits, u) == (i < owned) || parent[u] == u) continue;
+                if (i < owned) u = root(parent, u);
+            }
+            if (u >= lo && u < hi && is_member(bits, u)) unite(parent, u, top);
+        }
+    }
 }
 
 // Append each vertex that is no member and no root, and its root, to `pairs` while there is room for `most`. count[0],
@@ -175,6 +232,7 @@ __global__ void __launch_bounds__(THREADS) list_parents(int n, const unsigned* _
     for (unsigned base = blockIdx.x * THREADS * EACH; base < n; base += stride() * EACH) {
         const unsigned first = base + threadIdx.x;
         unsigned mine = 0;
+#pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const unsigned v = first + k * THREADS;
             if (v < n && !is_member(bits, v) && parent[v] != v) mine |= 1u << k;
@@ -278,6 +336,7 @@ __global__ void __launch_bounds__(THREADS) count_roots(int lo, int hi, const int
 #pragma unroll 1
     for (unsigned base = blockIdx.x * THREADS * EACH; base < hi - lo; base += stride() * EACH) {
         int mine = 0;
+#pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const unsigned i = base + k * THREADS + threadIdx.x;
             mine += i < hi - lo && parent[lo + i] == lo + i;

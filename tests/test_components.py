@@ -325,11 +325,20 @@ def passed_on(monkeypatch):
     return ways
 
 
+def skewed_graphs():
+    """Small graphs in which vertices join a giant component while a shard links: it then skips them, too."""
+    random = np.random.default_rng(1)
+    for _ in range(100):
+        n = int(random.integers(40, 200))
+        ends = (n * random.random((2, random.integers(1, n))) ** 3).astype(int)
+        yield mgraph.Graph.from_edges(*random.permutation(n)[ends], n=n, directed=False)
+
+
 @pytest.mark.parametrize("shards", [2, 3, 8])
 def test_what_shards_pass_on(shards, device, selects, monkeypatch):
     """Of few components they pass on parents; of many, or with different giants, the forests as well."""
     ways = passed_on(monkeypatch)
-    for graph in (*shared_graphs(), rmat(15, 32), rmat(15, 32, directed=True)):
+    for graph in (*shared_graphs(), *skewed_graphs(), rmat(15, 32), rmat(15, 32, directed=True)):
         before = ways["_join"]
         count, labels = by_shards(graph, device, shards)
         expected = component_labels(graph, "weak")

@@ -168,9 +168,9 @@ class Components:
         bits = s.other[:words].view(np.uint32)
         k.members(s.first, s.last, s.parent, s.giants[comm.rank : comm.rank + 1], bits)
         comm.allgather(bits, tuple((first // 32, -(-last // 32)) for first, last in ranges))
-        for shard in others:
-            k.absorb(*ranges[shard], bits, s.giants[shard : shard + 1], s.parent)
         k.link(*s.own, s.skipped, s.parent)
+        for shard in others:
+            k.absorb(s.first, s.last, *ranges[shard], bits, s.giants, shard, s.parent)
         lists = s.other[words + words % 2 :]
         most = len(lists) // (2 * comm.size)  # pairs of a shard
         counts = s.device.xp.zeros(comm.size, np.int32)

@@ -44,8 +44,22 @@ class Operations(Protocol):
     def members(self, first: int, last: int, parent: Array, giant: Array, bits: Array) -> None:
         """Set the bits of the vertices `first` to `last` with the parent ``giant[0]``; `first` is a multiple of 32."""
 
-    def absorb(self, first: int, last: int, bits: Array, giant: Array, parent: Array) -> None:
-        """Unite the vertices `first` to `last` whose bits are set with ``giant[0]``."""
+    def absorb(
+        self,
+        first: int,
+        last: int,
+        other_first: int,
+        other_last: int,
+        bits: Array,
+        giants: Array,
+        shard: int,
+        parent: Array,
+    ) -> None:
+        """Unite the members of another shard's giant component with its root, unless they are alone in their trees.
+
+        The shard's own vertices are `first` to `last`, the other's `other_first` to `other_last`; ``giants[shard]`` is
+        the root.
+        """
 
     def list_parents(self, bits: Array, parent: Array, pairs: Array, count: Array) -> None:
         """Write each vertex without a bit that is no root, and its root, to `pairs`, int32 of shape (most, 2).

@@ -25,7 +25,7 @@ INSTANCES = (
 # As in the source.
 _THREADS = 256
 _PROBES = 1024
-_EACH = 8
+_FEW, _EACH = 4, 8
 
 
 def plant(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
@@ -37,7 +37,7 @@ def sample(indptr: Array, indices: Array, first: int, last: int, parent: Array) 
 
 
 def compress(first: int, last: int, parent: Array) -> None:
-    _launch("compress", last - first, _int(first), _int(last), parent)
+    _launch("compress", -(-(last - first) // _FEW), _int(first), _int(last), parent)
 
 
 def roots(vertices: Array, parent: Array) -> None:
@@ -55,11 +55,22 @@ def link(indptr: Array, indices: Array, first: int, last: int, skipped: Array, p
 
 
 def members(first: int, last: int, parent: Array, giant: Array, bits: Array) -> None:
-    _launch("members", last - first, _int(first), _int(last), parent, giant, bits)
+    _launch("members", -(-(last - first) // _EACH), _int(first), _int(last), parent, giant, bits)
 
 
-def absorb(first: int, last: int, bits: Array, giant: Array, parent: Array) -> None:
-    _launch("absorb", last - first, _int(first), _int(last), bits, giant, parent)
+def absorb(
+    first: int,
+    last: int,
+    other_first: int,
+    other_last: int,
+    bits: Array,
+    giants: Array,
+    shard: int,
+    parent: Array,
+) -> None:
+    ranges = _int(first), _int(last), _int(other_first), _int(other_last)
+    threads = -(-(last - first + len(giants) + other_last - other_first) // _EACH)
+    _launch("absorb", threads, *ranges, bits, giants, _n(giants), _int(shard), parent)
 
 
 def list_parents(bits: Array, parent: Array, pairs: Array, count: Array) -> None:

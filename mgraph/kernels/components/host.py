@@ -145,11 +145,21 @@ def _is_member(bits, v):
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def absorb(first, last, bits, giant, parent):
-    top = giant[0]
+def absorb(first, last, other_first, other_last, bits, giants, shard, parent):
+    top = giants[shard]
     for own in prange(last - first):
-        if _is_member(bits, first + own):
-            _unite(parent, np.int32(first + own), top)
+        v = np.int32(first + own)
+        if not _is_member(bits, v) and parent[v] != v:
+            above = _root(parent, v)
+            if other_first <= above < other_last and _is_member(bits, above):
+                _unite(parent, above, top)
+    for giant in giants:
+        if other_first <= giant < other_last and _is_member(bits, giant):
+            _unite(parent, giant, top)
+    for other in prange(other_last - other_first):
+        v = np.int32(other_first + other)
+        if _is_member(bits, v) and parent[v] != v:
+            _unite(parent, v, top)
 
 
 @njit(parallel=True, nogil=True, cache=True)
