@@ -55,7 +55,7 @@
 // Races. In Afforest only compare-and-swap changes the parent of a root; threads that shorten paths change other
 // parents only. A read may be stale: it then finds a former ancestor, which is still one.
 //
-// Launch. A thread a vertex, or four or eight; where the edges of 256 vertices are dealt to a block, a block for these.
+// Launch. A thread a vertex, or four or sixteen; where the edges of 256 vertices are dealt to a block, a block for these.
 // With fewer blocks, which only measurements ask for (Device.limited), each makes several passes.
 //
 // Cost. Afforest: seven passes over the vertices, each with a few random accesses to `parent`, and the edges outside
@@ -75,7 +75,7 @@
 constexpr int SAMPLED = 2;       // edges of a vertex that `sample` looks at
 constexpr int PROBES = 1024;     // vertices that `largest` looks at
 constexpr int FEW = 4;           // vertices of a thread in `compress`, so that enough reads are under way
-constexpr int EACH = 8;          // the same in passes that read little of a vertex; a block adds up 2,048 in one atomic
+constexpr int EACH = 16;         // the same in passes that read little of a vertex; a block adds up 4,096 in one atomic
 
 // The root above v. Paths are split on the way: every vertex is moved to its grandparent.
 __device__ __forceinline__ int root(int* parent, int v) {
@@ -133,16 +133,20 @@ __global__ void __launch_bounds__(THREADS) sample(const Offset* __restrict__ ind
 __global__ void __launch_bounds__(THREADS) compress(int lo, int hi, int* parent) {
 #pragma unroll 1
     for (unsigned base = blockIdx.x * THREADS * FEW; base < hi - lo; base += stride() * FEW) {
-        int above[FEW];
+        int above[FEW], next[FEW];
+#pragma unroll
         for (int k = 0; k < FEW; ++k) {
             const unsigned i = base + k * THREADS + threadIdx.x;
-            above[k] = i < hi - lo ? parent[lo + i] : 0;
+            above[k] = i < hi - lo ? parent[lo + i] : lo;
         }
+#pragma unroll
+        for (int k = 0; k < FEW; ++k) next[k] = parent[above[k]];
         // Each step is written, so that those below take it too: a long path is halved by all of its vertices at once.
+#pragma unroll
         for (int k = 0; k < FEW; ++k) {
             const unsigned i = base + k * THREADS + threadIdx.x;
             if (i < hi - lo)
-                for (int next; (next = parent[above[k]]) != above[k]; above[k] = next) parent[lo + i] = next;
+                for (; next[k] != above[k]; above[k] = next[k], next[k] = parent[above[k]]) parent[lo + i] = next[k];
         }
     }
 }
@@ -209,15 +213,20 @@ __global__ void __launch_bounds__(THREADS) absorb(int first, int last, int lo, i
     const unsigned owned = last - first, known = owned + shards, all = known + (hi - lo);
 #pragma unroll 1
     for (unsigned base = blockIdx.x * THREADS * EACH; base < all; base += stride() * EACH) {
+        const unsigned mine = base + threadIdx.x;
+        const auto vertex = [=](unsigned i) {
+            return i < owned ? first + i : i < known ? giants[i - owned] : lo + (i - known);
+        };
+        unsigned looked = 0;  // at the few that this leaves
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
-            const unsigned i = base + k * THREADS + threadIdx.x;
-            if (i >= all) continue;
-            int u = i < owned ? first + i : i < known ? giants[i - owned] : lo + (i - known);
-            if (i < owned || i >= known) {
-                if (is_member(bits, u) == (i < owned) || parent[u] == u) continue;
-                if (i < owned) u = root(parent, u);
-            }
+            const unsigned i = mine + k * THREADS, v = i < all ? vertex(i) : lo;
+            const bool listed = i < owned || i >= known;
+            if (i < all && (!listed || (is_member(bits, v) != (i < owned) && parent[v] != v))) looked |= 1u << k;
+        }
+        for (; looked; looked &= looked - 1) {
+            const unsigned i = mine + (__ffs(looked) - 1) * THREADS;
+            const int v = vertex(i), u = i < owned ? root(parent, v) : v;
             if (u >= lo && u < hi && is_member(bits, u)) unite(parent, u, top);
         }
     }

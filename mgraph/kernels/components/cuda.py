@@ -25,7 +25,7 @@ INSTANCES = (
 # As in the source.
 _THREADS = 256
 _PROBES = 1024
-_FEW, _EACH = 4, 8
+_FEW, _EACH = 4, 16
 
 
 def plant(indptr: Array, indices: Array, first: int, last: int, parent: Array) -> None:
