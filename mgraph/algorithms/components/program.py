@@ -167,7 +167,7 @@ class Components:
         words = -(-self.plan.n // 32)
         bits = s.other[:words].view(np.uint32)
         k.members(s.first, s.last, s.parent, s.giants[comm.rank : comm.rank + 1], bits)
-        comm.allgather(bits, tuple((first // 32, -(-last // 32)) for first, last in ranges))
+        comm.allgather(bits, tuple((-(-first // 32), -(-last // 32)) for first, last in ranges))
         k.link(*s.own, s.skipped, s.parent)
         for shard in others:
             k.absorb(s.first, s.last, *ranges[shard], bits, s.giants, shard, s.parent)
