@@ -125,10 +125,11 @@ def _seconds(
         touches *= 1 if kind == "cuda" else 0.5 + shape.far
     elif kind == "cpu":  # finding a vertex's root reads the cache, or memory if the cache is too small
         touches, launches = (0.8 * most if directed else 0) + (2 + 12 * shape.far) * n, 8
-    else:  # measured: passes over the whole forest, others over a shard's own vertices, and joining other forests
+    else:  # measured: passes over a shard's own vertices, and others over the whole forest to join those of all shards
         own = n / shards
-        whole = 1.8 * own + 0.3 * n if selects else 1.8 * n + 0.65 * n * joins
-        touches = whole + own + (most if directed else min(most, 2 * own))
+        touches = 2.3 * own + (most if directed else min(most, 2 * own))
+        if shards > 1:
+            touches += 0.7 * n if selects else (0.5 + 0.65 * joins) * n
         launches = 8 if shards == 1 else 20
     entering = _parents(n, shards, 1) if selects else _forests(n, shards, 1)
     exchanges = 0 if shards == 1 else (joins + 3) * EXCHANGE[kind] + entering.bytes / able.link
