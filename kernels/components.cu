@@ -22,41 +22,11 @@
 // a member, as it is the least vertex of its tree. Then shards pass on the parents of all other vertices that have one
 // (`list_parents`, `unite_pairs`). If there are many, or the graph is small, they pass on their whole forests (`join`).
 //
-// Shiloach and Vishkin. A round has five steps. Each vertex is short-cut to its grandparent. Each root is hooked to a
-// smaller neighbour of its tree. Each stagnant root, whose tree did not change, is hooked to any neighbour. Each
-// vertex is short-cut again. The rounds end if all roots were stagnant. There are at most log n to the base 3/2, plus
-// 2, rounds. The six kernels follow Dehne and Yogaratnam; `least` and `rename` then name the components.
-//
-// Encoding. parent[v] is v for a root. In Afforest, and in all forests that are joined, parent[v] <= v. So there are
-// no cycles, however threads interleave, and the root is the least vertex of its component, whichever thread hooks
-// first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices.
-//
-// Several shards. Each has an own giant component after `sample`, and tells the others its members, a bit a vertex.
-// After `link` each takes the other giants as one vertex: `absorb` unites their members with their root, where its own
-// forest has more of them than they. Then shards pass on the parents of vertices that are no members (`list_parents`,
-// `unite_pairs`). Roots are no members either, as a root is the least of its tree. Of two shards that both have every
-// edge between them, each passes on its own vertices and the giants' roots only. If there are many parents, or the graph
-// is small, shards pass on their whole forests (`join`).
-//
-// Shiloach and Vishkin. A round has five steps. Each vertex is short-cut to its grandparent. Each root is hooked to a
-// smaller neighbour of its tree. Each stagnant root, whose tree did not change, is hooked to any neighbour. Each
-// vertex is short-cut again. The rounds end if all roots were stagnant. There are at most log n to the base 3/2, plus
-// 2, rounds. The six kernels follow Dehne and Yogaratnam; `least` and `rename` then name the components.
-//
-// Encoding. parent[v] is v for a root. In Afforest, and in all forests that are joined, parent[v] <= v. So there are
-// no cycles, however threads interleave, and the root is the least vertex of its component, whichever thread hooks
-// first. A shard has the edges of the vertices [lo, hi), row v - lo, and a forest of all n vertices.
-//
-// Several shards. Each has an own giant component after `sample`, and tells the others its members, a bit a vertex.
-// `absorb` joins those of another shard. After `link` a shard passes on the roots of the vertices that are no members:
-// those it has in no bitmap and that have a parent (`list_parents`, `unite_pairs`). Together with the bitmaps they are
-// its whole forest. If there are many, or the graph is small, it passes on the forest itself (`join`).
-//
 // Races. In Afforest only compare-and-swap changes the parent of a root; threads that shorten paths change other
 // parents only. A read may be stale: it then finds a former ancestor, which is still one.
 //
-// Launch. A thread a vertex, or four or sixteen; where the edges of 256 vertices are dealt to a block, a block for these.
-// With fewer blocks, which only measurements ask for (Device.limited), each makes several passes.
+// Launch. A thread for one, four or sixteen vertices; where the edges of 256 vertices are dealt to a block, a block for
+// these. With fewer blocks, which only measurements ask for (Device.limited), each makes several passes.
 //
 // Cost. Afforest: seven passes over the vertices, each with a few random accesses to `parent`, and the edges outside
 // the giant component. Shiloach and Vishkin: two passes over all edges a round, with two random accesses or more an
@@ -205,7 +175,8 @@ __device__ __forceinline__ bool is_member(const unsigned* bits, unsigned v) { re
 
 // Unite the members of a giant component, that of the shard of the vertices [lo, hi), with its root giants[shard], if
 // they are in a tree of several vertices: such a member has a parent, or is the root of one of the own vertices [first,
-// last) that are no members themselves, or of a giant component.
+// last) that are no members themselves, or a giant component's root. This needs rows in ascending order: then the first
+// neighbour that a vertex was linked with is its least.
 __global__ void __launch_bounds__(THREADS) absorb(int first, int last, int lo, int hi,
                                                   const unsigned* __restrict__ bits, const int* __restrict__ giants,
                                                   int shards, int shard, int* parent) {

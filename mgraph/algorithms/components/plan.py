@@ -27,8 +27,9 @@ _ROUNDS = 10
 
 #: The vertices above which shards pass on only parents that the others do not know; in smaller graphs the whole forest
 #: takes NVLink less time than a GPU needs to select them. Assumed. LISTED is the share of all vertices whose parents
-#: each shard passes on: 0.01 to 0.03 of a Kronecker graph on two to eight shards.
-MANY, LISTED = 1 << 20, 0.02
+#: each shard passes on: 0.01 to 0.03 of a Kronecker graph on two to sixteen shards. So the lists of more shards would
+#: not fit where a forest does.
+MANY, LISTED, MOST_SHARDS = 1 << 20, 0.02, 16
 
 #: The methods of `mgraph.connected_components` for weak components, and for strong ones.
 METHODS = ("afforest", "shiloach-vishkin", "sequential")
@@ -90,7 +91,7 @@ def planned(
         return 4 * own_edges + offset * (own + 1) + forests * 4 * n
 
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    selects = method == "afforest" and shards > 1 and n > MANY
+    selects = method == "afforest" and 1 < shards <= MOST_SHARDS and n > MANY
     seconds = _seconds(n, max(edges), specs, method, directed, shape, selects)
     passed_on = partial(_parents if selects else _forests, n)
     between = traffic(shards, kind, network, gpus_per_node, passed_on, Exchanged(_ROUNDS, 4 * n * _ROUNDS))

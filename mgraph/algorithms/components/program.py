@@ -151,7 +151,7 @@ class Components:
             k.link(*s.own, s.skipped, s.parent)
             _join(s, comm)
         if comm.size > 1 and not self.directed:
-            k.roots(s.giants, s.parent)
+            k.roots(s.giants, s.parent)  # the same on all shards, which all go on or none
             tops = devices.to_host(s.giants)
             if len({int(tops[r]) for r, (first, last) in enumerate(self.plan.ranges) if first < last}) > 1:
                 s.skipped.fill(int(tops[0]))

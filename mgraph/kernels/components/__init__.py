@@ -42,7 +42,7 @@ class Operations(Protocol):
         """Link the vertices `first` to `last` with all their neighbours, but those with the parent ``skipped[0]``."""
 
     def members(self, first: int, last: int, parent: Array, giant: Array, bits: Array) -> None:
-        """Set the bits of the vertices `first` to `last` with the parent ``giant[0]``; `first` is a multiple of 32."""
+        """Write words of the vertices `first`, a multiple of 32, to `last`: a bit for each child of ``giant[0]``."""
 
     def absorb(
         self,

@@ -138,6 +138,6 @@ def _instance(kernel: str, indptr: Array) -> str:
 
 
 def _launch(name: str, threads: int, *arguments: Any) -> None:
-    """Launch a kernel with one thread per vertex, unless blocks are limited; do nothing for 0 threads."""
+    """Launch a kernel with so many threads, unless blocks are limited; do nothing for 0 threads."""
     if threads > 0:
         cuda_function(SOURCE, name)((launched_blocks(-(-threads // _THREADS)),), (_THREADS,), arguments)
