@@ -20,6 +20,7 @@ from tests.support.commands import ok
 LEFT = {
     *(("ceilings", name) for name in ("copy", "reads", "relaxations")),
     *((family, name) for family in ("certificates", "components") for name in ("join", "join_alone")),
+    *(("components", name) for name in ("roots", "members", "absorb", "list_parents", "unite_pairs")),
     *(("sssp", name) for name in ("_listed", "_take_list", "_join")),
     ("bfs_many", "tally"),
     ("betweenness_many", "_together"),
