@@ -39,6 +39,7 @@
 // algorithms", 2010.
 
 #include "warp.cuh"
+#include "bitmap.cuh"
 #include "block.cuh"
 #include "dealt.cuh"
 
@@ -171,8 +172,6 @@ __global__ void __launch_bounds__(THREADS) members(int lo, int hi, const int* __
     }
 }
 
-__device__ __forceinline__ bool is_member(const unsigned* bits, unsigned v) { return bits[v / 32] >> v % 32 & 1; }
-
 // Unite the members of a giant component, that of the shard of the vertices [lo, hi), with its root giants[shard], if
 // they are in a tree of several vertices: such a member has a parent, or is the root of one of the own vertices [first,
 // last) that are no members themselves, or a giant component's root. This needs rows in ascending order: then the first
@@ -193,12 +192,12 @@ __global__ void __launch_bounds__(THREADS) absorb(int first, int last, int lo, i
         for (int k = 0; k < EACH; ++k) {
             const unsigned i = mine + k * THREADS, v = i < all ? vertex(i) : lo;
             const bool listed = i < owned || i >= known;
-            if (i < all && (!listed || (is_member(bits, v) != (i < owned) && parent[v] != v))) looked |= 1u << k;
+            if (i < all && (!listed || (has_bit(bits, v) != (i < owned) && parent[v] != v))) looked |= 1u << k;
         }
         for (; looked; looked &= looked - 1) {
             const unsigned i = mine + (__ffs(looked) - 1) * THREADS;
             const int v = vertex(i), u = i < owned ? root(parent, v) : v;
-            if (u >= lo && u < hi && is_member(bits, u)) unite(parent, u, top);
+            if (u >= lo && u < hi && has_bit(bits, static_cast<unsigned>(u))) unite(parent, u, top);
         }
     }
 }
@@ -215,7 +214,7 @@ __global__ void __launch_bounds__(THREADS) list_parents(int n, const unsigned* _
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const unsigned v = first + k * THREADS;
-            if (v < n && !is_member(bits, v) && parent[v] != v) mine |= 1u << k;
+            if (v < n && !has_bit(bits, v) && parent[v] != v) mine |= 1u << k;
         }
         int all, at = sum_before<THREADS>(__popc(mine), sums, &all);
         if (!all) continue;

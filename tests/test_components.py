@@ -297,7 +297,7 @@ def by_shards(graph, device, shards):
     plan = component_plans.planned(
         graph.n, graph.m, (spec_of(place),) * shards, method="afforest", directed=graph.directed
     )
-    program, states = Components(plan, graph.directed), [None] * shards
+    program = Components(plan, graph.directed)
     with ThreadPoolExecutor(shards) as pool:
         offered, barrier = [None] * shards, threading.Barrier(shards)
 
@@ -305,7 +305,7 @@ def by_shards(graph, device, shards):
             try:
                 comm = Together(shard, offered, barrier)
                 with place.active():
-                    state = states[shard] = program.load(shard, range_of(graph, *plan.ranges[shard]), place)
+                    state = program.load(shard, range_of(graph, *plan.ranges[shard]), place)
                     assert [program.step(state, step, 1, comm) for step in range(3)] == [1, 1, 0]
                     return devices.to_host(program.collect(state, comm)["labels"]), int(state.count[0])
             except BaseException:

@@ -139,8 +139,9 @@ class Components:
             k.compress(s.first, s.last, s.parent)
             return False
         own_giant = s.giants[comm.rank : comm.rank + 1]
-        k.largest(s.first, s.last, s.parent, own_giant)
-        comm.allgather(s.giants, tuple((shard, shard + 1) for shard in range(comm.size)))
+        if self.plan.detail.selects or not self.directed:
+            k.largest(s.first, s.last, s.parent, own_giant)
+            comm.allgather(s.giants, tuple((shard, shard + 1) for shard in range(comm.size)))
         if self.directed:
             s.skipped.fill(-1)  # none
         else:

@@ -45,7 +45,7 @@ def roots(vertices: Array, parent: Array) -> None:
 
 
 def largest(first: int, last: int, parent: Array, giant: Array) -> None:
-    """Write the most frequent root of the probed vertices from `first` to `last`, which are roots' children."""
+    """Write the most frequent root of the probed vertices from `first` to `last`, whose parents are roots."""
     if last > first:
         cuda_function(SOURCE, "largest")((1,), (_PROBES,), (_int(first), _int(last), parent, giant))
 
