@@ -174,30 +174,33 @@ __global__ void __launch_bounds__(THREADS) members(int lo, int hi, const int* __
 
 // Unite the members of a giant component, that of the shard of the vertices [lo, hi), with its root giants[shard], if
 // they are in a tree of several vertices: such a member has a parent, or is the root of one of the own vertices [first,
-// last) that are no members themselves, or a giant component's root. This needs rows in ascending order: then the first
-// neighbour that a vertex was linked with is its least.
+// last) that are no members themselves, or the root above another giant component.
 __global__ void __launch_bounds__(THREADS) absorb(int first, int last, int lo, int hi,
                                                   const unsigned* __restrict__ bits, const int* __restrict__ giants,
                                                   int shards, int shard, int* parent) {
     const int top = giants[shard];
-    const unsigned owned = last - first, known = owned + shards, all = known + (hi - lo);
+    const unsigned owned = last - first, all = owned + (hi - lo);
+    const auto unite_member = [=](int v) {
+        if (v >= lo && v < hi && has_bit(bits, static_cast<unsigned>(v))) unite(parent, v, top);
+    };
+    for (unsigned i = own(); i < shards; i += stride()) unite_member(root(parent, giants[i]));
 #pragma unroll 1
     for (unsigned base = blockIdx.x * THREADS * EACH; base < all; base += stride() * EACH) {
         const unsigned mine = base + threadIdx.x;
-        const auto vertex = [=](unsigned i) {
-            return i < owned ? first + i : i < known ? giants[i - owned] : lo + (i - known);
-        };
+        const auto vertex = [=](unsigned i) { return i < owned ? first + i : i < all ? lo + (i - owned) : 0; };
+        int above[EACH];  // read whatever the bits are, so that many reads are under way at once
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) above[k] = parent[vertex(mine + k * THREADS)];
         unsigned looked = 0;  // at the few that this leaves
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
-            const unsigned i = mine + k * THREADS, v = i < all ? vertex(i) : lo;
-            const bool listed = i < owned || i >= known;
-            if (i < all && (!listed || (has_bit(bits, v) != (i < owned) && parent[v] != v))) looked |= 1u << k;
+            const unsigned i = mine + k * THREADS, v = vertex(i);
+            if (i < all && above[k] != v && has_bit(bits, v) != (i < owned)) looked |= 1u << k;
         }
         for (; looked; looked &= looked - 1) {
             const unsigned i = mine + (__ffs(looked) - 1) * THREADS;
-            const int v = vertex(i), u = i < owned ? root(parent, v) : v;
-            if (u >= lo && u < hi && has_bit(bits, static_cast<unsigned>(u))) unite(parent, u, top);
+            const int v = vertex(i);
+            unite_member(i < owned ? root(parent, v) : v);
         }
     }
 }
@@ -210,11 +213,17 @@ __global__ void __launch_bounds__(THREADS) list_parents(int n, const unsigned* _
 #pragma unroll 1
     for (unsigned base = blockIdx.x * THREADS * EACH; base < n; base += stride() * EACH) {
         const unsigned first = base + threadIdx.x;
+        int above[EACH];  // read whatever the bits are, so that many reads are under way at once
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned v = first + k * THREADS;
+            above[k] = v < n ? parent[v] : v;
+        }
         unsigned mine = 0;
 #pragma unroll
         for (int k = 0; k < EACH; ++k) {
             const unsigned v = first + k * THREADS;
-            if (v < n && !has_bit(bits, v) && parent[v] != v) mine |= 1u << k;
+            if (v < n && above[k] != v && !has_bit(bits, v)) mine |= 1u << k;
         }
         int all, at = sum_before<THREADS>(__popc(mine), sums, &all);
         if (!all) continue;

@@ -1,11 +1,11 @@
 // What the GPUs of a host share, and how they exchange messages and lists from within a kernel.
 //
 // Each GPU has one shared space, which all others have opened. A table in its own memory tells a kernel where the spaces
-// are. A space begins with a header, in which each other GPU has two words of 64 bits, its mail; arrays of the kernel's
-// own follow. A mail is the number of the exchange in the upper half, and a word in the lower. Exchange number k uses
-// the first mail if k is even and the second if it is odd, and so do the arrays. A GPU sends mail number k + 1 only once
-// it has read what came with mail number k, and waits for mail number k + 1 of all others before it writes anything
-// with number k + 2. So nothing is overwritten before it is read, and no other barrier is needed.
+// are. A space begins with a header, in which each other GPU has two mails of up to 16 words of 64 bits; arrays of the
+// kernel's own follow. A word of a mail has the number of the exchange in its upper half, and what is sent in its lower.
+// Exchange number k uses the first mail if k is even and the second if it is odd, and so do the arrays. A GPU sends mail
+// number k + 1 only once it has read what came with mail number k, and waits for mail number k + 1 of all others before
+// it writes anything with number k + 2. So nothing is overwritten before it is read, and no other barrier is needed.
 //
 // An entry of a list has the number of its exchange in its upper half, too. So the reader sees by itself whether it has
 // arrived, and the writer needs no fence (the protocol "LL" of NCCL). For arrays without such numbers the writer makes

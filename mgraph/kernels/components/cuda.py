@@ -69,7 +69,7 @@ def absorb(
     parent: Array,
 ) -> None:
     ranges = _int(first), _int(last), _int(other_first), _int(other_last)
-    threads = -(-(last - first + len(giants) + other_last - other_first) // _EACH)
+    threads = -(-(last - first + other_last - other_first) // _EACH)
     _launch("absorb", threads, *ranges, bits, giants, _n(giants), _int(shard), parent)
 
 

@@ -154,8 +154,9 @@ def absorb(first, last, other_first, other_last, bits, giants, shard, parent):
             if other_first <= above < other_last and _is_member(bits, above):
                 _unite(parent, above, top)
     for giant in giants:
-        if other_first <= giant < other_last and _is_member(bits, giant):
-            _unite(parent, giant, top)
+        above = _root(parent, giant)
+        if other_first <= above < other_last and _is_member(bits, above):
+            _unite(parent, above, top)
     for other in prange(other_last - other_first):
         v = np.int32(other_first + other)
         if _is_member(bits, v) and parent[v] != v:
