@@ -114,6 +114,9 @@ def test_claims_are_compared_with_our_rows():
     most = told(rows, rows={}, of="n", by="rate")
     assert most == [("2,048", "", "H200"), ("4,096", "", "EPYC 9654 (2 cores)")]
     assert told(rows, rows={"method": "naive"}) == [("not measured", "", "")]
+    others = [row | {"device": row["device"] | {"model": "NVIDIA H100"}} for row in rows[:3]]
+    beside = told([*rows, *others], rows=gpu | {"n": 2048}, over=gpu | {"n": 512})
+    assert beside == [("16.0 ×", "", "H200"), ("16.0 ×", "", "H100")]  # each beside itself
 
 
 @pytest.mark.parametrize(

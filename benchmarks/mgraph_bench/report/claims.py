@@ -106,18 +106,24 @@ def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
                 points = [_steepest(points)] if claim.steepest else sorted(points, key=repr)
                 yield Finding(claim, tuple(points), _on(chosen), kernels_of(chosen))
             continue
-        across = "device" in claim.rows or "device" in claim.over
         for (model, these), (other, those) in itertools.product(
             own.items(), _by_device(claim, claim.over, rows).items()
         ):
             named = suite.plot.x in claim.rows or suite.plot.x in claim.over
             above, below = (_best(claim.of, side, "" if named else suite.plot.x) for side in (these, those))
             shared = [x for x in above if x in below]
-            if shared and (across or model == other):
+            if shared and (model == other or _between_kinds(claim, these, those)):
                 ratios = tuple((x, value(above[x], claim.of) / value(below[x], claim.of)) for x in sorted(shared))
                 sides = [[side[x] for x in shared] for side in (above, below)]
                 on = " over ".join(dict.fromkeys(map(_on, sides)))
                 yield Finding(claim, ratios, on, kernels_of([*sides[0], *sides[1]]))
+
+
+def _between_kinds(claim: Claim, these: list[Row], those: list[Row]) -> bool:
+    """Whether a claim is of a CPU beside a GPU, and these rows are of one each."""
+    assert claim.over is not None
+    across = "device" in claim.rows or "device" in claim.over
+    return across and these[0]["device"]["kind"] != those[0]["device"]["kind"]
 
 
 def _steepest(points: list[tuple[Any, float]]) -> tuple[Any, float]:
