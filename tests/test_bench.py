@@ -25,6 +25,7 @@ from mgraph_bench import building, by_shards, kernels
 from mgraph_bench.case import Bench, Unfit
 from mgraph_bench.case import row as measured
 from mgraph_bench.commands import bench as main
+from mgraph_bench.phases import by_phase
 from mgraph_bench.rows import read
 from mgraph_bench.run import bench, cases_of, commit, read_rows
 from mgraph_bench.suite import Case, names, parsed, value
@@ -134,12 +135,17 @@ class TestRows:
 
     def test_value_finds_what_a_row_has(self):
         found = {
-            "seconds": 2.0, "n": 4, "call": {"method": "a"}, "run": {"blocks": 7}, "graph": {"k": 5},
+            "seconds": 2.0, "n": 4, "call": {"method": "a"}, "run": {"blocks": 7}, "graph": {"k": 5, "m": 3}, "m": 6,
             "device": {"count": 3, "model": "x"}, "transfers": {"load": 1.0, "collect": 2.0}, "method": "b",
             "call_seconds": 5.0,
         }  # fmt: skip
-        names = ("seconds", "blocks", "k", "devices", "model", "per_element", "overhead", "method", "nothing")
-        assert [value(found, name) for name in names] == [2.0, 7, 5, 3, "x", 0.5, 1.5, "b", None]
+        names = ("seconds", "blocks", "k", "m", "devices", "model", "per_element", "overhead", "method", "nothing")
+        assert [value(found, name) for name in names] == [2.0, 7, 5, 3, 3, "x", 0.5, 1.5, "b", None]
+
+    def test_a_round_has_its_share_of_the_rounds_that_were_timed(self):
+        found = {"phases": {"hook": 6.0, "compress": 3.0}, "rounds": {"hook": [1.0, 2.0, 3.0]}, "iterations": 4}
+        assert by_phase(found, "phases_per_iteration") == {"hook": 2.0, "compress": 1.0}
+        assert by_phase(found | {"rounds": {}}, "phases_per_iteration") == {"hook": 1.5, "compress": 0.75}
 
     def test_quick_ceilings_never_replace_full_ones(self, tmp_path):
         device = {"name": "cpu", "kind": "cpu", "model": "a model", "cores": 2, "count": 1}

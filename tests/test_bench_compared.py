@@ -104,6 +104,8 @@ def test_claims_are_compared_with_our_rows():
     one = ("500 ×", "n 512", "EPYC 9654 (1 core) over H200")
     assert told(rows, rows={"blocks": 1, "device": "cpu"}, over=gpu) == [one]
     assert told(rows, rows={"n": 2048}, over={"n": [512, 1024]}) == [("16.0 ×", "", "H200")]  # the best of them all
+    assert told(rows, rows=gpu | {"n": [1024, 2048]}, over=gpu) == [("1.00 ×", "n 1,024 to 2,048", "H200")]
+    assert told(rows, rows=gpu | {"n": [1024, 2048]}, over=gpu, best=True) == [("4.00 ×", "", "H200")]
     least = told(rows, rows={"n": 2048}, over={"n": [512, 1024]}, of="phases.update")
     assert least == [("16.0 ×", "", "H200")]
     assert told(rows, rows={"n": 2048}, over={"n": 512}, published="90 %") == [("1600 %", "", "H200")]
@@ -127,6 +129,8 @@ def test_claims_are_compared_with_our_rows():
         ((2, 4), (1.1, 1.5), "less"),
         ((2, 4), (0.2, 0.9), "reversed"),
         ((0.2, 0.9), (1.1, 2), "reversed"),
+        ((2, 4), (0.9, 9), "reversed in part"),
+        ((0.2, 0.9), (0.5, 1.1), "reversed in part"),
         ((0.9, 1.1), (0.2, 0.5), "less"),  # flat, which has no other side
         ((2, 4), (1, 3), "in part"),
         ((), (1, 3), ""),
@@ -156,13 +160,15 @@ def test_reversed_claims_are_listed_at_the_top(tmp_path, monkeypatch):
     rows = [case(n=512, seconds=3e-4, method="naive"), case(n=512, seconds=1e-3)]
     words = report(write(tmp_path / "run", rows))[1].read_text().partition("## Claims of the studies")[2]
     assert "1 reversed, 1 holds" in words
-    assert "| methods | naive is slower | so it is | 0.300 × | H200 | not recorded |" in words.partition("## ")[0]
+    listed = "| methods | naive is slower | so it is | 0.300 × | H200 | reversed | not recorded |"
+    assert listed in words.partition("## ")[0]
 
 
 def test_an_inflection_is_the_steepest_rise():
     rows = [case(n=n, seconds=t) for n, t in ((512, 1e-3), (1024, 3e-3), (2048, 4e-3))]
     assert told(rows, rows={}, steepest=True) == [("3.00 ×", "n 1,024", "H200")]
     assert told(rows[:1], rows={}, steepest=True) == [("1.00 ×", "n 512", "H200")]
+    assert told(rows, slice(5, 6), rows={}, steepest=True, band=(1, 1.2)) == [("reversed",)]  # the study saw none
     assert told(rows, rows={}, steepest=True, of="phases.update", band=(4, 9))[0][0] == "3.00 ×"
 
 

@@ -120,13 +120,13 @@ def test_versions_are_apart_and_words_of_tables_wrap_on_a_phone(made, folder):
     table, versions = text.split("<summary>Versions</summary>")
     assert "python 3.12.1" not in table and "H200: mgraph 0.1.0, python 3.12.1" in versions
     assert re.search(r"max-width: 40rem\) \{[^@]*td:not\(\.n\), td\.l \{ white-space: normal", text)
-    assert '<td class="n l">6.00 to 8.00 ×</td>' in text and '<td class="n">268 Gmin-plus/s</td>' in text
+    assert '<td class="n l">blocked 6.00 × to 8.00 ×</td>' in text and '<td class="n">268 Gmin-plus/s</td>' in text
 
 
 def test_headlines(made):
     words = made[0].sections["summary"]
     assert "8.00 ×" in words  # of 6 ms and 32 ms published, 1 and 4 ms measured: 6 to 8
-    assert "6.00 to 8.00 ×" in words
+    assert "blocked 6.00 × to 8.00 ×" in words
     assert "50 %" in words
     assert "268 Gmin-plus/s" in words  # 1,024 cubed in 4 ms
 

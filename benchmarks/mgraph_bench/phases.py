@@ -14,7 +14,8 @@ def by_phase(row: dict[str, Any], name: str) -> dict[str, float]:
     seconds = row.get("phases") or {}
     if name == "phases":
         return seconds
-    parts = {"phases_per_element": row.get("n"), "phases_per_iteration": row.get("iterations")}
+    rounds = max(map(len, (row.get("rounds") or {}).values()), default=row.get("iterations"))  # those that were timed
+    parts = {"phases_per_element": row.get("n"), "phases_per_iteration": rounds}
     if name in parts:
         count = parts[name]
         return {phase: taken / count for phase, taken in seconds.items()} if count else {}

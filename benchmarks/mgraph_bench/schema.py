@@ -194,14 +194,17 @@ def _check_published(series: Table, names: Iterable[str]) -> None:
 def _check_claim(claim: Table, names: Iterable[str]) -> None:
     """Raise unless a claim is of a field of rows, or of the copy of ceilings."""
     needed = ("words", "published", "of", "rows")
-    _look_at("[[claim]]", claim, (*needed, "over", "by", "band", "steepest"), needed)
+    _look_at("[[claim]]", claim, (*needed, "over", "best", "by", "band", "steepest"), needed)
     where = f"[[claim]] {claim['words']}"
     for name in ("words", "published"):
         _require(isinstance(claim[name], str), f"{where}: {name} must be text, got {claim[name]!r}")
     of, _, phase = str(claim["of"]).partition(".")
     _one_of(f"{where}: of", of, PHASED if phase else (*NUMBERS, *names, "copy"))
+    for name in ("best", "steepest"):
+        flag = claim.get(name, False)
+        _require(isinstance(flag, bool), f"{where}: {name} must be true or false, got {flag!r}")
+    _require("over" in claim or not claim.get("best"), f"{where}: best is of the rows that over names")
     steepest = claim.get("steepest", False)
-    _require(isinstance(steepest, bool), f"{where}: steepest must be true or false, got {steepest!r}")
     _require(not (steepest and "over" in claim), f"{where}: steepest is of one series of rows: leave out over")
     _one_of(f"{where}: by", claim.get("by", "rate"), NUMBERS)
     for name in ("rows", "over"):

@@ -138,6 +138,8 @@ class Claim:
     over : dict or None
         Other rows, over whose figure that of `rows` is set, at each x that both have, the best row of each. Where these
         rows name the x themselves, the best of all. ``device`` lets the two be of different devices.
+    best : bool
+        Whether the best row of each side is taken, at whatever x.
     by : str
         Where it is given, `of` is that of the row that has the most of this.
     band : tuple of float
@@ -151,6 +153,7 @@ class Claim:
     of: str
     rows: dict[str, Any]
     over: dict[str, Any] | None = None
+    best: bool = False
     by: str = ""
     band: tuple[float, ...] = ()
     steepest: bool = False
@@ -302,7 +305,7 @@ def matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
 
 
 def value(row: dict[str, Any], name: str) -> Any:
-    """Return a row's value of a name: a field, or an argument of its call, run or graph; None if there is none.
+    """Return a row's value of a name: an argument of its graph, else a field, else an argument of its call or run.
 
     Computed values: ``devices``; ``model`` and ``on``, the device's model and kind; ``edges``, undirected ones counted
     once; ``per_element`` and ``per_iteration``, the solve's time for each; ``per_device``, its rate on each;
@@ -327,7 +330,7 @@ def value(row: dict[str, Any], name: str) -> Any:
         return round(row["work"]) if row.get("unit") == "edges/s" else None
     if name == "overhead":
         return sum(row["transfers"].values()) / row["seconds"] if row.get("transfers") else None
-    for table in (row, *(row.get(part, {}) for part in ("call", "run", "graph"))):
+    for table in (row.get("graph", {}), row, row.get("call", {}), row.get("run", {})):
         if table.get(name) is not None and not isinstance(table[name], dict):
             return table[name]
     return None

@@ -14,8 +14,8 @@ from .drawing import ends, words_of
 from .plots import Curve, curves
 from .published import kernels_of
 
-#: The verdict on a claim that one side is faster where the other one is.
-REVERSED = "reversed"
+#: The verdicts on a claim that one side is faster where the other one is, everywhere or at some x.
+REVERSED, PARTLY_REVERSED = "reversed", "reversed in part"
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,12 @@ class Finding:
         least, most = band
         if all(least <= figure <= most for figure in found):
             return "holds"
-        of_ratios = self.claim.over is not None or self.claim.steepest
-        if of_ratios and ((least >= 1 < most and max(found) < 1) or (most <= 1 > least and min(found) > 1)):
-            return REVERSED
+        if self.claim.steepest:
+            return REVERSED  # an inflection where the study saw none, or none where it saw one
+        if self.claim.over is not None and (least >= 1 or most <= 1) and least < most:
+            crossed = [figure < 1 if least >= 1 else figure > 1 for figure in found]
+            if any(crossed):
+                return REVERSED if all(crossed) else PARTLY_REVERSED
         if all(figure > most for figure in found):
             return "more"
         return "less" if all(figure < least for figure in found) else "in part"
@@ -72,23 +75,21 @@ def section(suites: list[Suite], rows: Rows) -> Section | None:
     for suite in suites:
         for finding in findings(suite, [*rows.of(suite.name), *rows.ceilings]):
             verdicts[finding.verdict] += 1
-            if finding.verdict == REVERSED:
+            if finding.verdict in (REVERSED, PARTLY_REVERSED):
                 claim = finding.claim
                 said = suite.name, claim.words, claim.published
-                lines.append((*said, _measured(finding, suite.plot.x)[0], finding.on, finding.kernels))
+                measured = _measured(finding, suite.plot.x)[0]
+                lines.append((*said, measured, finding.on, finding.verdict, finding.kernels))
                 links.append(suite.name)
     del verdicts[""]
     if not verdicts:
         return None
     counts = ", ".join(f"{count} {words}" for words, count in verdicts.most_common())
-    words = Words(
-        f"Ratios that studies state, beside ours: {counts}. Each is in the section of its suite; these are reversed:"
-        if lines
-        else f"Ratios that studies state, beside ours: {counts}. Each is in the section of its suite."
-    )
+    listed = "; these are reversed, all or in part:" if lines else "."
+    words = Words(f"Ratios that studies state, beside ours: {counts}. Each is in the section of its suite{listed}")
     columns = (
         *(Column("Suite"), Column("What the study says"), Column("Published")),
-        *(Column("Measured here", str), Column("On"), Column("Kernels")),
+        *(Column("Measured here", str), Column("On"), Column("Verdict"), Column("Kernels")),
     )
     return Section(
         "claims", "Claims of the studies", (words, *([table(lines, *columns, links=links)] if lines else []))
@@ -109,8 +110,8 @@ def findings(suite: Suite, rows: list[Row]) -> Iterator[Finding]:
         for (model, these), (other, those) in itertools.product(
             own.items(), _by_device(claim, claim.over, rows).items()
         ):
-            named = suite.plot.x in claim.rows or suite.plot.x in claim.over
-            above, below = (_best(claim.of, side, "" if named else suite.plot.x) for side in (these, those))
+            x = "" if claim.best or suite.plot.x in claim.over else suite.plot.x
+            above, below = (_best(claim.of, side, x) for side in (these, those))
             shared = [x for x in above if x in below]
             if shared and (model == other or _between_kinds(claim, these, those)):
                 ratios = tuple((x, value(above[x], claim.of) / value(below[x], claim.of)) for x in sorted(shared))
@@ -164,7 +165,7 @@ def _place(row: Row) -> str:
         return f"{name} ({row['method']})"
     if row["device"]["kind"] != "cpu" or row["device"]["count"] > 1:
         return name
-    cores = value(row, "blocks") or row["device"].get("cores") or 1
+    cores = value(row, "blocks") or (value(row, "method") != "sequential" and row["device"].get("cores")) or 1
     return f"{name} ({cores} core{'s' * (cores > 1)})"
 
 

@@ -7,6 +7,7 @@ from .. import amounts
 from ..rows import Row, Rows, case_name
 from ..suite import Suite
 from .document import Block, Column, Details, Section, Table, Words, table
+from .drawing import ends
 from .frames import frame_of, joined
 from .published import ratios
 
@@ -89,13 +90,13 @@ def headlines(rows: Rows, suites: list[Suite]) -> Section:
                     best["seconds"],
                     amounts.rate(best.get("rate"), best.get("unit", "")),
                     best.get("fraction"),
-                    _range(ratios(suite, list(group["row"]))),
+                    _ranges(ratios(suite, list(group["row"]))),
                 )
             )
             links.append(suite.name)
     words = Words(
-        "Of each suite and device the case of the highest rate, and how many times as fast as published ours are, from"
-        " the least to the most."
+        "Of each suite and device the case of the highest rate. The last column is of the methods that studies"
+        " measured: how many times as fast as published each is, from the least to the most."
     )
     found = table(
         lines,
@@ -106,8 +107,6 @@ def headlines(rows: Rows, suites: list[Suite]) -> Section:
     return Section("summary", "Summary", (words, found))
 
 
-def _range(found: list[float]) -> str | None:
-    if not found:
-        return None
-    least, most = amounts.digits(min(found)), amounts.digits(max(found))
-    return f"{least} ×" if least == most else f"{least} to {most} ×"
+def _ranges(by_method: dict[str, list[float]]) -> str | None:
+    """Return the least and the greatest of each method's ratios in words; None without any."""
+    return "; ".join(f"{method} {ends(amounts.times, found)}" for method, found in by_method.items()) or None

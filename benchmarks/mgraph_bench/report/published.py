@@ -107,9 +107,13 @@ def beside(suite: Suite, rows: list[Row]) -> Iterator[Beside]:
                 yield Beside(published, i, like, min(known, key=lambda each: each[1], default=None))
 
 
-def ratios(suite: Suite, rows: list[Row]) -> list[float]:
-    """Return how many times as fast as published rows of the same method are."""
-    return [found.faster for found in beside(suite, rows) if found.faster is not None]
+def ratios(suite: Suite, rows: list[Row]) -> dict[str, list[float]]:
+    """Return by method how many times as fast as published rows of the same method are."""
+    by_method: dict[str, list[float]] = {}
+    for found in beside(suite, rows):
+        if found.faster is not None:
+            by_method.setdefault(found.ours[0][0]["method"], []).append(found.faster)
+    return by_method
 
 
 def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
@@ -143,7 +147,8 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
     used = [  # ratios, the best and the kernels only where there are some
         i for i in range(len(columns)) if i < len(columns) - 4 or any(line[i] for line in lines)
     ]
-    caption = "Published figures beside those of the same method and input here, and of the fastest method here."
+    best = ", and of the fastest method here" if any(each.best for each in found) else ""
+    caption = f"Published figures beside those of the same method and input here{best}."
     return [table([[line[i] for i in used] for line in lines], *(columns[i] for i in used), caption=caption)]
 
 
