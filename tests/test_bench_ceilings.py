@@ -95,7 +95,8 @@ def test_a_gpu_relaxes_as_its_twin(name):
 
 def test_ceilings(hardware):
     measured = ceilings(hardware, quick=True)
-    assert measured.keys() == {"minplus", "copy", "reads", "aggregation", "copies"}
+    assert measured.keys() == {"minplus", "copy", "reads", "aggregation", "copies", "kernels"}
+    assert len(measured["kernels"]) == 2
     assert measured["minplus"].keys() == TYPES.keys()
     sizes, rates = zip(*measured["reads"], strict=True)
     assert len(sizes) > 1 and list(sizes) == sorted(sizes)

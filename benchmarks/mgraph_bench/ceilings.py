@@ -17,7 +17,7 @@ from mgraph.kernels import ceilings as ceilings_kernels
 from mgraph.kernels import list_rank as list_rank_kernels
 from mgraph.measuring import each_seconds
 
-from . import transfers
+from . import kernels, transfers
 
 #: Measured variants of the (min, +) product: the type, and whether nothing is negative.
 _MINPLUS = {
@@ -72,7 +72,8 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
         is negative. ``"copy"``: bytes a second read plus written. ``"reads"``: pairs of a table's bytes and of the
         random reads of four bytes a second, ascending. ``"aggregation"``: bytes a second of list ranking's last
         kernel, ``"random"`` with each element's splitter drawn, ``"coalesced"`` with neighbours sharing theirs.
-        ``"copies"``: bytes a second between a GPU and memory of other kinds; none of a CPU.
+        ``"copies"``: bytes a second between a GPU and memory of other kinds; none of a CPU. ``"kernels"``: digests of
+        the kernels that ran.
     """
     rounds, reads, largest, copied = (_QUICK if quick else _EFFORT)[device.kind]
     ranked = _RANKED[device.kind] >> (4 if quick else 0)
@@ -84,6 +85,7 @@ def ceilings(device: devices.Device, quick: bool = False) -> dict[str, Any]:
             "reads": _reads(device, reads, min(largest, room)),
             "aggregation": _aggregation(device, min(ranked, room // (2 * _OF_ELEMENT))),
             "copies": _copies(device, min(copied, room)),
+            "kernels": kernels.digests((ceilings_kernels.__name__, list_rank_kernels.__name__), device.kind),
         }
 
 
@@ -133,14 +135,14 @@ def _seconds(device: devices.Device, work: Callable[[], object]) -> float:
 
 def _minplus(device: devices.Device, name: str, rounds: int) -> float:
     dtype, nonnegative = _MINPLUS[name]
-    kernels = ceilings_kernels.on(device)
-    values = kernels.values(device.xp, dtype)
+    family = ceilings_kernels.on(device)
+    values = family.values(device.xp, dtype)
     # Up and down again, so that all values go on changing; what is not negative goes up only.
     steps = (3, 5, 16000) if nonnegative else (3, -3, 50)
     first, second, limit = (dtype(step) for step in steps)
 
     def work() -> None:
-        kernels.relaxations(values, first, second, limit, rounds, nonnegative)
+        family.relaxations(values, first, second, limit, rounds, nonnegative)
 
     return 2 * rounds * len(values) / _seconds(device, work)
 
