@@ -58,12 +58,16 @@ def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     src, dst = devices.to_host(edges.src), devices.to_host(edges.dst)
     weights = np.ones(len(src), np.int32) if edges.weights is None else devices.to_host(edges.weights)
     low, high = np.minimum(src, dst).astype(np.int64), np.maximum(src, dst).astype(np.int64)
-    order = np.lexsort((weights, high, low))
-    order = order[low[order] != high[order]]
-    low, high, weights = low[order], high[order], weights[order]
-    first = np.ones(len(low), bool)
-    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-    return low[first], high[first], weights[first]
+    once = low != high if graph.directed else src < dst  # an undirected graph has each edge twice
+    low, high, weights = low[once], high[once], weights[once]
+    pairs = low * graph.n + high
+    if not (pairs[1:] > pairs[:-1]).all():  # directed, or with parallel edges
+        order = np.lexsort((weights, pairs))
+        pairs, low, high, weights = pairs[order], low[order], high[order], weights[order]
+        first = np.ones(len(pairs), bool)
+        first[1:] = pairs[1:] != pairs[:-1]
+        low, high, weights = low[first], high[first], weights[first]
+    return low, high, weights
 
 
 def _components(n: int, src: np.ndarray, dst: np.ndarray) -> int:
