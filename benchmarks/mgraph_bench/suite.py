@@ -137,7 +137,7 @@ class Claim:
         Which rows have it, by their values; a list is any of its values, an empty one none at all.
     over : dict or None
         Other rows, over whose figure that of `rows` is set, at each x that both have, the best row of each. Where these
-        rows name the x themselves, the best of all. ``device`` lets the two be of different devices.
+        rows name the x themselves, the best of all. ``device`` lets one be of a CPU and the other of a GPU.
     best : bool
         Whether the best row of each side is taken, at whatever x.
     by : str
