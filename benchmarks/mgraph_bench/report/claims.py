@@ -165,7 +165,8 @@ def _place(row: Row) -> str:
         return f"{name} ({row['method']})"
     if row["device"]["kind"] != "cpu" or row["device"]["count"] > 1:
         return name
-    cores = value(row, "blocks") or (value(row, "method") != "sequential" and row["device"].get("cores")) or 1
+    at_most = 1 if value(row, "method") == "sequential" else row["device"].get("cores") or 1
+    cores = value(row, "blocks") or at_most
     return f"{name} ({cores} core{'s' * (cores > 1)})"
 
 
