@@ -211,14 +211,14 @@ def through_edges(graph: Graph, distances: np.ndarray, unit: bool, least: np.nda
 
     Lower `nearer` likewise, but only by neighbours of lesser distance.
     """
-    indptr, indices, weights = graph.compressed("csr")
+    indptr, indices, weights = graph.compressed("csc")
     offsets = devices.to_host(indptr)
     for first, last in cuts(offsets):
         some = slice(int(offsets[first]), int(offsets[last]))
-        ends = devices.to_host(indices[some])
-        lengths = np.ones(len(ends), np.int8) if unit or weights is None else devices.to_host(weights[some])
+        starts = devices.to_host(indices[some])
+        lengths = np.ones(len(starts), np.int8) if unit or weights is None else devices.to_host(weights[some])
         bellman_kernels.on(devices.find("cpu")).lower_by_edges(
-            distances, first, offsets[first : last + 1] - offsets[first], ends, lengths, least, nearer
+            distances, first, offsets[first : last + 1] - offsets[first], starts, lengths, least, nearer
         )
 
 

@@ -36,7 +36,9 @@ def count(graph: Graph, arrays: dict[str, Any], source: object) -> str:
     found, count = devices.to_host(arrays["labels"]), int(arrays["count"])
     indptr, indices = map(devices.to_host, graph.layout("csr"))
     matrix = lazy.sparse().csr_array((np.ones(len(indices), np.int8), indices, indptr), shape=(graph.n, graph.n))
-    expected, _ = lazy.csgraph().connected_components(matrix, directed=True, connection="weak")
+    # Where every edge is there in both directions, strong components are the components, and found without transposing.
+    connection = "weak" if graph.directed else "strong"
+    expected, _ = lazy.csgraph().connected_components(matrix, directed=True, connection=connection)
     names = distinct(found)
     if not count == len(names) == expected or not np.array_equal(found[names], names):
         raise WrongResultError(f"{count} components with {len(names)} labels, and SciPy counts {expected}")

@@ -17,12 +17,12 @@ class Operations(Protocol):
     """
 
     def lower_by_edges(
-        self, distances: Array, first: int, offsets: Array, ends: Array, lengths: Array, least: Array, nearer: Array
+        self, distances: Array, first: int, offsets: Array, starts: Array, lengths: Array, least: Array, nearer: Array
     ) -> None:
-        """Lower `least` and `nearer` along the edges from some consecutive vertices, from vertex `first` on.
+        """Lower `least` and `nearer` along the edges into some consecutive vertices, from vertex `first` on.
 
-        The edges of the k-th vertex are ``offsets[k]`` to ``offsets[k + 1]``, of shape (some + 1,); `ends` and
-        `lengths` are the targets and weights of all edges.
+        The edges into the k-th vertex are ``offsets[k]`` to ``offsets[k + 1]``, of shape (some + 1,); `starts` and
+        `lengths` are the sources and weights of all edges.
         """
 
     def lower_by_matrix(self, distances: Array, first: int, part: Array, least: Array, nearer: Array) -> None:

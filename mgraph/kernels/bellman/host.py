@@ -1,7 +1,7 @@
 """For every vertex in every row, the least sum of a neighbour's distance and the weight of the edge from it.
 
-And searches over tight edges, where this sum is the vertex's own distance. Rows are independent and each is handled by
-one core, so no two threads write the same element.
+And searches over tight edges, where this sum is the vertex's own distance. Cores share the vertices of a list of edges,
+and the rows of a matrix or a search, so no two threads write the same element.
 """
 
 import numpy as np
@@ -11,17 +11,19 @@ from ...device.numba.caching import njit
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def lower_by_edges(distances, first, offsets, ends, lengths, least, nearer):
-    for i in prange(len(distances)):
-        for k in range(len(offsets) - 1):
-            own = distances[i, first + k]
+def lower_by_edges(distances, first, offsets, starts, lengths, least, nearer):
+    for k in prange(len(offsets) - 1):
+        v = first + k
+        for i in range(len(distances)):
+            own, lowest, below = distances[i, v], least[i, v], nearer[i, v]
             for e in range(offsets[k], offsets[k + 1]):
-                v = ends[e]
-                through = own + lengths[e]
-                if through < least[i, v]:
-                    least[i, v] = through
-                if own < distances[i, v] and through < nearer[i, v]:
-                    nearer[i, v] = through
+                before = distances[i, starts[e]]
+                through = before + lengths[e]
+                if through < lowest:
+                    lowest = through
+                if before < own and through < below:
+                    below = through
+            least[i, v], nearer[i, v] = lowest, below
 
 
 @njit(parallel=True, nogil=True, cache=True)
