@@ -306,3 +306,11 @@ def test_betweenness_is_shown_beside_what_was_published(monkeypatch, tmp_path):
 
 def test_equal_sizes_on_one_device_are_not_scaling():
     assert families([case(n=100), case(n=101)]) == []
+
+
+def test_graphs_of_one_size_scale_each_by_itself():
+    kinds = ({"make": "rmat", "scale": 20}, {"make": "grid", "rows": 1024}, {"make": "read", "file": "NY.gr.xz"})
+    rows = [case(n=1 << 20, graph=graph, devices=p) for graph in kinds for p in (1, 2)]
+    found = {name: [row["graph"] for row in chain] for _, name, chain in families(rows)}
+    assert len(found) == 3 and all(first == last for first, last in found.values())
+    assert [name.split(", ")[1] for name in found] == ["rmat", "grid", "NY.gr.xz"]

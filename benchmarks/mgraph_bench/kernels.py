@@ -21,9 +21,14 @@ _PARTS = ("mgraph.kernels.", "mgraph.device.numba.")
 SAME, CHANGED, UNKNOWN = "same", "changed since", "not recorded"
 
 
+#: Families that no call of an algorithm runs: they check its result, and measure a device.
+_BESIDE_CALLS = {"mgraph.kernels.bellman", "mgraph.kernels.ceilings"}
+
+
 def packages() -> set[str]:
-    """Return the packages of all families of kernels."""
-    return {found.name for found in pkgutil.iter_modules(mgraph.kernels.__path__, "mgraph.kernels.") if found.ispkg}
+    """Return the packages of all families of kernels that calls may run."""
+    found = pkgutil.iter_modules(mgraph.kernels.__path__, "mgraph.kernels.")
+    return {family.name for family in found if family.ispkg} - _BESIDE_CALLS
 
 
 def digests(families: Iterable[str], kind: str) -> dict[str, str]:

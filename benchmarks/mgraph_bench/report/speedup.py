@@ -16,25 +16,23 @@ SAME_WORK = 0.1
 def families(rows: list[Row]) -> list[tuple[str, str, list[Row]]]:
     """Return strong and weak scalings as (device, name, rows in order of the number of devices)."""
     own = [row for row in rows if not is_peer(row) and row.get("rate")]
-    strong: dict[tuple[str, str, str, int], list[Row]] = {}
+    strong: dict[tuple[str, str, int], list[Row]] = {}
     for row in own:
         strong.setdefault((*_kind(row), row["n"]), []).append(row)
     found = []
-    for (model, algorithm, method, n), members in strong.items():
+    for (model, name, n), members in strong.items():
         if len(chain := _chain(members)) > 1:
             first = chain[0]["device"]["count"]
             since = f" from {first} devices" if first > 1 else ""
-            found.append((model, f"{algorithm} {method}, n {amounts.count(n)}, strong{since}", chain))
+            found.append((model, f"{name}, n {amounts.count(n)}, strong{since}", chain))
     for kind in dict.fromkeys(map(_kind, own)):
         of_kind = [row for row in own if _kind(row) == kind]
         for first in [row for row in of_kind if row["device"]["count"] == 1]:
             several = [row for row in of_kind if row["device"]["count"] > 1 and row["n"] != first["n"]]
             chain = _chain([row for row in several if abs(_work_each(row) / _work_each(first) - 1) < SAME_WORK])
             if chain:
-                model, algorithm, method = kind
-                found.append(
-                    (model, f"{algorithm} {method}, from n {amounts.count(first['n'])}, weak", [first, *chain])
-                )
+                model, name = kind
+                found.append((model, f"{name}, from n {amounts.count(first['n'])}, weak", [first, *chain]))
     return found
 
 
@@ -130,8 +128,10 @@ def _task(row: Row) -> tuple[str, str, bool]:
     return row["algorithm"], input_name(row), bool(row.get("quick"))
 
 
-def _kind(row: Row) -> tuple[str, str, str]:
-    return device_name(row, False), row["algorithm"], str(row["method"])
+def _kind(row: Row) -> tuple[str, str]:
+    """Return the model of a row's device, and its algorithm, method and kind of graph in words."""
+    of = row["graph"].get("file", row["graph"]["make"])
+    return device_name(row, False), f"{row['algorithm']} {row['method']}, {of}"
 
 
 def _work_each(row: Row) -> float:
