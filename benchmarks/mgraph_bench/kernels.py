@@ -52,7 +52,8 @@ def state(row: dict[str, Any]) -> str:
     known = row.get("kernels")
     if not known:
         return UNKNOWN
-    return SAME if all(_digest(name) == digest for name, digest in known.items()) else CHANGED
+    same = (_digest(name) == digest for name, digest in known.items() if name.rpartition(".")[0] not in _BESIDE_CALLS)
+    return SAME if all(same) else CHANGED
 
 
 def _name(family: str, kind: str) -> str | None:

@@ -124,7 +124,8 @@ def curves(
         else:
             axes.set_xticks(list(place.values()), [wrapped(amounts.count(what), 14) for what in place])
         if ideal:
-            ticks_at(axes, "y", sorted(place.values()), words_of(y))
+            halves = [part for part in (0.125, 0.25, 0.5) if part > min(ys)]
+            ticks_at(axes, "y", [*halves, *sorted(place.values())], words_of(y))
         else:
             value_axis(axes, "y", words_of(y), log_y)
         axes.set_xlabel(x.replace("_", " "))
