@@ -19,7 +19,7 @@ PUBLISHED = {
     "apsp-methods", "apsp-tile", "bfs-size", "bfs-density", "bfs-degree", "fw-overhead", "traversal-size",
     "traversal-degree", "traversal-road", "apsp-sparse", "rank-scaling", "rank-threads", "rank-bandwidth",
     "components-types", "components-rounds", "components-threads", "bfs-strategies", "scaling", "peers", "span",
-    "apsp-types", "searches", "predictions", "calls", "transfers",
+    "apsp-types", "searches", "predictions", "calls", "transfers", "several-gpus",
 }  # fmt: skip
 
 

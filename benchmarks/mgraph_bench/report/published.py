@@ -139,7 +139,7 @@ def blocks(suite: Suite, rows: list[Row]) -> list[Block]:
             )
         )
     columns = (
-        *(Column("The study's machine"), Column("Method"), Column(suite.plot.x.replace("_", " "), str)),
+        *(Column("Published on"), Column("Method"), Column(suite.plot.x.replace("_", " "), str)),
         *(Column("Published", str), Column("Here on"), Column("The same method here", str)),
         *(Column("as fast", amounts.times), Column("The best here", str), Column("as fast", amounts.times)),
         Column("Kernels"),
