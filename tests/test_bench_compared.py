@@ -197,7 +197,8 @@ def test_suites_measure_what_their_studies_published(monkeypatch):
         assert name in printed or known.published or known.claims, name
         cases = [dataclasses.asdict(each) for each in known.cases()]
         for each in cases:  # as rows are, of a call that ran the method that it asked for
-            each["device"] = {"kind": each["run"].get("device", "cuda"), "model": "a device", "count": 1}
+            count = each["run"].get("workers", 1)
+            each["device"] = {"kind": each["run"].get("device", "cuda"), "model": "a device", "count": count}
             each |= {"method": each["call"].get("method", each["run"].get("peer"))}
             each |= {"n": each["graph"].get("n", each["graph"].get("core"))}
         for published in known.published:
