@@ -52,7 +52,10 @@ def test_rows_say_whether_their_kernels_have_changed(tmp_path):
     assert [kernels.state(row) for row in rows] == [kernels.SAME, kernels.CHANGED, kernels.UNKNOWN]
     assert kernels.state(case(run={"peer": "scipy"})) == ""
     assert kernels.state(case(kernels={"kernels/removed.cu": "x"})) == kernels.CHANGED
-    assert kernels.state(case(kernels={"mgraph.kernels.bellman.host": "x"})) == kernels.SAME  # which no call runs
+    for other in ("mgraph.kernels.bellman.host", "kernels/ceilings.cu"):  # which no call runs
+        assert kernels.state(case(kernels=today | {other: "x"})) == kernels.SAME
+        assert kernels.state(case(kernels={other: "x"})) == kernels.UNKNOWN
+    assert kernels.state(ceilings() | {"kernels": {"mgraph.kernels.ceilings.host": "x"}}) == kernels.CHANGED
     text = report(write(tmp_path, rows))[1].read_text()
     assert "Of 3 rows 1 ran kernels that have changed since and 1 do not say which kernels they ran" in text
     assert re.search(r"\| Tesla M2090 \| blocked \| 512 .*\| same \|", text)

@@ -378,3 +378,12 @@ def test_empty_cells_and_escaped_markup():
         '<td><a href="#there">a|b &lt;i&gt;</a></td><td class="n">1.50<span class="u">ms</span></td><td>–</td>' in text
     )
     assert f'<td class="w">{"x" * 49}</td>' in text and "<details><summary>more</summary>\n<p>hidden</p>" in text
+
+
+def test_cases_without_a_row_are_listed(tmp_path, monkeypatch):
+    monkeypatch.setattr(suite, "SUITES", tmp_path)
+    text = SUITES["methods"].replace("call = {method", 'run = {device = ["cuda", "cpu"]}\n        call = {method')
+    (tmp_path / "methods.toml").write_text(text)
+    write(tmp_path, [case(n=512, method="naive", run={"device": "cuda"})])
+    words = Page(report(tmp_path)[0].read_text()).sections["skipped"]
+    assert "not run" in words and "3 cases" in words and "H200" in words  # those of a CPU were not asked for

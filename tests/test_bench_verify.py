@@ -246,6 +246,34 @@ class TestChecks:
             check("sssp", graph, {"distances": distances}, 0)
             check("sssp", graph, {"distances": distances.astype(np.float64)}, 0)
 
+    def test_labels_of_all_pairs(self):
+        matrix = random_matrix(64, density=0.3, high=90)
+        for asked, name in (({"predecessors": True}, "predecessors"), ({"intermediate": True}, "intermediate")):
+            found = dict(mgraph.apsp(matrix, method="blocked", device="cpu", **asked).arrays)
+            assert f"{name.removesuffix('s')}" in check("apsp", matrix, found)
+            for wrong in (np.full_like(found[name], 7), np.full_like(found[name], -9999)):
+                with pytest.raises(WrongResultError):
+                    check("apsp", matrix, found | {name: wrong})
+
+    def test_float64_is_held_to_its_own_precision(self):
+        path = mgraph.Graph.from_edges([0, 1], [1, 2], [1_000_000.1, 2_000_000.2], n=3)
+        right = mgraph.sssp(path, 0, dtype="float64", device="cpu").distances
+        check("sssp", path, {"distances": right}, 0)
+        with pytest.raises(WrongResultError):
+            check("sssp", path, {"distances": right + np.array([0, 0, 0.1])}, 0)
+        matrix = random_matrix(64, dtype="float64", high=90)
+        wide = mgraph.apsp(matrix, device="cpu").distances
+        check("apsp", matrix, {"distances": wide})
+        with pytest.raises(WrongResultError):
+            check("apsp", matrix, {"distances": wide.astype(np.float32).astype(np.float64)})
+
+    def test_large_numbers_that_cancel_are_accepted(self):
+        random = np.random.default_rng(3)
+        shifts = random.uniform(-1000, 1000, 100)
+        matrix = (random.uniform(0, 1, (100, 100)) + shifts[:, None] - shifts).astype(np.float32)
+        np.fill_diagonal(matrix, 0)
+        check("apsp", matrix, {"distances": mgraph.apsp(matrix, device="cpu").distances})
+
     def test_a_result_must_equal_the_verified_one(self):
         n = 300_000
         path = mgraph.Graph.from_edges(np.arange(n - 2), np.arange(1, n - 1), n=n, directed=False)

@@ -1,4 +1,7 @@
-"""Digests of the sources of kernels: which kernels a row ran, and whether they have changed since."""
+"""Digests of the sources of kernels: which kernels a row ran, and whether they have changed since.
+
+A digest is of the code that runs on the device, not of its launches in Python.
+"""
 
 import ast
 import functools
@@ -22,13 +25,13 @@ SAME, CHANGED, UNKNOWN = "same", "changed since", "not recorded"
 
 
 #: Families that no call of an algorithm runs: they check its result, and measure a device.
-_BESIDE_CALLS = {"mgraph.kernels.bellman", "mgraph.kernels.ceilings"}
+_BESIDE_CALLS = {"bellman", "ceilings"}
 
 
 def packages() -> set[str]:
     """Return the packages of all families of kernels that calls may run."""
     found = pkgutil.iter_modules(mgraph.kernels.__path__, "mgraph.kernels.")
-    return {family.name for family in found if family.ispkg} - _BESIDE_CALLS
+    return {family.name for family in found if family.ispkg and not _beside_calls(family.name)}
 
 
 def digests(families: Iterable[str], kind: str) -> dict[str, str]:
@@ -49,11 +52,17 @@ def state(row: dict[str, Any]) -> str:
     """Return whether the kernels of a row are those of today, in a word; "" of another library."""
     if row.get("run", {}).get("peer"):
         return ""
-    known = row.get("kernels")
+    known = row.get("kernels") or {}
+    if row.get("kind") == "case":
+        known = {name: digest for name, digest in known.items() if not _beside_calls(name)}
     if not known:
         return UNKNOWN
-    same = (_digest(name) == digest for name, digest in known.items() if name.rpartition(".")[0] not in _BESIDE_CALLS)
-    return SAME if all(same) else CHANGED
+    return SAME if all(_digest(name) == digest for name, digest in known.items()) else CHANGED
+
+
+def _beside_calls(name: str) -> bool:
+    """Return whether a package or a file of kernels is one that no call runs."""
+    return not _BESIDE_CALLS.isdisjoint(re.split(r"[./]", name))
 
 
 def _name(family: str, kind: str) -> str | None:

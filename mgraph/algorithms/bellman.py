@@ -16,8 +16,6 @@ edges lead back to the source. Only rows where a vertex has none, because of len
 Integers are compared exactly, floats up to a `margin`, of which `Rounding` gives the reasons. Edges and rows are
 checked in parts, so that the check takes little memory; a matrix is checked on its own device. Only a search reads all
 edges of a graph at once.
-
-S. Beamer, K. Asanović and D. Patterson, "The GAP benchmark suite", 2015, checks shortest paths by the first rule.
 """
 
 import contextlib
@@ -71,17 +69,19 @@ class Rounding:
         return self.relative * np.maximum(largest, self.largest) + self.absolute
 
 
-#: Of searches, which add one edge after the other: no error but a unit in the last place.
+#: Of searches, which add one edge after the other: no error but half a unit in the last place.
 EDGE_BY_EDGE = Rounding()
 
 
 def rounding_of(graph: Graph | PlacedGraph, dtype: np.dtype, relative: float, shifted: bool = False) -> Rounding:
     """Return how far distances in a graph may differ, which may be computed from `shifted` weights.
 
-    In float64 with negative weights it is what `grouped` says, where that is less than the given relative error.
+    In float64 it is what `grouped` says, where that is less than the given relative error.
     """
-    if graph.nonnegative or not relative or dtype.kind == "i":
+    if not relative or dtype.kind == "i":
         return Rounding(relative)
+    if graph.nonnegative:
+        return Rounding(min(relative, grouped(dtype, graph.n)) if dtype == np.float64 else relative)
     least, greatest, _ = graph.extremes()
     exact, absolute = grouped(np.dtype(np.float64), graph.n), float(np.finfo(dtype).smallest_subnormal)
     if shifted:
@@ -174,15 +174,17 @@ def as_float(distances: Array) -> np.ndarray:
 def margin(distances: Array, rounding: Rounding) -> np.ndarray:
     """Return the error to accept of each distance of a row, or of rows, on the host.
 
-    It is zero for integers. For floats it is half a unit in the last place of float32, or what `rounding` says if that
-    is more. That would hide a wrong edge, which is often short beside a long path. So searches, which add edge by edge,
-    are checked without.
+    It is zero for integers. For floats it is half a unit in the last place, of float32 if all are numbers of that type,
+    or what `rounding` says if that is more. That would hide a wrong edge, which is often short beside a long path. So
+    searches, which add edge by edge, are checked without.
     """
     if np.dtype(distances.dtype).kind == "i":
         return np.zeros(distances.shape)
     sizes = np.abs(as_float(distances))
     with np.errstate(invalid="ignore", over="ignore"):
-        margins = np.fmax(np.spacing(sizes.astype(np.float32)) * np.float64(0.5), rounding.relative * sizes)
+        narrow = sizes.astype(np.float32)
+        units = np.spacing(narrow if np.array_equal(narrow, sizes) else sizes)
+        margins = np.fmax(units * np.float64(0.5), rounding.relative * sizes)
     finite = np.isfinite(sizes)
     if rounding.largest:
         largest = sizes.max(axis=-1, keepdims=True, initial=0.0, where=finite)

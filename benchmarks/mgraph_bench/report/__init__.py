@@ -102,9 +102,22 @@ def _in_detail(rows: Rows, found: list[Suite], own: list[Suite]) -> Iterator[Sec
     yield from filter(None, (predictions.section(rows),))
     yield from (suites.section(suite, rows) for suite in found if suite not in own)
     yield from filter(None, (claims.section(found, rows), summit.section(), betweenness.section(rows)))
-    if rows.skipped:
-        skipped = Details(f"{len(rows.skipped)} cases", (overview.reasons(rows.skipped),), brief=True)
-        yield Section("skipped", "What was skipped or failed, and why", (skipped,))
+    without = [*rows.skipped, *_not_run(rows)]
+    if without:
+        listed = Details(f"{len(without)} cases", (overview.reasons(without),), brief=True)
+        yield Section("skipped", "What was skipped, failed or not run, and why", (listed,))
+
+
+def _not_run(rows: Rows) -> Iterator[Row]:
+    """Yield the cases that have no row, of suites and kinds of device that were measured in full size."""
+    models = {row["device"]["kind"]: row["device"] for row in reversed(rows.cases) if not row.get("quick")}
+    known = {_key(row) for row in (*rows.cases, *rows.skipped, *rows.wrong)}
+    for name in rows.suites:
+        for case in map(dataclasses.asdict, _suite(name).cases()):
+            device = models.get(str(case["run"].get("device")))
+            if device is not None and _key(case) not in known:
+                count = case["run"].get("workers", 1)
+                yield case | {"device": device | {"count": count}, "why": "not run"}
 
 
 def _suite(name: str) -> Suite:

@@ -40,8 +40,9 @@ def measured(rows: Rows) -> Section:
         *(Column("Measured"), Column("Commit")),
     )
     blocks: tuple[Block, ...] = (found, Details("Versions", tuple(versions))) if lines else ()
-    checked = "Times are medians of the solve; every case's result was checked before its time counted."
-    return Section("measured", "What was measured where", (Words(f"{counts}. {checked}"), *blocks))
+    times = "Times are medians of the solve, of several sources the mean of their medians."
+    checked = "Every case's result was checked before its time counted."
+    return Section("measured", "What was measured where", (Words(f"{counts}. {times} {checked}"), *blocks))
 
 
 def _days(days: Sequence[str]) -> str | None:

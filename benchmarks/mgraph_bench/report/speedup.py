@@ -107,7 +107,7 @@ def of_peers(suite: str, rows: list[Row]) -> list[Block]:
         log=True,
         start=1.0,
     )
-    on = device_name(found[0][0])
+    on = ", ".join(dict.fromkeys(device_name(peer) for peer, *_ in found))
     on_ours = ", ".join(models)
     caption = f"Time of another library's call (on {on}) over ours (on {on_ours}); right of the line we are faster."
     return [Plot(f"{suite}-peers", drawing, caption)]

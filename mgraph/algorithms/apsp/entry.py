@@ -12,7 +12,7 @@ from ...graph import Graph
 from ...planning.plan import Plan
 from ...results import OF_PAIRS
 from ..command import PREDECESSORS, Command, Option, Summary, blocks_of_rows
-from ..entry import Algorithm, Sample, declare, named
+from ..entry import Algorithm, Sample, declare
 from ..samples import WEIGHTS, falling, graphs, with_weights
 from ..work import Work, size_of
 from . import verify
@@ -111,8 +111,13 @@ APSP = Algorithm(
     needs_edges=False,
     methods=METHODS,
     takes=("graph", "matrix"),
-    checks={"diagonal": verify.diagonal, "rows": verify.rows, "elements": verify.elements},
-    arrays=named("distances"),
+    checks={
+        "diagonal": verify.diagonal,
+        "rows": verify.rows,
+        "elements": verify.elements,
+        "labels": verify.labels,
+    },
+    arrays=lambda result: dict(result.arrays),
     work=work,
     rounds=lambda result: int(result.plan.steps),
     samples=samples,

@@ -9,7 +9,7 @@ from ... import device as devices
 from ...arrays import Array
 from ...dtypes import NO_PREDECESSOR
 from ...errors import InputError, RoundingError, VerificationError, WrongResultError
-from ...graph import Graph, in_memory
+from ...graph import Graph, as_graph, in_memory
 from ...paths import unfolded_path
 from ...results import on_workers
 from .. import bellman
@@ -45,8 +45,30 @@ def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
     if count < n and not hasattr(distances, "strides"):
         count = 0  # it is distributed, and its rows arrive one by one
     rows = sampled(n, max(ROWS, count))
-    check_rows(graph, distances, rows, Rounding(ROUNDING))
+    check_rows(graph, distances, rows, _rounding(graph, distances))
     return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
+
+
+def labels(graph: Any, arrays: dict[str, Any], source: object) -> str:
+    """Raise unless the predecessors, or highest intermediate vertices, in some rows of a matrix are right."""
+    known, distances = as_graph(graph), arrays["distances"]
+    rows, rounding, found = sampled(len(distances), ROWS), _rounding(graph, distances), []
+    if "predecessors" in arrays and known.dense is not None:
+        for i in rows:
+            check_tree(in_memory(known.dense), i, distances[i], arrays["predecessors"][i], rounding)
+        found.append(f"predecessors of {len(rows)} rows")
+    if "intermediate" in arrays:
+        splits = Splits(known, distances, arrays["intermediate"], rounding)
+        for i in rows:
+            splits.check(i)
+        found.append(f"intermediate vertices of {len(rows)} rows")
+    return ", ".join(found)
+
+
+def _rounding(graph: Any, distances: Any) -> Rounding:
+    """Return how far distances may differ, of which it is not known whether weights were shifted."""
+    known = as_graph(graph)
+    return bellman.rounding_of(known, np.dtype(distances.dtype), ROUNDING, shifted=not known.nonnegative)
 
 
 def check_rows(graph: Any, distances: Any, rows: Sequence[int], rounding: Rounding) -> None:
@@ -167,12 +189,13 @@ def elements(graph: Any, arrays: dict[str, Any], source: object) -> str:
     distances = arrays["distances"]
     if not hasattr(distances, "strides"):
         return ""  # it is distributed, and its elements are far apart
+    rounding = _rounding(graph, distances)
     for columns in np.random.default_rng(1).permuted(np.tile(np.arange(len(distances)), (ROWS, 1)), axis=1):
-        _check_elements(graph, distances, columns)
+        _check_elements(graph, distances, columns, rounding)
     return f"the equations of {ROWS} elements of each row"
 
 
-def _check_elements(graph: Any, distances: Array, columns: np.ndarray) -> None:
+def _check_elements(graph: Any, distances: Array, columns: np.ndarray, rounding: Rounding) -> None:
     """Raise unless one element of every row is the least sum of an edge from there and the distance beyond it."""
     picked = gathered(distances, np.arange(len(columns)), columns)
     found = as_float(picked)
@@ -181,7 +204,7 @@ def _check_elements(graph: Any, distances: Array, columns: np.ndarray) -> None:
     else:
         least = _over_matrix(graph, distances, columns)
     least[columns == np.arange(len(columns))] = 0
-    right = close(found, least, margin(picked, Rounding(ROUNDING)))
+    right = close(found, least, margin(picked, rounding))
     if not right.all():
         i = int((~right).argmax())
         raise WrongResultError(

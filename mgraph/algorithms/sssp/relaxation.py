@@ -47,7 +47,7 @@ class Relaxation:
     shard : int
         This shard's number.
     masked : bool
-        Whether to run over masks, as several shards must.
+        Whether to run over masks: several shards that do not run piles together or apart must.
     window, limit : float
         As in `Request`.
     target : int
