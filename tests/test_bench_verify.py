@@ -246,6 +246,13 @@ class TestChecks:
             check("sssp", graph, {"distances": distances}, 0)
             check("sssp", graph, {"distances": distances.astype(np.float64)}, 0)
 
+    def test_a_label_is_the_label_of_its_own_vertex(self):
+        pairs = mgraph.Graph.from_edges([1, 3], [2, 4], n=5, directed=False)
+        labels = np.array([0, 1, 1, 3, 3], np.int32)
+        check("components", pairs, {"labels": labels, "count": 3})
+        with pytest.raises(WrongResultError, match="vertex 2 is a label, but has label 1"):
+            check("components", pairs, {"labels": np.array([0, 1, 1, 2, 2], np.int32), "count": 3})
+
     def test_labels_of_all_pairs(self):
         matrix = random_matrix(64, density=0.3, high=90)
         for asked, name in (({"predecessors": True}, "predecessors"), ({"intermediate": True}, "intermediate")):
