@@ -257,10 +257,20 @@ class TestChecks:
         matrix = random_matrix(64, density=0.3, high=90)
         for asked, name in (({"predecessors": True}, "predecessors"), ({"intermediate": True}, "intermediate")):
             found = dict(mgraph.apsp(matrix, method="blocked", device="cpu", **asked).arrays)
-            assert f"{name.removesuffix('s')}" in check("apsp", matrix, found)
+            check("apsp", matrix, found)
             for wrong in (np.full_like(found[name], 7), np.full_like(found[name], -9999)):
                 with pytest.raises(WrongResultError):
                     check("apsp", matrix, found | {name: wrong})
+
+    def test_predecessors_of_all_pairs_of_a_sparse_graph(self):
+        graph = weighted(rmat(7), (1, 9))
+        found = dict(mgraph.apsp(graph, predecessors=True, device="cpu").arrays)
+        check("apsp", graph, found)
+        wrong = found["predecessors"].copy()
+        i, j = np.argwhere((wrong >= 0) & (found["distances"] > 9))[0]
+        wrong[i, j] = i  # from which no edge is as long
+        with pytest.raises(WrongResultError, match="tree edge"):
+            check("apsp", graph, found | {"predecessors": wrong})
 
     def test_float64_is_held_to_its_own_precision(self):
         path = mgraph.Graph.from_edges([0, 1], [1, 2], [1_000_000.1, 2_000_000.2], n=3)

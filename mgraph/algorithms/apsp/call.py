@@ -54,7 +54,7 @@ from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import METHODS, SEARCHES
 from .squaring import Squaring
-from .verify import ROUNDING, Splits, check_rows, check_tree
+from .verify import ROUNDING, Splits, check_rows, check_tree, gathered
 
 
 @public_call
@@ -567,9 +567,9 @@ class ApspResult(FromRows):
             for i in picked:
                 self._verify_row(known, i, rounding)
         if dense is not None and self.predecessors is not None:
-            dense = in_memory(dense)
+            lengths = partial(gathered, in_memory(dense))
             for i in picked:
-                check_tree(dense, i, self.distances[i], self.predecessors[i], rounding)
+                check_tree(lengths, i, self.distances[i], self.predecessors[i], rounding)
         if self.intermediate is not None:
             splits = Splits(in_this_process(known), self.distances, self.intermediate, rounding)
             for i in picked:

@@ -111,12 +111,7 @@ APSP = Algorithm(
     needs_edges=False,
     methods=METHODS,
     takes=("graph", "matrix"),
-    checks={
-        "diagonal": verify.diagonal,
-        "rows": verify.rows,
-        "elements": verify.elements,
-        "labels": verify.labels,
-    },
+    checks={"diagonal": verify.diagonal, "rows": verify.rows, "elements": verify.elements},
     arrays=lambda result: dict(result.arrays),
     work=work,
     rounds=lambda result: int(result.plan.steps),

@@ -1,6 +1,7 @@
 """Distances of all pairs: the diagonal, a proof of many rows, and the equations of a few elements of every row."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ ROWS = 4
 #: Elements checked at a time in rows, and the size of a tile of the diagonal.
 ELEMENTS, TILE = 1 << 22, 1 << 10
 
+#: Returns the lengths of the edges between some vertices and others.
+Lengths = Callable[[Array, Array], Array]
+
 #: Relative error that rounding may add to a distance: sums are computed in any order.
 ROUNDING = 1e-5
 
@@ -38,31 +42,26 @@ def diagonal(graph: Any, arrays: dict[str, Any], source: object) -> str:
 
 
 def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Raise unless rows are right, each by a proof: as many as `bellman.SUMS` allows, evenly spaced."""
+    """Raise unless rows are right, each by a proof: as many as `bellman.SUMS` allows, evenly spaced.
+
+    So must be their predecessors, or highest intermediate vertices.
+    """
     distances, n = arrays["distances"], len(arrays["distances"])
     each = n + graph.m if isinstance(graph, Graph) and graph.dense is None else n * n
     count = min(n, bellman.SUMS // max(1, each))
     if count < n and not hasattr(distances, "strides"):
         count = 0  # it is distributed, and its rows arrive one by one
-    rows = sampled(n, max(ROWS, count))
-    check_rows(graph, distances, rows, _rounding(graph, distances))
-    return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
-
-
-def labels(graph: Any, arrays: dict[str, Any], source: object) -> str:
-    """Raise unless the predecessors, or highest intermediate vertices, in some rows of a matrix are right."""
-    known, distances = as_graph(graph), arrays["distances"]
-    rows, rounding, found = sampled(len(distances), ROWS), _rounding(graph, distances), []
-    if "predecessors" in arrays and known.dense is not None:
+    rows, rounding = sampled(n, max(ROWS, count)), _rounding(graph, distances)
+    check_rows(graph, distances, rows, rounding)
+    if "predecessors" in arrays:
+        lengths = _lengths_of_edges(as_graph(graph))
         for i in rows:
-            check_tree(in_memory(known.dense), i, distances[i], arrays["predecessors"][i], rounding)
-        found.append(f"predecessors of {len(rows)} rows")
+            check_tree(lengths, i, distances[i], arrays["predecessors"][i], rounding)
     if "intermediate" in arrays:
-        splits = Splits(known, distances, arrays["intermediate"], rounding)
+        splits = Splits(as_graph(graph), distances, arrays["intermediate"], rounding)
         for i in rows:
             splits.check(i)
-        found.append(f"intermediate vertices of {len(rows)} rows")
-    return ", ".join(found)
+    return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
 
 
 def _rounding(graph: Any, distances: Any) -> Rounding:
@@ -83,7 +82,7 @@ def check_rows(graph: Any, distances: Any, rows: Sequence[int], rounding: Roundi
         bellman.check_rows(graph, some, found, rounding)
 
 
-def check_tree(matrix: Array, source: int, distances: Any, predecessors: Any, rounding: Rounding) -> None:
+def check_tree(lengths_of: Lengths, source: int, distances: Any, predecessors: Any, rounding: Rounding) -> None:
     """Raise unless the predecessors of a row are right, by the rules of a search; its distances to all vertices are."""
     found, above = as_float(distances), devices.to_host(predecessors)
     n, vertices = len(found), np.arange(len(found))
@@ -97,11 +96,29 @@ def check_tree(matrix: Array, source: int, distances: Any, predecessors: Any, ro
     for _ in range(n.bit_length()):
         top = top[top]
     _refuse(source, "cycle", reached & (top != source))
-    lengths = infinite(gathered(matrix, parents, vertices))
+    lengths = infinite(lengths_of(parents, vertices))
     lengths[parents == vertices] = 0
     _refuse(
         source, "tree edge", reached & ~close(found, found[parents] + as_float(lengths), margin(distances, rounding))
     )
+
+
+def _lengths_of_edges(graph: Graph) -> Lengths:
+    """Return what returns the lengths of edges by their ends, the shortest of parallel ones, ``inf`` where none is."""
+    if graph.dense is not None:
+        return functools.partial(gathered, in_memory(graph.dense))
+    src, dst, weights = graph.listed()[:3]
+    ends = devices.to_host(src).astype(np.int64) * graph.n + devices.to_host(dst)
+    lengths = np.ones(len(ends)) if weights is None else devices.to_host(weights).astype(np.float64)
+    order = np.lexsort((lengths, ends))
+    ends, lengths = np.append(ends[order], -1), np.append(lengths[order], np.inf)
+
+    def between(starts: Array, targets: Array) -> Array:
+        wanted = np.asarray(starts, np.int64) * graph.n + targets
+        places = np.searchsorted(ends[:-1], wanted)
+        return np.where(ends[places] == wanted, lengths[places], np.inf)
+
+    return between
 
 
 class Splits:
