@@ -23,7 +23,6 @@ _PARTS = ("mgraph.kernels.", "mgraph.device.numba.")
 #: States of a row's kernels.
 SAME, CHANGED, UNKNOWN = "same", "changed since", "not recorded"
 
-
 #: Families that no call of an algorithm runs: they check its result, and measure a device.
 _BESIDE_CALLS = {"bellman", "ceilings"}
 

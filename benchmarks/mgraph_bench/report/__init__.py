@@ -110,11 +110,11 @@ def _in_detail(rows: Rows, found: list[Suite], own: list[Suite]) -> Iterator[Sec
 
 def _not_run(rows: Rows) -> Iterator[Row]:
     """Yield the cases that have no row, of suites and kinds of device that were measured in full size."""
-    models = {row["device"]["kind"]: row["device"] for row in reversed(rows.cases) if not row.get("quick")}
+    measured = {row["device"]["kind"]: row["device"] for row in reversed(rows.cases) if not row.get("quick")}
     known = {_key(row) for row in (*rows.cases, *rows.skipped, *rows.wrong)}
     for name in rows.suites:
         for case in map(dataclasses.asdict, _suite(name).cases()):
-            device = models.get(str(case["run"].get("device")))
+            device = measured.get(str(case["run"].get("device")))
             if device is not None and _key(case) not in known:
                 count = case["run"].get("workers", 1)
                 yield case | {"device": device | {"count": count}, "why": "not run"}

@@ -25,7 +25,7 @@ from ...errors import (
     NegativeCycleError,
     RoundingError,
 )
-from ...graph import Graph, PlacedGraph, check_sums, check_weights, in_memory, in_this_process
+from ...graph import Graph, PlacedGraph, check_sums, check_weights, in_this_process
 from ...graph.potentials import kept_potentials, lengths_name
 from ...graph.question import Question
 from ...matrices.at_once import AtOnce
@@ -54,7 +54,7 @@ from .naive import Naive
 from .out_of_core import OutOfCore
 from .plan import METHODS, SEARCHES
 from .squaring import Squaring
-from .verify import ROUNDING, Splits, check_rows, check_tree, gathered
+from .verify import ROUNDING, Splits, check_rows, check_tree, lengths_of_edges
 
 
 @public_call
@@ -566,8 +566,8 @@ class ApspResult(FromRows):
         else:
             for i in picked:
                 self._verify_row(known, i, rounding)
-        if dense is not None and self.predecessors is not None:
-            lengths = partial(gathered, in_memory(dense))
+        if isinstance(known, Graph) and dense is not None and self.predecessors is not None:
+            lengths = lengths_of_edges(known)
             for i in picked:
                 check_tree(lengths, i, self.distances[i], self.predecessors[i], rounding)
         if self.intermediate is not None:

@@ -1,7 +1,7 @@
 """Distances of all pairs: the diagonal, a proof of many rows, and the equations of a few elements of every row."""
 
-import functools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,23 +51,23 @@ def rows(graph: Any, arrays: dict[str, Any], source: object) -> str:
     count = min(n, bellman.SUMS // max(1, each))
     if count < n and not hasattr(distances, "strides"):
         count = 0  # it is distributed, and its rows arrive one by one
-    rows, rounding = sampled(n, max(ROWS, count)), _rounding(graph, distances)
+    rows, known = sampled(n, max(ROWS, count)), as_graph(graph)
+    rounding = _rounding(known, distances)
     check_rows(graph, distances, rows, rounding)
     if "predecessors" in arrays:
-        lengths = _lengths_of_edges(as_graph(graph))
+        lengths = lengths_of_edges(known)
         for i in rows:
             check_tree(lengths, i, distances[i], arrays["predecessors"][i], rounding)
     if "intermediate" in arrays:
-        splits = Splits(as_graph(graph), distances, arrays["intermediate"], rounding)
+        splits = Splits(known, distances, arrays["intermediate"], rounding)
         for i in rows:
             splits.check(i)
     return f"Bellman's equations and paths of {'all' if len(rows) == n else len(rows)} rows"
 
 
-def _rounding(graph: Any, distances: Any) -> Rounding:
+def _rounding(graph: Graph, distances: Any) -> Rounding:
     """Return how far distances may differ, of which it is not known whether weights were shifted."""
-    known = as_graph(graph)
-    return bellman.rounding_of(known, np.dtype(distances.dtype), ROUNDING, shifted=not known.nonnegative)
+    return bellman.rounding_of(graph, np.dtype(distances.dtype), ROUNDING, shifted=not graph.nonnegative)
 
 
 def check_rows(graph: Any, distances: Any, rows: Sequence[int], rounding: Rounding) -> None:
@@ -103,15 +103,15 @@ def check_tree(lengths_of: Lengths, source: int, distances: Any, predecessors: A
     )
 
 
-def _lengths_of_edges(graph: Graph) -> Lengths:
+def lengths_of_edges(graph: Graph) -> Lengths:
     """Return what returns the lengths of edges by their ends, the shortest of parallel ones, ``inf`` where none is."""
     if graph.dense is not None:
-        return functools.partial(gathered, in_memory(graph.dense))
+        return partial(gathered, in_memory(graph.dense))
     src, dst, weights = graph.listed()[:3]
     ends = devices.to_host(src).astype(np.int64) * graph.n + devices.to_host(dst)
     lengths = np.ones(len(ends)) if weights is None else devices.to_host(weights).astype(np.float64)
     order = np.lexsort((lengths, ends))
-    ends, lengths = np.append(ends[order], -1), np.append(lengths[order], np.inf)
+    ends, lengths = np.append(ends[order], -1), np.append(lengths[order], np.inf)  # the last stands for no edge
 
     def between(starts: Array, targets: Array) -> Array:
         wanted = np.asarray(starts, np.int64) * graph.n + targets
@@ -206,7 +206,7 @@ def elements(graph: Any, arrays: dict[str, Any], source: object) -> str:
     distances = arrays["distances"]
     if not hasattr(distances, "strides"):
         return ""  # it is distributed, and its elements are far apart
-    rounding = _rounding(graph, distances)
+    rounding = _rounding(as_graph(graph), distances)
     for columns in np.random.default_rng(1).permuted(np.tile(np.arange(len(distances)), (ROWS, 1)), axis=1):
         _check_elements(graph, distances, columns, rounding)
     return f"the equations of {ROWS} elements of each row"
