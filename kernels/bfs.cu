@@ -62,7 +62,8 @@ enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 
 // How far the exchange of a level has come: the others' part is in the frontier, was sent only, or nothing was.
 enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2 };
-constexpr unsigned AS_BITMAP = 0x80000000u;  // in a mail beside the number of vertices found: they are not in a list
+// In a mail beside the number of vertices found: they are not in a list, but in the bitmap, which has no numbers.
+constexpr unsigned AS_BITMAP = UNNUMBERED;
 
 // What the blocks exchange in a phase, the time between two grid-wide barriers.
 struct Phase {
@@ -221,14 +222,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                     const unsigned found = __ldcg(next + w);
                     for (int gpu = 0; gpu < peers.size; ++gpu) bitmap_of(gpu)[lo / 32 + w] = found;
                 }
-                __threadfence_system();
                 grid_barrier(&control->arrived);
             }
             if (blockIdx.x == 0 && threadIdx.x < 32) send_mail(peers, number, own);
         }
         const bool mailed = wait(own);
         if (!mailed && threadIdx.x == 0) control->lost = 1;
-        __threadfence_system();
         unsigned as_bitmap = 0;
         for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & AS_BITMAP;
         begin_phase();
@@ -680,7 +679,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (thread == 0) {
             control->level = level;
             control->phase = phase;
-            peers.spaces[peers.rank][PEERS_MADE] = number;
+            close_peers(peers, number);
         }
         return;
     }

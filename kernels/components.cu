@@ -23,14 +23,14 @@
 // (`list_parents`, `unite_pairs`). If there are many, or the graph is small, they pass on their whole forests (`join`).
 //
 // Races. In Afforest only compare-and-swap changes the parent of a root; threads that shorten paths change other
-// parents only. A read may be stale: it then finds a former ancestor, which is still one.
+// parents only. A stale read finds a former ancestor, which is still one. In kernel 4 any store to next[x] may win: it
+// names a root that is not stagnant, which no thread changes there. Stores to `marks` and `active` are of equal values.
 //
 // Launch. A thread for one, four or sixteen vertices; where the edges of 256 vertices are dealt to a block, a block for
 // these. With fewer blocks, which only measurements ask for (Device.limited), each makes several passes.
 //
 // Cost. Afforest: seven passes over the vertices, each with a few random accesses to `parent`, and the edges outside
-// the giant component. Shiloach and Vishkin: two passes over all edges a round, with two random accesses or more an
-// edge.
+// the giant component. Shiloach and Vishkin: two passes over all edges a round, each with two random accesses or more.
 //
 // Sources. M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via subgraph
 // sampling", 2018. J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for GPUs",

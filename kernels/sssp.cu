@@ -63,8 +63,7 @@ constexpr int LONGS = THIN_EDGES / SERIAL;
 // How far the exchange of a round has come: the others' vertices are on the near pile, the own ones were sent only, or
 // nothing was. RAISING is added where the bound is being raised.
 enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2, RAISING = 4 };
-// In a mail beside the number of vertices: their list has no numbers, and was written before the mail.
-constexpr unsigned PLAIN = 0x80000000u;
+constexpr unsigned PLAIN = UNNUMBERED;  // in a mail beside the number of vertices: their list has no numbers
 
 // How long a path may be: `limit`, or the distance of the target if that is less.
 template <typename T> __device__ __forceinline__ T cutoff(const T* distance, T limit, int target) {
@@ -322,16 +321,12 @@ __global__ void __launch_bounds__(THREADS, 1)
                     reinterpret_cast<T*>(list + static_cast<size_t>(4) * room_of(peers.rank))[i] = d;
                 }
             }
-            if (own & PLAIN) {
-                __threadfence_system();
-                grid_barrier(&control->arrived);
-            }
+            if (own & PLAIN) grid_barrier(&control->arrived);
         }
         write_own_mail(own, far, least);
         if (done & UNSENT && blockIdx.x == 0 && warp == 0) send_mail(peers, number, mails[peers.rank], WORDS);
         const bool mailed = wait();
         if (!mailed && threadIdx.x == 0) control->lost = 1;
-        __threadfence_system();
         phases.begin();
         Piles<T, Offset> merged{indptr,
                                 {staged[0][warp], pile(round) + near, &phases.record()->near},
@@ -645,7 +640,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         bounds[0] = bound;
         if constexpr (Several) {
             control->elsewhere = elsewhere;
-            peers.spaces[peers.rank][PEERS_MADE] = number;
+            close_peers(peers, number);
         }
     }
 }

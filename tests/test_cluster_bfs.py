@@ -1,5 +1,6 @@
 """Searches on Dask workers equal direct ones, for every distribution of vertices to shards."""
 
+import gc
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ import mgraph
 from mgraph.algorithms.bfs import plan as searches
 from mgraph.cluster import local_client
 from mgraph.device import gpu_count
+from mgraph.device.peers import MOST_EXCHANGES, PeerMemory
 from mgraph.generate import grid, rmat
 from mgraph.runtime.dask.comm import DaskComm
 from tests.support.clusters import CLUSTER_WARNINGS, clients
@@ -201,3 +203,29 @@ def test_the_same_as_direct_on_gpus(workers, apart, vertices, monkeypatch):
                 tree = mgraph.bfs(graph, source, client=client, predecessors="any")
                 assert np.array_equal(tree.distances, mgraph.bfs(graph, source, device="cuda").distances)
                 check_search(graph, source, tree)
+
+
+def shared():
+    """The numbers of exchanges of the memory that this process shares with others."""
+    return [int(each._host[1]) for each in gc.get_objects() if isinstance(each, PeerMemory)]
+
+
+def use_up():
+    """Let the memory that this process shares with others come to the end of its numbers."""
+    for each in gc.get_objects():
+        if isinstance(each, PeerMemory):
+            each._host[1] = MOST_EXCHANGES
+
+
+@pytest.mark.gpu
+def test_gpus_share_new_memory_before_the_numbers_of_exchanges_come_round():
+    if gpu_count() < 2:
+        pytest.skip("needs 2 GPUs")
+    graph = rmat(12)
+    with local_client(2, "cuda") as client:
+        for _ in range(2):
+            found = mgraph.bfs(graph, 0, client=client)
+            assert np.array_equal(found.distances, mgraph.bfs(graph, 0, device="cuda").distances)
+            made = client.run(shared).values()
+            assert all(len(each) == 1 and 0 < each[0] < 100 for each in made)
+            client.run(use_up)

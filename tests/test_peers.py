@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mgraph import device
-from mgraph.device.peers import PeerMemory
+from mgraph.device.peers import HEADER_WORDS, MOST_EXCHANGES, PeerMemory
 
 pytestmark = pytest.mark.gpu
 
@@ -48,7 +48,40 @@ extern "C" __global__ void rounds(const Peers* table, unsigned most, int length,
     }
     if (threadIdx.x == 0) {
         out[0] = done, out[1] = lost, out[2] = right;
-        peers.spaces[peers.rank][PEERS_MADE] = number;
+        close_peers(peers, number);
+    }
+}
+
+// The same with lists that have no numbers, which a mail announces.
+extern "C" __global__ void unnumbered_rounds(const Peers* table, unsigned most, int length, unsigned* out) {
+    __shared__ Peers peers;
+    __shared__ unsigned mails[MOST_PEERS][1];
+    unsigned number = open_peers(table, peers);
+    auto list = [&](int of, int from) { return peers.data(of) + ((number & 1) * peers.size + from) * length; };
+    bool lost = false, right = true;
+    unsigned done = 0;
+    for (; done < most && !lost && right; ++done) {
+        ++number;
+        for (int gpu = 0; gpu < peers.size; ++gpu)
+            for (int i = threadIdx.x; gpu != peers.rank && i < length; i += blockDim.x)
+                list(gpu, peers.rank)[i] = peers.rank * 1000 + i + done;
+        __syncthreads();
+        if (threadIdx.x == 0) mails[peers.rank][0] = UNNUMBERED;
+        if (threadIdx.x < 32) send_mail(peers, number, UNNUMBERED | done);
+        lost = !get_mails(peers, number, false, mails);
+        bool wrong = false;
+        for (int gpu = 0; gpu < peers.size && !lost; ++gpu) {
+            if (gpu == peers.rank) continue;
+            wrong |= mails[gpu][0] != (UNNUMBERED | done);
+            // In another order than they were written in: a thread reads what other threads wrote.
+            for (int i = threadIdx.x; i < length; i += blockDim.x)
+                wrong |= __ldcg(list(peers.rank, gpu) + length - 1 - i) != gpu * 1000 + length - 1 - i + done;
+        }
+        right = !__syncthreads_or(wrong);
+    }
+    if (threadIdx.x == 0) {
+        out[0] = done, out[1] = lost, out[2] = right;
+        close_peers(peers, number);
     }
 }
 """
@@ -57,11 +90,15 @@ LENGTH = 300
 
 
 @pytest.fixture
-def rounds():
-    """The kernel."""
-    xp = device.find("cuda").xp
+def module():
+    """The kernels."""
     folder = Path(__file__).parents[1] / "kernels"
-    return xp.RawModule(code=SOURCE, options=("-std=c++17", f"-I{folder}")).get_function("rounds")
+    return device.find("cuda").xp.RawModule(code=SOURCE, options=("-std=c++17", f"-I{folder}"))
+
+
+@pytest.fixture
+def rounds(module):
+    return module.get_function("rounds")
 
 
 def spaces(count, **patience):
@@ -91,11 +128,23 @@ def ended(launches):
     return [out.get().tolist() for out in outs]
 
 
+@pytest.mark.parametrize("kernel", ["rounds", "unnumbered_rounds"])
 @pytest.mark.parametrize("count", [2, 3, 8])
-def test_all_that_is_sent_arrives(rounds, count):
+def test_all_that_is_sent_arrives(module, kernel, count):
     made = spaces(count)
     for most in (1, 2000, 5):  # the numbers go on from launch to launch
-        assert ended(begun(rounds, made, most)) == [[most, 0, 1]] * count
+        assert ended(begun(module.get_function(kernel), made, most)) == [[most, 0, 1]] * count
+
+
+def test_spaces_are_used_up_before_the_numbers_come_round(rounds):
+    made, xp = spaces(2), device.find("cuda").xp
+    for space in made:
+        memory = xp.cuda.MemoryPointer(xp.cuda.UnownedMemory(space.address, 4 * HEADER_WORDS, space), 0)
+        xp.ndarray(HEADER_WORDS // 2, np.uint64, memory)[-16] = MOST_EXCHANGES - 5
+    assert ended(begun(rounds, made, 4)) == [[4, 0, 1]] * 2
+    assert not any(space.used_up for space in made)
+    assert ended(begun(rounds, made, 1)) == [[1, 0, 1]] * 2
+    assert all(space.used_up for space in made)
 
 
 def test_a_wait_ends_by_the_clock(rounds):

@@ -20,6 +20,9 @@ HANDLE_BYTES = 64
 #: begin a call as far apart as their loads of it are.
 PATIENCE_NS, FIRST_PATIENCE_NS = 5 * 10**9, 100 * 10**9
 
+#: Exchanges that a space is good for: half of the numbers that they have, so that a launch does not use up the rest.
+MOST_EXCHANGES = 1 << 31
+
 #: Spaces are of this many bytes or a multiple. A handle opens the whole allocation, of which a smaller one is a part.
 _UNIT = 2 << 20
 
@@ -81,9 +84,9 @@ class PeerMemory:
             xp.get_default_memory_pool().free_all_blocks()
             self._memory = xp.cuda.Memory(size)
         xp.cuda.runtime.memset(self._memory.ptr, 0, size)
-        self._stop = xp.cuda.PinnedMemory(4)
-        self._word = np.frombuffer(xp.cuda.PinnedMemoryPointer(self._stop, 0), np.uint32, 1)
-        self._word[0] = 0
+        self._pinned = xp.cuda.PinnedMemory(8)  # whether a call is to end, and the exchanges made
+        self._host = np.frombuffer(xp.cuda.PinnedMemoryPointer(self._pinned, 0), np.uint32, 2)
+        self._host[:] = 0
         self._patience = patience, first_patience
         self._opened: list[int] = []
         self.handle: bytes = xp.cuda.runtime.ipcGetMemHandle(self._memory.ptr)
@@ -111,14 +114,19 @@ class PeerMemory:
         place: int = self._memory.ptr
         return place
 
+    @property
+    def used_up(self) -> bool:
+        """Whether the numbers of exchanges come to their end, so that new spaces are needed; the same on all shards."""
+        return bool(self._host[1] >= MOST_EXCHANGES)
+
     def table_of(self, places: Sequence[int], rank: int) -> Array:
         """Return the table of spaces at these places, the own one at `rank`."""
-        entries = [rank, len(places), self._stop.ptr, *self._patience, *places, *[0] * (MOST_PEERS - len(places))]
+        entries = [rank, len(places), self._pinned.ptr, *self._patience, *places, *[0] * (MOST_PEERS - len(places))]
         return cupy().asarray(np.array(entries, np.uint64))
 
     def stop(self) -> None:
         """End all waits of kernels, now and later; may be called from any thread."""
-        self._word[0] = 1
+        self._host[0] = 1
 
 
 def _close(index: int, opened: list[int]) -> None:

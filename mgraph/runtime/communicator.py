@@ -192,8 +192,8 @@ class Nccl:
         """Return memory that the GPUs share, if all are of one host and reach each other's memory."""
         if not self._meets:
             return None
-        if self._peers is None or self._peers.words < words:
-            self._peers = self._opened(words)
+        if self._peers is None or self._peers.words < words or self._peers.used_up:
+            self._peers = self._opened(max(words, self._peers.words if self._peers else 0))
             self._meets = self._peers is not None
             if self._peers is not None and self.aborted:  # before there was anything to stop
                 self._peers.stop()
