@@ -60,8 +60,9 @@ constexpr int VERTEX = (1 << PARTS) - 1;
 
 enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 
-// How far the exchange of a level has come: the others' part is in the frontier, was sent only, or nothing was.
-enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2 };
+// How far the exchange of a level has come: the others' part is in the frontier, the own one was sent only, or nothing
+// was; or another GPU has not come to it.
+enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2, LOST = 3 };
 // In a mail beside the number of vertices found: they are not in a list, but in the bitmap, which has no numbers.
 constexpr unsigned AS_BITMAP = UNNUMBERED;
 
@@ -70,7 +71,7 @@ struct Phase {
     int count;                 // vertices found, or counted
     int level;                 // reached by the one block of a thin stretch,
     int tail;                  // the end of the queue then,
-    int exchange;              // and how far the exchange of that level has come
+    int exchange;              // and how far the exchange of that level has come; LOST of any exchange
     unsigned long long edges;  // out-degrees of the vertices found
     unsigned long long hubs;   // hubs put off, and in the lower half their pieces
 };
@@ -81,7 +82,7 @@ struct Control {
     unsigned arrived;
     int phase;
     int level;  // of the vertices in the frontier
-    int lost;   // whether another GPU did not come to a barrier
+    int lost;   // whether another GPU did not come to an exchange
     int unused[4];
     Phase phases[3];
 };
@@ -90,7 +91,7 @@ struct Control {
 __device__ __forceinline__ int with_parts(int v, int degree) { return v | (degree > 4 ? degree / 4 : 0) << PARTS; }
 
 // The entries of a list that a GPU sends another: what one block handles, or a fourth of the size of the bitmap.
-__device__ __forceinline__ int list_room(int words) { return max(2048, words / 8); }
+__device__ __forceinline__ int list_room(int words) { return max(2048, min(words / 8, PEERS_LIST)); }
 
 // Run up to `limit` levels. A cooperative launch: all blocks are resident. With `Several`, shard s is of the vertices
 // [ranges[s], ranges[s + 1]), and `table` is where the GPUs' spaces are.
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         count = end_phase().count;
     };
 
-    // The exchange among several GPUs. A space has two sets of lists, one from each GPU, and then two whole bitmaps.
+    // The exchange among several GPUs: of lists, or of whole bitmaps.
     __shared__ Peers peers;
     __shared__ unsigned mails[MOST_PEERS][1];  // the words of the last mails; the own one, too
     unsigned* const start_frontier = frontier;
@@ -164,13 +165,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     unsigned number = 0;                // of the last exchange
     bool first_wait = true, lost = false;
     if constexpr (Several) number = open_peers(table, peers);
-    auto list_of = [&](int of, int from) {
-        return peers.data(of) + (static_cast<size_t>(number & 1) * peers.size + from) * room;
-    };
-    auto bitmap_of = [&](int of) {
-        unsigned* const first = reinterpret_cast<unsigned*>(peers.data(of) + static_cast<size_t>(2) * peers.size * room);
-        return first + static_cast<size_t>(number & 1) * ((words + 3) / 4 * 4);
-    };
+    auto bitmap_of = [&](int of) { return peers.data(of, number, (words + 3) / 4 * 4); };
     // Wait for the others' mails, by all threads of a block; return whether they came.
     auto wait = [&](unsigned own) {
         if (threadIdx.x == 0) mails[peers.rank][0] = own;
@@ -185,7 +180,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         for (int gpu = 0, before = 0; gpu < peers.size; ++gpu) {
             if (gpu == peers.rank || mails[gpu][0] & AS_BITMAP) continue;
             const int there = mails[gpu][0];
-            const unsigned long long* const list = list_of(peers.rank, gpu);
+            const unsigned long long* const list = peers.list(peers.rank, gpu, number);
             for (int base = begin; base < there; base += stride) {
                 unsigned v = 0;
                 const bool has = base + lane < there;
@@ -210,7 +205,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 for (int i = thread; i < count; i += threads)
                     for (int gpu = 0; gpu < peers.size; ++gpu)
                         if (gpu != peers.rank)
-                            put_numbered(list_of(gpu, peers.rank) + i, number, queue[tail - count + i]);
+                            put_numbered(peers.list(gpu, peers.rank, number) + i, number, queue[tail - count + i]);
             } else {
                 if (!have_bitmap) {
                     for (int w = thread; w < own_words; w += threads) next[w] = 0;
@@ -226,47 +221,52 @@ __global__ void __launch_bounds__(THREADS, 1)
             }
             if (blockIdx.x == 0 && threadIdx.x < 32) send_mail(peers, number, own);
         }
+        // A block may have waited in vain, and the others not. So all go by the record of the phase.
         const bool mailed = wait(own);
-        if (!mailed && threadIdx.x == 0) control->lost = 1;
         unsigned as_bitmap = 0;
         for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & AS_BITMAP;
+        unsigned* const bitmap = bitmap_of(peers.rank);
         begin_phase();
-        if (!as_bitmap) {
+        if (!mailed) {
+            record()->exchange = LOST;
+        } else if (!as_bitmap) {
             Appender<Offset> append{out_indptr, staged[warp], queue + tail, &record()->count};
             const auto take = [&](int, int v) { append.add(v >= 0, max(v, 0)); };
-            if (mailed && !each_listed(global_warp * 32, global_warps * 32, take)) control->lost = 1;
+            if (!each_listed(global_warp * 32, global_warps * 32, take)) record()->exchange = LOST;
             append.finish(&block_edges);
             add_block_edges();
-            const Phase came = end_phase();
-            tail += came.count;
-            edges += came.edges;
-            count += came.count;
-            frontier = start_frontier;
-            have_queue = true;
-            have_bitmap = false;
         } else {  // the whole bitmap, in which lists are missing
-            unsigned* const bitmap = bitmap_of(peers.rank);
             for (int gpu = 0; gpu < peers.size; ++gpu) {
-                if (mails[gpu][0] & AS_BITMAP) continue;
+                if (mails[gpu][0] & AS_BITMAP || ranges[gpu] == ranges[gpu + 1]) continue;
                 const int begin = ranges[gpu] / 32, end = (ranges[gpu + 1] + 31) / 32;
                 for (int w = begin + thread; w < end; w += threads) bitmap[w] = 0;
             }
-            end_phase();
+        }
+        Phase came = end_phase();
+        if (as_bitmap && came.exchange != LOST) {
             begin_phase();
             if (!(own & AS_BITMAP))
                 for (int q = tail - count + thread; q < tail; q += threads) set_bit(bitmap, queue[q]);
             const auto take = [&](int, int v) { if (v >= 0) set_bit(bitmap, v); };
-            if (mailed && !each_listed(global_warp * 32, global_warps * 32, take)) control->lost = 1;
-            end_phase();
+            if (!each_listed(global_warp * 32, global_warps * 32, take)) record()->exchange = LOST;
+            came = end_phase();
+        }
+        turned = false;
+        lost = came.exchange == LOST;
+        if (lost) return;
+        have_bitmap = as_bitmap;
+        have_queue = !as_bitmap;
+        if (have_queue) {
+            tail += came.count;
+            edges += came.edges;
+            count += came.count;
+            frontier = start_frontier;
+        } else {
             count = found_by_all();
             frontier = bitmap;
-            have_queue = false;
-            have_bitmap = true;
             tail = 0;
             edges = 0;
         }
-        turned = false;
-        lost = __ldcg(&control->lost);
     };
 
     if (listed) {
@@ -533,10 +533,11 @@ __global__ void __launch_bounds__(THREADS, 1)
                         };
                         for (int q = threadIdx.x; q < count; q += THREADS)
                             for (int gpu = 0; gpu < peers.size; ++gpu)
-                                if (gpu != peers.rank) put_numbered(list_of(gpu, peers.rank) + q, number, own(q));
+                                if (gpu != peers.rank)
+                                    put_numbered(peers.list(gpu, peers.rank, number) + q, number, own(q));
                         if (warp == 0) send_mail(peers, number, count);
                         if (!wait(count)) {
-                            if (threadIdx.x == 0) control->lost = 1;
+                            done = LOST;
                             break;
                         }
                         unsigned as_bitmap = 0;
@@ -563,7 +564,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                         });
                         done = MERGED;
                         if (__syncthreads_or(!came)) {
-                            if (threadIdx.x == 0) control->lost = 1;
+                            done = LOST;
                             break;
                         }
                         tail += all - count;
@@ -589,7 +590,8 @@ __global__ void __launch_bounds__(THREADS, 1)
                 done = ran.exchange;
                 if (blockIdx.x != 0) number += ran.level - level - (done == UNSENT);
                 first_wait = false;
-                lost = __ldcg(&control->lost);
+                lost = done == LOST;
+                frontier = start_frontier;  // no other GPU writes there
             }
             level = ran.level;
             tail = ran.tail;
@@ -679,6 +681,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (thread == 0) {
             control->level = level;
             control->phase = phase;
+            control->lost = lost;
             close_peers(peers, number);
         }
         return;

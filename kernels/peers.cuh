@@ -1,20 +1,22 @@
 // What the GPUs of a host share, and how they exchange messages and lists from within a kernel.
 //
 // Each GPU has one shared space, which all others have opened. A table in its own memory tells a kernel where the spaces
-// are. A space begins with a header, in which each other GPU has two mails of up to 16 words of 64 bits; arrays of the
-// kernel's own follow. A word of a mail has the number of the exchange in its upper half, and what is sent in its lower.
-// Exchange number k uses the first mail if k is even and the second if it is odd, and so do the arrays. A GPU sends mail
-// number k + 1 only once it has read what came with mail number k, and waits for mail number k + 1 of all others before
-// it writes anything with number k + 2. So nothing is overwritten before it is read, and no other barrier is needed.
+// are. A space begins with a header, in which each other GPU has two mails of up to 16 words of 64 bits. Two lists from
+// each GPU follow, and then data of the kernel's own. A word of a mail has the number of the exchange in its upper half,
+// and what is sent in its lower. Exchange number k uses the first mail if k is even and the second if it is odd, and so
+// the lists and the data. A GPU sends mail number k + 1 only once it has used what came with mail number k, and waits
+// for mail number k + 1 of all others before it writes anything with number k + 2. So nothing is overwritten before it is
+// read, and no other barrier is needed.
 //
 // An entry of a list has the number of its exchange in its upper half, too. So the reader sees by itself whether it has
-// arrived, and needs no fence (the protocol "LL" of NCCL). Data without numbers is announced by UNNUMBERED in word 0 of
-// the mail. A barrier orders the writes of all threads before the mail; the thread that sends word 0 makes a fence at
-// system scope before it, the thread that waits for word 0 makes one behind it, and the barrier of its block orders
-// the reads of the other threads behind that (PTX's memory model: causality order takes barriers and fences together).
+// arrived, and needs no fence (the protocol "LL" of NCCL). Whichever kernel runs, nothing without a number is ever written
+// where lists are, or it could be taken for an entry. Other data is announced by UNNUMBERED in word 0 of the mail. A
+// barrier orders the writes of all threads before the mail; the thread that sends word 0 makes a fence at system scope
+// before it, the thread that waits for word 0 makes one behind it, and the barrier of its block orders the reads of the
+// other threads behind that (PTX's memory model: causality order takes barriers and fences together).
 //
 // Numbers start at 1, since memory is cleared at first. They must not come round: `close_peers` tells the host the last
-// one, which takes new spaces when half of the range is used.
+// one, and the host opens new spaces when half of the range is used.
 //
 // No wait is without an end. A thread that has waited for long reads a word of the host's memory, which the host sets to
 // end a call, and looks at the clock, which ends the wait where there is no host any more. It does so seldom: the link to
@@ -25,6 +27,7 @@ constexpr int MOST_PEERS = 8;
 constexpr int PEERS_MAIL = 16;                                          // words of 64 bits between two mails: a line
 constexpr int PEERS_MADE = 2 * MOST_PEERS * PEERS_MAIL;                 // the number of exchanges made so far
 constexpr int PEERS_HEADER = PEERS_MADE + PEERS_MAIL;                   // words of 64 bits
+constexpr int PEERS_LIST = 1 << 16;                                     // words of 64 bits of a list
 constexpr unsigned HOST_EVERY = 1 << 14;                                // looks between those at the host: some ms
 constexpr unsigned UNNUMBERED = 0x80000000u;                            // in word 0 of a mail
 
@@ -34,7 +37,13 @@ struct Peers {
     unsigned long long patience, first_patience;  // nanoseconds that a wait may take, and the first one of a launch
     unsigned long long* spaces[MOST_PEERS];
 
-    __device__ __forceinline__ unsigned long long* data(int gpu) const { return spaces[gpu] + PEERS_HEADER; }
+    // The list and the data of a GPU for an exchange. `words` of 32 bits, a multiple of 4, are one half of the data.
+    __device__ __forceinline__ unsigned long long* list(int of, int from, unsigned number) const {
+        return spaces[of] + PEERS_HEADER + ((number & 1) * size + from) * PEERS_LIST;
+    }
+    __device__ __forceinline__ unsigned* data(int of, unsigned number, size_t words) const {
+        return reinterpret_cast<unsigned*>(spaces[of] + PEERS_HEADER + 2 * size * PEERS_LIST) + (number & 1) * words;
+    }
     __device__ __forceinline__ unsigned long long* mail(int of, int from, unsigned number) const {
         return spaces[of] + ((number & 1) * MOST_PEERS + from) * PEERS_MAIL;
     }
@@ -58,8 +67,10 @@ __device__ __forceinline__ bool get_numbered(const Peers& peers, const unsigned 
     for (unsigned look = 1;; ++look) {
         unsigned long long both;
         asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(both) : "l"(from) : "memory");
-        word = static_cast<unsigned>(both);
-        if (static_cast<unsigned>(both >> 32) == number) return true;
+        if (static_cast<unsigned>(both >> 32) == number) {
+            word = static_cast<unsigned>(both);
+            return true;
+        }
         if (look % HOST_EVERY) continue;
         if (peers.host[0]) return false;
         const unsigned long long now = nanoseconds_now();

@@ -211,14 +211,15 @@ __global__ void __launch_bounds__(THREADS, 1)
              {staged[1][warp], later(side) + far, &phases.record()->far}}};
     };
 
-    // The list that a GPU sends another has room for all its vertices and their distances, or half as many entries with
-    // numbers.
+    // What a GPU sends another is a list with numbers, or if it is long one without: vertices, and their distances.
+    static_assert(THIN * OF_ENTRY <= PEERS_LIST);
     auto room_of = [&](int from) { return (ranges[from + 1] - ranges[from] + 31) / 32 * 32; };
-    auto list_of = [&](int of, int from) {
-        const size_t before = static_cast<size_t>(number & 1) * ((n + 31) / 32 * 32) + ranges[from];
-        return reinterpret_cast<char*>(peers.data(of)) + before * (4 + sizeof(T));
+    auto plain_of = [&](int of, int from) {
+        constexpr int EACH_VERTEX = 1 + sizeof(T) / 4;
+        unsigned* const first = peers.data(of, number, static_cast<size_t>((n + 31) / 32 * 32) * EACH_VERTEX);
+        return reinterpret_cast<int*>(first + static_cast<size_t>(ranges[from]) * EACH_VERTEX);
     };
-    auto numbered = [&](int count) { return count <= THIN && count <= room_of(peers.rank) / 2; };
+    auto numbered = [&](int count) { return count <= THIN; };
     auto send_entry = [&](int place, int v) {
         const T d = __ldcg(distance + v);
         unsigned words[OF_ENTRY];
@@ -226,7 +227,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         memcpy(words + 1, &d, sizeof(T));
         for (int gpu = 0; gpu < peers.size; ++gpu) {
             if (gpu == peers.rank) continue;
-            auto* const to = reinterpret_cast<unsigned long long*>(list_of(gpu, peers.rank)) + place * OF_ENTRY;
+            auto* const to = peers.list(gpu, peers.rank, number) + place * OF_ENTRY;
 #pragma unroll
             for (int i = 0; i < OF_ENTRY; ++i) put_numbered(to + i, number, words[i]);
         }
@@ -276,17 +277,17 @@ __global__ void __launch_bounds__(THREADS, 1)
             if (gpu == peers.rank) continue;
             const int there = mails[gpu][0] & ~PLAIN;
             const bool plain = mails[gpu][0] & PLAIN;
-            char* const list = list_of(peers.rank, gpu);
+            const int* const vertices = plain_of(peers.rank, gpu);
             for (int base = begin; base < there; base += stride) {
                 const int at = base + lane;
                 int v = -1;
                 T d = infinity<T>();
                 if (at < there && plain) {
-                    v = __ldcg(reinterpret_cast<const int*>(list) + at);
-                    d = __ldcg(reinterpret_cast<const T*>(list + static_cast<size_t>(4) * room_of(gpu)) + at);
+                    v = __ldcg(vertices + at);
+                    d = __ldcg(reinterpret_cast<const T*>(vertices + room_of(gpu)) + at);
                 } else if (at < there) {
                     unsigned words[OF_ENTRY];
-                    const auto* const entry = reinterpret_cast<const unsigned long long*>(list) + at * OF_ENTRY;
+                    const auto* const entry = peers.list(peers.rank, gpu, number) + at * OF_ENTRY;
 #pragma unroll
                     for (int i = 0; i < OF_ENTRY; ++i)
                         came = came && get_numbered(peers, entry + i, number, peers.patience, words[i]);
@@ -316,9 +317,9 @@ __global__ void __launch_bounds__(THREADS, 1)
                 const T d = __ldcg(distance + v);
                 for (int gpu = 0; gpu < peers.size; ++gpu) {
                     if (gpu == peers.rank) continue;
-                    char* const list = list_of(gpu, peers.rank);
-                    reinterpret_cast<int*>(list)[i] = v;
-                    reinterpret_cast<T*>(list + static_cast<size_t>(4) * room_of(peers.rank))[i] = d;
+                    int* const vertices = plain_of(gpu, peers.rank);
+                    vertices[i] = v;
+                    reinterpret_cast<T*>(vertices + room_of(peers.rank))[i] = d;
                 }
             }
             if (own & PLAIN) grid_barrier(&control->arrived);
@@ -326,13 +327,12 @@ __global__ void __launch_bounds__(THREADS, 1)
         write_own_mail(own, far, least);
         if (done & UNSENT && blockIdx.x == 0 && warp == 0) send_mail(peers, number, mails[peers.rank], WORDS);
         const bool mailed = wait();
-        if (!mailed && threadIdx.x == 0) control->lost = 1;
         phases.begin();
         Piles<T, Offset> merged{indptr,
                                 {staged[0][warp], pile(round) + near, &phases.record()->near},
                                 {staged[1][warp], later(side) + far, &phases.record()->far}};
         const auto take = [&](int, int v) { merged.add(v >= 0, false, v); };
-        if (mailed && !each_listed(global_warp * 32, global_warps * 32, take)) control->lost = 1;
+        if (!mailed || !each_listed(global_warp * 32, global_warps * 32, take)) phases.record()->lost = 1;
         merged.finish(phases.record());
         const Phase<T> came = phases.end();
         unsigned plain;
@@ -343,7 +343,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             pace.edges = edges_anywhere();
             pace.turn(round, near ? bound : least_anywhere(), window);
         }
-        lost = __ldcg(&control->lost);
+        lost = came.lost;
         done = MERGED;
         __syncthreads();
     };
@@ -529,11 +529,11 @@ __global__ void __launch_bounds__(THREADS, 1)
                 if (threadIdx.x == 0) {
                     Phase<T>* record = phases.record();
                     if constexpr (Several) {
-                        if (lost) control->lost = 1;
                         control->exchange = done;
                         control->elsewhere = elsewhere;
                         control->number = number;
                         record->least = thin_least;
+                        record->lost = lost;
                     }
                     record->near = near;
                     record->far = far_count;
@@ -558,7 +558,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                 elsewhere = __ldcg(&control->elsewhere);
                 number = __ldcg(&control->number);
                 first_wait = false;
-                lost = __ldcg(&control->lost);
+                lost = ran.lost;
                 if (done != MERGED && !lost) exchange(ran.least);
             }
         } else if (near == 0) {  // raise the bound, with all blocks
@@ -640,6 +640,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         bounds[0] = bound;
         if constexpr (Several) {
             control->elsewhere = elsewhere;
+            control->lost = lost;
             close_peers(peers, number);
         }
     }

@@ -38,6 +38,7 @@ template <typename T> struct Phase {
     int near = 0, far = 0;         // vertices appended to the piles, or counted
     int pieces = 0;                // of hubs
     int round = 0, turned = 0;     // reached by the one block of a thin stretch, and whether its far pile changed sides
+    int lost = 0;                  // whether another GPU did not come to an exchange
     unsigned long long edges = 0;  // out of the vertices appended to the near pile
     T bound = 0;                   // after a thin stretch,
     Pace<T> pace{};                // and how it is raised

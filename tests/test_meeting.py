@@ -48,7 +48,7 @@ class Meets:
 
 
 def spaces_of(count, words):
-    made = [PeerMemory(words, patience=20 * 10**9) for _ in range(count)]
+    made = [PeerMemory(words, count, patience=20 * 10**9) for _ in range(count)]
     for rank, space in enumerate(made):
         space.table = space.table_of([other.address for other in made], rank)
     return made
@@ -118,15 +118,17 @@ def specs(count):
 
 def search(graph, source, method, shards, most=MOST):
     """Return the levels by shards that meet."""
-    plan = search_plan.planned(graph.n, graph.m, specs(shards), method=method, directed=graph.directed)
+    indptr = graph.adjacency("csc")[0]
+    plan = search_plan.planned(graph.n, graph.m, specs(shards), method=method, directed=graph.directed, indptr=indptr)
     assert plan.detail.meets
-    words = bfs_kernels.shared_words(graph.n, shards)
+    words = bfs_kernels.shared_words(graph.n)
     return distances_of(Search(plan, (source,)), graph, words, most)[0]
 
 
 def paths(graph, source, dtype, shards, window, most=MOST):
     """Return the distances by shards that meet, with infinity where there is no path."""
-    plan = path_plan.planned(graph.n, graph.m, specs(shards), method="nearfar", dtype=dtype)
+    indptr = graph.adjacency("csc")[0]
+    plan = path_plan.planned(graph.n, graph.m, specs(shards), method="nearfar", dtype=dtype, indptr=indptr)
     assert plan.detail.meets
     words = sssp_kernels.shared_words(graph.n, np.dtype(dtype).itemsize)
     program = FromOneSource(plan, Request((source,), False, float("inf"), -1, window, negative=False), None)
@@ -144,6 +146,10 @@ def graphs(weights=None):
         yield mgraph.Graph.from_edges(src, dst, lengths, n=n)
     star = np.zeros(6000, int), np.arange(1, 6001)
     yield mgraph.Graph.from_edges(*star, None if weights is None else np.full(6000, 7), directed=False)
+    # The last one is a hub, so that the last shard is empty. One vertex is reached through another of the last word.
+    leaves = np.arange(999)
+    others = np.where(leaves == 5, 995, 999)
+    yield mgraph.Graph.from_edges(others, leaves, None if weights is None else np.full(999, 7), directed=False)
 
 
 @pytest.mark.parametrize("shards", [2, 5])

@@ -23,7 +23,7 @@ SOURCE = r"""
 extern "C" __global__ void rounds(const Peers* table, unsigned most, int length, unsigned* out) {
     const Peers peers = *table;
     unsigned number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
-    auto list = [&](int of, int from) { return peers.data(of) + ((number & 1) * peers.size + from) * length; };
+    auto list = [&](int of, int from) { return peers.list(of, from, number); };
     bool lost = false, right = true;
     unsigned done = 0;
     for (; done < most && !lost && right; ++done) {
@@ -52,19 +52,22 @@ extern "C" __global__ void rounds(const Peers* table, unsigned most, int length,
     }
 }
 
-// The same with lists that have no numbers, which a mail announces.
+// The same with data that has no numbers, which a mail announces. Read as an entry of a list, it would have that of the
+// next exchange but one.
 extern "C" __global__ void unnumbered_rounds(const Peers* table, unsigned most, int length, unsigned* out) {
     __shared__ Peers peers;
     __shared__ unsigned mails[MOST_PEERS][1];
     unsigned number = open_peers(table, peers);
-    auto list = [&](int of, int from) { return peers.data(of) + ((number & 1) * peers.size + from) * length; };
+    auto part = [&](int of, int from) {
+        return reinterpret_cast<uint2*>(peers.data(of, number, 2 * peers.size * length)) + from * length;
+    };
     bool lost = false, right = true;
     unsigned done = 0;
     for (; done < most && !lost && right; ++done) {
         ++number;
         for (int gpu = 0; gpu < peers.size; ++gpu)
             for (int i = threadIdx.x; gpu != peers.rank && i < length; i += blockDim.x)
-                list(gpu, peers.rank)[i] = peers.rank * 1000 + i + done;
+                part(gpu, peers.rank)[i] = make_uint2(peers.rank * 1000 + i + done, number + 2);
         __syncthreads();
         if (threadIdx.x == 0) mails[peers.rank][0] = UNNUMBERED;
         if (threadIdx.x < 32) send_mail(peers, number, UNNUMBERED | done);
@@ -75,7 +78,7 @@ extern "C" __global__ void unnumbered_rounds(const Peers* table, unsigned most, 
             wrong |= mails[gpu][0] != (UNNUMBERED | done);
             // In another order than they were written in: a thread reads what other threads wrote.
             for (int i = threadIdx.x; i < length; i += blockDim.x)
-                wrong |= __ldcg(list(peers.rank, gpu) + length - 1 - i) != gpu * 1000 + length - 1 - i + done;
+                wrong |= __ldcg(part(peers.rank, gpu) + length - 1 - i).x != gpu * 1000 + length - 1 - i + done;
         }
         right = !__syncthreads_or(wrong);
     }
@@ -103,7 +106,7 @@ def rounds(module):
 
 def spaces(count, **patience):
     """Spaces of one process, which needs no handles."""
-    made = [PeerMemory(2 * count * LENGTH * 2, **patience) for _ in range(count)]
+    made = [PeerMemory(2 * count * LENGTH * 2, count, **patience) for _ in range(count)]
     for rank, space in enumerate(made):
         space.table = space.table_of([other.address for other in made], rank)
     return made
@@ -134,6 +137,13 @@ def test_all_that_is_sent_arrives(module, kernel, count):
     made = spaces(count)
     for most in (1, 2000, 5):  # the numbers go on from launch to launch
         assert ended(begun(module.get_function(kernel), made, most)) == [[most, 0, 1]] * count
+
+
+def test_data_without_numbers_is_not_taken_for_a_list(module):
+    made = spaces(2)
+    for most in (1, 2, 3):
+        for kernel in ("unnumbered_rounds", "rounds"):
+            assert ended(begun(module.get_function(kernel), made, most)) == [[most, 0, 1]] * 2
 
 
 def test_spaces_are_used_up_before_the_numbers_come_round(rounds):

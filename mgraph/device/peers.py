@@ -10,8 +10,8 @@ import numpy as np
 from .base import Array
 from .cuda import cupy
 
-#: Words of 32 bits of the header of a shared space, and the most GPUs, as in ``kernels/peers.cuh``.
-HEADER_WORDS, MOST_PEERS = 2 * (2 * 8 + 1) * 16, 8
+#: Words of 32 bits of the header of a shared space and of a list, and the most GPUs, as in ``kernels/peers.cuh``.
+HEADER_WORDS, _LIST_WORDS, MOST_PEERS = 2 * (2 * 8 + 1) * 16, 2 << 16, 8
 
 #: Bytes of a handle by which another process opens a space.
 HANDLE_BYTES = 64
@@ -45,9 +45,9 @@ class Meeting(NamedTuple):
     bounds: Array
 
 
-def shared_bytes(words: int) -> int:
-    """Return the bytes of a space with so many words of 32 bits beside its header."""
-    return -(-4 * (HEADER_WORDS + words) // _UNIT) * _UNIT
+def shared_bytes(words: int, shards: int) -> int:
+    """Return the bytes of a space with so many words of 32 bits beside its header and two lists from each shard."""
+    return -(-4 * (HEADER_WORDS + 2 * shards * _LIST_WORDS + words) // _UNIT) * _UNIT
 
 
 class PeerMemory:
@@ -58,7 +58,9 @@ class PeerMemory:
     Parameters
     ----------
     words : int
-        Words of 32 bits of the space, beside its header.
+        Words of 32 bits of the space for data, beside its header and lists.
+    shards : int
+        How many shards share spaces.
     patience, first_patience : int
         Nanoseconds that a kernel waits for another GPU, and waits for it at first.
 
@@ -72,11 +74,13 @@ class PeerMemory:
         Where the spaces are, for kernels; None until `open` has succeeded.
     """
 
-    def __init__(self, words: int, patience: int = PATIENCE_NS, first_patience: int = FIRST_PATIENCE_NS) -> None:
+    def __init__(
+        self, words: int, shards: int, patience: int = PATIENCE_NS, first_patience: int = FIRST_PATIENCE_NS
+    ) -> None:
         xp = cupy()
         self.words = words
         self.table: Array | None = None
-        size = shared_bytes(words)
+        size = shared_bytes(words, shards)
         # An allocation of its own, not of a pool: who has the handle reaches all of it.
         try:
             self._memory = xp.cuda.Memory(size)

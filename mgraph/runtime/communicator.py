@@ -62,7 +62,7 @@ class Communicator(Protocol):
         Parameters
         ----------
         words : int
-            Words of 32 bits that each shard shares with the others; the same on all shards.
+            Words of 32 bits for data that each shard shares with the others; the same on all shards.
         ranges : tuple of (int, int)
             The vertices of each shard.
         """
@@ -212,7 +212,7 @@ class Nccl:
             self._peers = None
         xp, own, handle = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES)
         try:
-            own = devices.PeerMemory(words)
+            own = devices.PeerMemory(words, self.size)
             handle = own.handle
         except xp.cuda.runtime.CUDARuntimeError as error:
             _log.info("no memory to share with other GPUs: %s", error)
@@ -226,7 +226,8 @@ class Nccl:
         handles = [each[: devices.HANDLE_BYTES] for each in cards]
         together = all(map(any, handles)) and all(each[devices.HANDLE_BYTES :] == host for each in cards) and any(host)
         if self._agree(own is not None and together and own.open(handles, self.rank)):
-            self.meeting_way = f"within the launch, by {4 * words:,} bytes that each of the {self.size} GPUs shares"
+            shared = devices.shared_bytes(words, self.size)
+            self.meeting_way = f"within the launch, by {shared:,} bytes that each of the {self.size} GPUs shares"
             return own
         self.meeting_way = "by NCCL, as not all GPUs reach the memory of the others"
         if own is not None:

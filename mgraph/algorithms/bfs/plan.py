@@ -230,8 +230,8 @@ class _Memory(NamedTuple):
         """Return the bytes of the memory that a GPU shares with the others of its host."""
         if not meets(self.kind, self.shards, None):
             return 0
-        words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n, self.shards)
-        return devices.shared_bytes(words)
+        words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n)
+        return devices.shared_bytes(words, self.shards)
 
     def _hubs(self, own: int, own_edges: int) -> tuple[int, int]:
         """Return the bytes of the list of hubs, and those of predecessors with a list of their own."""

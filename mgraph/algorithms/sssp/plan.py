@@ -138,7 +138,7 @@ def with_exchanges(
         what = n, own_edges, own, dtype, tree
         found = AN_EDGE * own_edges + A_VERTEX * n if several else 0
         meeting = sssp_kernels.of_kind(kind).shared_words(n, dtype.itemsize) if alone else 0
-        found += devices.shared_bytes(meeting) if meeting else 0
+        found += devices.shared_bytes(meeting, shards) if meeting else 0
         return device_bytes(*what, kind=kind, masked=masked, shards=shards, apart=alone > 0) + found
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)

@@ -36,7 +36,6 @@ _HUB = 512
 _THREADS = 1024
 
 #: The least entries of a list that a shard sends another.
-_ROOM = 2048
 
 #: Blocks per multiprocessor that search the parents of hubs.
 _PARENTING = 4
@@ -68,10 +67,9 @@ def compile_ahead(indptr: Array, tree: bool, several: bool) -> None:
     devices.compile_ahead(SOURCE, _levels(indptr, tree, several), cooperative=True)
 
 
-def shared_words(n: int, shards: int) -> int:
-    """Return the words of 32 bits that each shard shares with the others: two sets of lists, and two bitmaps."""
-    words = -(-n // 32)
-    return 2 * shards * 2 * max(_ROOM, words // 8) + 2 * (-(-words // 4) * 4)
+def shared_words(n: int) -> int:
+    """Return the words of 32 bits that each shard shares with the others: two bitmaps."""
+    return 2 * (-(-n // 128) * 4)
 
 
 def fill(numbers: Array, value: int) -> None:
