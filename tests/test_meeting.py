@@ -121,7 +121,7 @@ def search(graph, source, method, shards, most=MOST):
     indptr = graph.adjacency("csc")[0]
     plan = search_plan.planned(graph.n, graph.m, specs(shards), method=method, directed=graph.directed, indptr=indptr)
     assert plan.detail.meets
-    words = bfs_kernels.shared_words(graph.n)
+    words = bfs_kernels.shared_words(graph.n, shards)
     return distances_of(Search(plan, (source,)), graph, words, most)[0]
 
 

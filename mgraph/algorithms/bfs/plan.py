@@ -230,7 +230,7 @@ class _Memory(NamedTuple):
         """Return the bytes of the memory that a GPU shares with the others of its host."""
         if not meets(self.kind, self.shards, None):
             return 0
-        words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n)
+        words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n, self.shards)
         return devices.shared_bytes(words, self.shards)
 
     def _hubs(self, own: int, own_edges: int) -> tuple[int, int]:

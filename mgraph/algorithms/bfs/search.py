@@ -120,7 +120,7 @@ class Search(FromSources):
         if self.target is not None:
             limit = min(limit, self.BATCH)
         if self.plan.detail.meets:
-            meeting = comm.meeting(state.kernels.shared_words(self.plan.n), self.plan.ranges)
+            meeting = comm.meeting(state.kernels.shared_words(self.plan.n, comm.size), self.plan.ranges)
             if meeting is not None:
                 return self._together(state, first, limit, comm, meeting)
         horizon = comm.horizon(limit)

@@ -101,8 +101,8 @@ class Operations(Protocol):
         `tree`: with parents; `several`: for shards that meet within the launch.
         """
 
-    def shared_words(self, n: int) -> int:
-        """Return the words of 32 bits for data that each of several shards shares with the others."""
+    def shared_words(self, n: int, shards: int) -> int:
+        """Return the words of 32 bits for data that each of several shards shares with the others; 0 for one shard."""
 
     def fill(self, numbers: Array, value: int) -> None:
         """Set all elements of an int32 array to a value; a CPU's cores share the pages of new memory."""

@@ -67,9 +67,9 @@ def compile_ahead(indptr: Array, tree: bool, several: bool) -> None:
     devices.compile_ahead(SOURCE, _levels(indptr, tree, several), cooperative=True)
 
 
-def shared_words(n: int) -> int:
-    """Return the words of 32 bits that each shard shares with the others: two bitmaps."""
-    return 2 * (-(-n // 128) * 4)
+def shared_words(n: int, shards: int) -> int:
+    """Return the words of 32 bits for data that each shard shares with the others, if there are any: two bitmaps."""
+    return 2 * (-(-n // 128) * 4) if shards > 1 else 0
 
 
 def fill(numbers: Array, value: int) -> None:

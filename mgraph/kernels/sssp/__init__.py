@@ -134,7 +134,7 @@ class Operations(Protocol):
         """Return the most pieces into which the hubs of a graph with `edges` edges are cut; 0 if unused."""
 
     def shared_words(self, n: int, itemsize: int) -> int:
-        """Return the words of 32 bits for data that each of several shards shares with the others for `piles`.
+        """Return the words of 32 bits of the memory that each of several shards shares with the others for `piles`.
 
         `itemsize` is that of distances.
         """
