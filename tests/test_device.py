@@ -1,7 +1,7 @@
 """Arrays are copied unchanged from a device, on every path; and limits on the number of blocks."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numba
@@ -463,3 +463,15 @@ def test_launches_with_less_shared_memory_leave_a_kernel_what_others_need(monkey
     assert limits == [100 * 1024, 200 * 1024]
     with pytest.raises(DeviceError, match="232448"):
         compile.cuda_function("minplus.cu", "kernel of various sizes", shared=228 * 1024)
+
+
+def test_kernels_of_this_gpu_that_are_being_compiled_are_waited_for(monkeypatch):
+    begun, done, waited = Future(), Future(), []
+    done.set_result(None)
+    ahead = {(0, "a.cu", "f", True): begun, (0, "b.cu", "g", False): done, (1, "a.cu", "f", True): begun}
+    monkeypatch.setattr(compile, "_AHEAD", ahead)
+    monkeypatch.setattr(compile, "_function", lambda *key: waited.append(key))
+    current = SimpleNamespace(cuda=SimpleNamespace(Device=lambda: SimpleNamespace(id=0)))
+    monkeypatch.setattr(compile, "cupy", lambda: current)
+    devices.wait_for_compilers()
+    assert waited == [(0, "a.cu", "f", True, 0)]

@@ -5,7 +5,7 @@ There are two kinds: the host (NumPy, and kernels compiled by Numba) and CUDA de
 """
 
 from .base import Array, Device, Immediate, Mark, Peak
-from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function
+from .compile import KERNELS, compile_ahead, cuda_attribute, cuda_function, wait_for_compilers
 from .copying import COPIERS, copies_to_device, copies_to_host, fill, staged_parts
 from .cuda import OLDEST, CudaDevice, current_stream, gpu_count, launched_blocks, nccl, without_tiny
 from .diagnosis import gpu_problem
@@ -58,6 +58,7 @@ __all__ = [
     "shared_bytes",
     "staged_parts",
     "to_host",
+    "wait_for_compilers",
     "without_tiny",
     "zeroed",
 ]

@@ -71,6 +71,14 @@ def compile_ahead(source: str, *names: str, cooperative: bool = False) -> None:
             _AHEAD[key] = _COMPILERS.submit(_compile, *key)
 
 
+def wait_for_compilers() -> None:
+    """Wait for the kernels that `compile_ahead` has begun to compile for the current CUDA device."""
+    index = cupy().cuda.Device().id
+    for key, begun in list(_AHEAD.items()):
+        if key[0] == index and not begun.done():
+            _function(*key, 0)
+
+
 def _compile(index: int, source: str, name: str, cooperative: bool) -> None:
     with cupy().cuda.Device(index):
         _module(index, source, (name,), cooperative).get_function(name)

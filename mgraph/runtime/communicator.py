@@ -181,7 +181,11 @@ class Nccl:
         return devices.nccl().get_unique_id()
 
     def gather_shards(self) -> None:
-        """Let what is launched from now on begin some tens of microseconds after the last shard has come here."""
+        """Let what is launched from now on begin some tens of microseconds after the last shard has come here.
+
+        A kernel that is still being compiled would keep the other GPUs waiting within theirs.
+        """
+        devices.wait_for_compilers()
         self.allreduce(devices.find("cuda").xp.zeros(1, np.int32), "sum")
 
     def horizon(self, limit: int) -> int:

@@ -35,8 +35,6 @@ METHODS = {"hybrid": 0, "frontier": 1, "pull": 2}
 _HUB = 512
 _THREADS = 1024
 
-#: The least entries of a list that a shard sends another.
-
 #: Blocks per multiprocessor that search the parents of hubs.
 _PARENTING = 4
 
