@@ -169,11 +169,8 @@ class Nccl:
         self.aborted = False
         self._peers: devices.PeerMemory | None = None
         self._bounds: tuple[Ranges, Array] | None = None
-        self._meets, self.meeting_way = True, ""
-        if size > devices.MOST_PEERS or os.environ.get("NCCL_P2P_DISABLE") == "1":
-            self._meets = False
-            why = f"they are more than {devices.MOST_PEERS}" if size > devices.MOST_PEERS else "NCCL_P2P_DISABLE is 1"
-            self.meeting_way = f"by NCCL, as {why}"
+        self._meets = size <= devices.MOST_PEERS
+        self.meeting_way = "" if self._meets else f"by NCCL, as they are more than {devices.MOST_PEERS}"
 
     @staticmethod
     def unique_id() -> bytes:
@@ -215,11 +212,15 @@ class Nccl:
             self._agree(True)  # nobody frees what another has opened
             self._peers = None
         xp, own, handle = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES)
-        try:
-            own = devices.PeerMemory(words, self.size)
-            handle = own.handle
-        except xp.cuda.runtime.CUDARuntimeError as error:
-            _log.info("no memory to share with other GPUs: %s", error)
+        why = "not all GPUs reach the memory of the others"
+        if os.environ.get("NCCL_P2P_DISABLE") == "1":  # perhaps of this process only, so all have to agree
+            why = "NCCL_P2P_DISABLE is 1"
+        else:
+            try:
+                own = devices.PeerMemory(words, self.size)
+                handle = own.handle
+            except xp.cuda.runtime.CUDARuntimeError as error:
+                _log.info("no memory to share with other GPUs: %s", error)
         host = _BOOT.read_bytes()[:36].ljust(36) if _BOOT.exists() else bytes(36)
         card = np.frombuffer(handle + host, np.uint32)
         whole = xp.zeros((self.size, len(card)), np.uint32)
@@ -233,7 +234,7 @@ class Nccl:
             shared = devices.shared_bytes(words, self.size)
             self.meeting_way = f"within the launch, by {shared:,} bytes that each of the {self.size} GPUs shares"
             return own
-        self.meeting_way = "by NCCL, as not all GPUs reach the memory of the others"
+        self.meeting_way = f"by NCCL, as {why}"
         if own is not None:
             own.close()
         self._agree(True)
