@@ -207,14 +207,14 @@ def test_the_same_as_direct_on_gpus(workers, apart, vertices, monkeypatch):
 
 def shared():
     """The numbers of exchanges of the memory that this process shares with others."""
-    return [int(each._host[1]) for each in gc.get_objects() if isinstance(each, PeerMemory)]
+    return [int(each.made[0]) for each in gc.get_objects() if isinstance(each, PeerMemory)]
 
 
 def use_up():
     """Let the memory that this process shares with others come to the end of its numbers."""
     for each in gc.get_objects():
         if isinstance(each, PeerMemory):
-            each._host[1] = MOST_EXCHANGES
+            each.made[0] = MOST_EXCHANGES
 
 
 @pytest.mark.gpu

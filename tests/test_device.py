@@ -1,7 +1,8 @@
 """Arrays are copied unchanged from a device, on every path; and limits on the number of blocks."""
 
+import contextlib
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numba
@@ -465,13 +466,21 @@ def test_launches_with_less_shared_memory_leave_a_kernel_what_others_need(monkey
         compile.cuda_function("minplus.cu", "kernel of various sizes", shared=228 * 1024)
 
 
-def test_kernels_of_this_gpu_that_are_being_compiled_are_waited_for(monkeypatch):
-    begun, done, waited = Future(), Future(), []
-    done.set_result(None)
-    ahead = {(0, "a.cu", "f", True): begun, (0, "b.cu", "g", False): done, (1, "a.cu", "f", True): begun}
-    monkeypatch.setattr(compile, "_AHEAD", ahead)
-    monkeypatch.setattr(compile, "_function", lambda *key: waited.append(key))
-    current = SimpleNamespace(cuda=SimpleNamespace(Device=lambda: SimpleNamespace(id=0)))
-    monkeypatch.setattr(compile, "cupy", lambda: current)
+def test_kernels_that_are_being_compiled_are_waited_for(monkeypatch):
+    goes_on, compiled = threading.Event(), []
+
+    def function(name):
+        assert goes_on.wait(60)
+        compiled.append(name)
+
+    class Device(contextlib.nullcontext):
+        id = 0
+        synchronize = staticmethod(lambda: None)
+
+    module = SimpleNamespace(get_function=function)
+    library = SimpleNamespace(cuda=SimpleNamespace(Device=Device), RawModule=lambda **_: module)
+    monkeypatch.setattr(compile, "cupy", lambda: library)
+    compile.compile_ahead("bfs.cu", "no kernel of this name")
+    threading.Timer(0.2, goes_on.set).start()
     devices.wait_for_compilers()
-    assert waited == [(0, "a.cu", "f", True, 0)]
+    assert compiled[:1] == ["no kernel of this name"]

@@ -72,6 +72,8 @@ class PeerMemory:
         By which other processes of the host open the space.
     table : array of uint64, or None
         Where the spaces are, for kernels; None until `open` has succeeded.
+    made : array of uint32, shape (1,)
+        How many exchanges kernels have made, as of the last launch that has ended.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class PeerMemory:
         self._pinned = xp.cuda.PinnedMemory(8)  # whether a call is to end, and the exchanges made
         self._host = np.frombuffer(xp.cuda.PinnedMemoryPointer(self._pinned, 0), np.uint32, 2)
         self._host[:] = 0
+        self.made = self._host[1:]
         self._patience = patience, first_patience
         self._opened: list[int] = []
         self.handle: bytes = xp.cuda.runtime.ipcGetMemHandle(self._memory.ptr)
@@ -121,7 +124,7 @@ class PeerMemory:
     @property
     def used_up(self) -> bool:
         """Whether the numbers of exchanges come to their end, so that new spaces are needed; the same on all shards."""
-        return bool(self._host[1] >= MOST_EXCHANGES)
+        return bool(self.made[0] >= MOST_EXCHANGES)
 
     def table_of(self, places: Sequence[int], rank: int) -> Array:
         """Return the table of spaces at these places, the own one at `rank`."""
