@@ -63,8 +63,6 @@ enum Method { HYBRID = 0, PUSH = 1, PULL = 2 };
 // How far the exchange of a level has come: the others' part is in the frontier, the own one was sent only, or nothing
 // was; or another GPU has not come to it.
 enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2, LOST = 3 };
-// In a mail beside the number of vertices found: they are not in a list, but in the bitmap, which has no numbers.
-constexpr unsigned AS_BITMAP = UNNUMBERED;
 
 // What the blocks exchange in a phase, the time between two grid-wide barriers.
 struct Phase {
@@ -90,7 +88,8 @@ struct Control {
 // The word of a vertex in quads.
 __device__ __forceinline__ int with_parts(int v, int degree) { return v | (degree > 4 ? degree / 4 : 0) << PARTS; }
 
-// The entries of a list that a GPU sends another: what one block handles, or a fourth of the size of the bitmap.
+// The most entries of a list that a GPU sends another: a fourth of the size of the bitmap, but no less than one block
+// handles and no more than there is memory for.
 __device__ __forceinline__ int list_room(int words) { return max(2048, min(words / 8, PEERS_LIST)); }
 
 // Run up to `limit` levels. A cooperative launch: all blocks are resident. With `Several`, shard s is of the vertices
@@ -157,7 +156,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         count = end_phase().count;
     };
 
-    // The exchange among several GPUs: of lists, or of whole bitmaps.
+    // The exchange among several GPUs: of lists, or of whole bitmaps, which have no numbers.
     __shared__ Peers peers;
     __shared__ unsigned mails[MOST_PEERS][1];  // the words of the last mails; the own one, too
     unsigned* const start_frontier = frontier;
@@ -178,7 +177,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     auto each_listed = [&](int begin, int stride, auto take) {
         bool came = true;
         for (int gpu = 0, before = 0; gpu < peers.size; ++gpu) {
-            if (gpu == peers.rank || mails[gpu][0] & AS_BITMAP) continue;
+            if (gpu == peers.rank || mails[gpu][0] & UNNUMBERED) continue;
             const int there = mails[gpu][0];
             const unsigned long long* const list = peers.list(peers.rank, gpu, number);
             for (int base = begin; base < there; base += stride) {
@@ -193,15 +192,15 @@ __global__ void __launch_bounds__(THREADS, 1)
     };
     auto found_by_all = [&]() {
         int all = 0;
-        for (int gpu = 0; gpu < peers.size; ++gpu) all += mails[gpu][0] & ~AS_BITMAP;
+        for (int gpu = 0; gpu < peers.size; ++gpu) all += mails[gpu][0] & ~UNNUMBERED;
         return all;
     };
     // The rest of an exchange, by all blocks: send the own part, if that has not happened, and get those of the others.
     auto exchange = [&](int done) {
-        unsigned own = count | (have_bitmap || count > room ? AS_BITMAP : 0);
+        unsigned own = count | (have_bitmap || count > room ? UNNUMBERED : 0);
         if (done == UNSENT) {
             ++number;
-            if (!(own & AS_BITMAP)) {
+            if (!(own & UNNUMBERED)) {
                 for (int i = thread; i < count; i += threads)
                     for (int gpu = 0; gpu < peers.size; ++gpu)
                         if (gpu != peers.rank)
@@ -224,7 +223,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         // A block may have waited in vain, and the others not. So all go by the record of the phase.
         const bool mailed = wait(own);
         unsigned as_bitmap = 0;
-        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & AS_BITMAP;
+        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & UNNUMBERED;
         unsigned* const bitmap = bitmap_of(peers.rank);
         begin_phase();
         if (!mailed) {
@@ -237,7 +236,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             add_block_edges();
         } else {  // the whole bitmap, in which lists are missing
             for (int gpu = 0; gpu < peers.size; ++gpu) {
-                if (mails[gpu][0] & AS_BITMAP || ranges[gpu] == ranges[gpu + 1]) continue;
+                if (mails[gpu][0] & UNNUMBERED || ranges[gpu] == ranges[gpu + 1]) continue;
                 const int begin = ranges[gpu] / 32, end = (ranges[gpu + 1] + 31) / 32;
                 for (int w = begin + thread; w < end; w += threads) bitmap[w] = 0;
             }
@@ -245,7 +244,7 @@ __global__ void __launch_bounds__(THREADS, 1)
         Phase came = end_phase();
         if (as_bitmap && came.exchange != LOST) {
             begin_phase();
-            if (!(own & AS_BITMAP))
+            if (!(own & UNNUMBERED))
                 for (int q = tail - count + thread; q < tail; q += threads) set_bit(bitmap, queue[q]);
             const auto take = [&](int, int v) { if (v >= 0) set_bit(bitmap, v); };
             if (!each_listed(global_warp * 32, global_warps * 32, take)) record()->exchange = LOST;
@@ -541,7 +540,7 @@ __global__ void __launch_bounds__(THREADS, 1)
                             break;
                         }
                         unsigned as_bitmap = 0;
-                        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & AS_BITMAP;
+                        for (int gpu = 0; gpu < peers.size; ++gpu) as_bitmap |= mails[gpu][0] & UNNUMBERED;
                         const int all = found_by_all();
                         if (as_bitmap || all > THIN) break;
                         const bool came = each_listed(warp * 32, THREADS, [&](int i, int v) {
@@ -588,8 +587,11 @@ __global__ void __launch_bounds__(THREADS, 1)
             edges = ran.edges;
             if constexpr (Several) {
                 done = ran.exchange;
-                if (blockIdx.x != 0) number += ran.level - level - (done == UNSENT);
-                first_wait = false;
+                if (blockIdx.x != 0) {
+                    const unsigned made = ran.level - level - (done == UNSENT);
+                    if (made) first_wait = false;
+                    number += made;
+                }
                 lost = done == LOST;
                 frontier = start_frontier;  // no other GPU writes there
             }

@@ -6,7 +6,8 @@
 // and what is sent in its lower. Exchange number k uses the first mail if k is even and the second if it is odd, and so
 // the lists and the data. A GPU sends mail number k + 1 only once it has used what came with mail number k, and waits
 // for mail number k + 1 of all others before it writes anything with number k + 2. So nothing is overwritten before it is
-// read, and no other barrier is needed.
+// read, and no other barrier is needed. If mail number k + 1 announces a list, no fence goes with it; a barrier of its GPU
+// stands between the reads of data number k, whose values have been used by then, and the mail.
 //
 // An entry of a list has the number of its exchange in its upper half, too. So the reader sees by itself whether it has
 // arrived, and needs no fence (the protocol "LL" of NCCL). Whichever kernel runs, nothing without a number is ever written
@@ -29,7 +30,7 @@ constexpr int PEERS_MADE = 2 * MOST_PEERS * PEERS_MAIL;                 // the n
 constexpr int PEERS_HEADER = PEERS_MADE + PEERS_MAIL;                   // words of 64 bits
 constexpr int PEERS_LIST = 1 << 16;                                     // words of 64 bits of a list
 constexpr unsigned HOST_EVERY = 1 << 14;                                // looks between those at the host: some ms
-constexpr unsigned UNNUMBERED = 0x80000000u;                            // in word 0 of a mail
+constexpr unsigned UNNUMBERED = 0x80000000u;                            // in word 0 of a mail: there is data, no list
 
 struct Peers {
     unsigned long long rank, size;

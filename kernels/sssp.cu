@@ -63,7 +63,6 @@ constexpr int LONGS = THIN_EDGES / SERIAL;
 // How far the exchange of a round has come: the others' vertices are on the near pile, the own ones were sent only, or
 // nothing was. RAISING is added where the bound is being raised.
 enum Exchange { MERGED = 0, SENT = 1, UNSENT = 2, RAISING = 4 };
-constexpr unsigned PLAIN = UNNUMBERED;  // in a mail beside the number of vertices: their list has no numbers
 
 // How long a path may be: `limit`, or the distance of the target if that is less.
 template <typename T> __device__ __forceinline__ T cutoff(const T* distance, T limit, int target) {
@@ -214,10 +213,9 @@ __global__ void __launch_bounds__(THREADS, 1)
     // What a GPU sends another is a list with numbers, or if it is long one without: vertices, and their distances.
     static_assert(THIN * OF_ENTRY <= PEERS_LIST);
     auto room_of = [&](int from) { return (ranges[from + 1] - ranges[from] + 31) / 32 * 32; };
-    auto plain_of = [&](int of, int from) {
-        constexpr int EACH_VERTEX = 1 + sizeof(T) / 4;
-        unsigned* const first = peers.data(of, number, static_cast<size_t>((n + 31) / 32 * 32) * EACH_VERTEX);
-        return reinterpret_cast<int*>(first + static_cast<size_t>(ranges[from]) * EACH_VERTEX);
+    auto data_of = [&](int of, int from) {
+        unsigned* const first = peers.data(of, number, static_cast<size_t>((n + 31) / 32 * 32) * OF_ENTRY);
+        return reinterpret_cast<int*>(first + static_cast<size_t>(ranges[from]) * OF_ENTRY);
     };
     auto numbered = [&](int count) { return count <= THIN; };
     auto send_entry = [&](int place, int v) {
@@ -245,12 +243,12 @@ __global__ void __launch_bounds__(THREADS, 1)
         first_wait = false;
         return came;
     };
-    auto near_anywhere = [&](unsigned& plain) {
+    auto near_anywhere = [&](unsigned& unnumbered) {
         int all = 0;
-        plain = elsewhere = 0;
+        unnumbered = elsewhere = 0;
         for (int gpu = 0; gpu < peers.size; ++gpu) {
-            all += mails[gpu][0] & ~PLAIN;
-            plain |= mails[gpu][0] & PLAIN;
+            all += mails[gpu][0] & ~UNNUMBERED;
+            unnumbered |= mails[gpu][0] & UNNUMBERED;
             if (gpu != peers.rank) elsewhere += mails[gpu][1];
         }
         return all;
@@ -275,14 +273,14 @@ __global__ void __launch_bounds__(THREADS, 1)
         bool came = true;
         for (int gpu = 0, before = 0; gpu < peers.size; ++gpu) {
             if (gpu == peers.rank) continue;
-            const int there = mails[gpu][0] & ~PLAIN;
-            const bool plain = mails[gpu][0] & PLAIN;
-            const int* const vertices = plain_of(peers.rank, gpu);
+            const int there = mails[gpu][0] & ~UNNUMBERED;
+            const bool unnumbered = mails[gpu][0] & UNNUMBERED;
+            const int* const vertices = data_of(peers.rank, gpu);
             for (int base = begin; base < there; base += stride) {
                 const int at = base + lane;
                 int v = -1;
                 T d = infinity<T>();
-                if (at < there && plain) {
+                if (at < there && unnumbered) {
                     v = __ldcg(vertices + at);
                     d = __ldcg(reinterpret_cast<const T*>(vertices + room_of(gpu)) + at);
                 } else if (at < there) {
@@ -304,25 +302,25 @@ __global__ void __launch_bounds__(THREADS, 1)
     // The rest of an exchange, by all blocks: send the own vertices of the near pile, if that has not happened, and get
     // those of the others.
     auto exchange = [&](T least) {
-        const unsigned own = near | (numbered(near) ? 0 : PLAIN);
+        const unsigned own = near | (numbered(near) ? 0 : UNNUMBERED);
         if (done & UNSENT) {
             ++number;
             const int thread = blockIdx.x * THREADS + threadIdx.x, threads = gridDim.x * THREADS;
             for (int i = thread; i < near; i += threads) {
                 const int v = __ldcg(pile(round) + i);
-                if (!(own & PLAIN)) {
+                if (!(own & UNNUMBERED)) {
                     send_entry(i, v);
                     continue;
                 }
                 const T d = __ldcg(distance + v);
                 for (int gpu = 0; gpu < peers.size; ++gpu) {
                     if (gpu == peers.rank) continue;
-                    int* const vertices = plain_of(gpu, peers.rank);
+                    int* const vertices = data_of(gpu, peers.rank);
                     vertices[i] = v;
                     reinterpret_cast<T*>(vertices + room_of(peers.rank))[i] = d;
                 }
             }
-            if (own & PLAIN) grid_barrier(&control->arrived);
+            if (own & UNNUMBERED) grid_barrier(&control->arrived);
         }
         write_own_mail(own, far, least);
         if (done & UNSENT && blockIdx.x == 0 && warp == 0) send_mail(peers, number, mails[peers.rank], WORDS);
@@ -335,8 +333,8 @@ __global__ void __launch_bounds__(THREADS, 1)
         if (!mailed || !each_listed(global_warp * 32, global_warps * 32, take)) phases.record()->lost = 1;
         merged.finish(phases.record());
         const Phase<T> came = phases.end();
-        unsigned plain;
-        near_anywhere(plain);
+        unsigned unnumbered;
+        near_anywhere(unnumbered);
         near += came.near;
         edges = up_to(edges + came.edges);
         if (done & RAISING && threadIdx.x == 0) {
@@ -357,9 +355,9 @@ __global__ void __launch_bounds__(THREADS, 1)
         write_own_mail(near, far_count, least);
         if (warp == 0) send_mail(peers, number, mails[peers.rank], WORDS);
         const bool mailed = wait();
-        unsigned plain;
-        const int all = near_anywhere(plain);
-        if (mailed && (plain || all > THIN)) return;
+        unsigned unnumbered;
+        const int all = near_anywhere(unnumbered);
+        if (mailed && (unnumbered || all > THIN)) return;
         done = MERGED;
         const bool came = mailed && each_listed(warp * 32, THREADS, [&](int i, int v) {
             if (v < 0) return;
@@ -556,8 +554,9 @@ __global__ void __launch_bounds__(THREADS, 1)
             if constexpr (Several) {
                 done = __ldcg(&control->exchange);
                 elsewhere = __ldcg(&control->elsewhere);
-                number = __ldcg(&control->number);
-                first_wait = false;
+                const unsigned last_number = __ldcg(&control->number);
+                if (last_number != number) first_wait = false;
+                number = last_number;
                 lost = ran.lost;
                 if (done != MERGED && !lost) exchange(ran.least);
             }

@@ -18,69 +18,46 @@ pytestmark = pytest.mark.gpu
 SOURCE = r"""
 #include "peers.cuh"
 
-// Send a word and a list to all others in each round, and check theirs. out = the rounds, whether a wait ended, and
+// Send a word and a list to all others in each round, or data without numbers, and check theirs. Read as an entry of a
+// list, the data would have the number of the next exchange but one. out = the rounds, whether a wait ended, and
 // whether all was right.
-extern "C" __global__ void rounds(const Peers* table, unsigned most, int length, unsigned* out) {
-    const Peers peers = *table;
-    unsigned number = static_cast<unsigned>(peers.spaces[peers.rank][PEERS_MADE]);
-    auto list = [&](int of, int from) { return peers.list(of, from, number); };
-    bool lost = false, right = true;
-    unsigned done = 0;
-    for (; done < most && !lost && right; ++done) {
-        ++number;
-        for (int gpu = 0; gpu < peers.size; ++gpu)
-            for (int i = threadIdx.x; gpu != peers.rank && i < length; i += blockDim.x)
-                put_numbered(list(gpu, peers.rank) + i, number, peers.rank * 1000 + i + done);
-        if (threadIdx.x < 32) send_mail(peers, number, peers.rank * 7 + done);
-        bool failed = false, wrong = false;
-        for (int gpu = 0; gpu < peers.size; ++gpu) {
-            if (gpu == peers.rank) continue;
-            unsigned word;
-            failed |= !get_numbered(peers, peers.mail(peers.rank, gpu, number), number, peers.patience, word);
-            wrong |= word != gpu * 7 + done;
-            for (int i = threadIdx.x; !failed && i < length; i += blockDim.x) {
-                failed |= !get_numbered(peers, list(peers.rank, gpu) + i, number, peers.patience, word);
-                wrong |= word != gpu * 1000 + i + done;
-            }
-        }
-        lost = __syncthreads_or(failed);
-        right = !__syncthreads_or(wrong && !lost);
-    }
-    if (threadIdx.x == 0) {
-        out[0] = done, out[1] = lost, out[2] = right;
-        close_peers(peers, number);
-    }
-}
-
-// The same with data that has no numbers, which a mail announces. Read as an entry of a list, it would have that of the
-// next exchange but one.
-extern "C" __global__ void unnumbered_rounds(const Peers* table, unsigned most, int length, unsigned* out) {
+extern "C" __global__ void rounds(const Peers* table, unsigned most, int length, bool numbered, unsigned* out) {
     __shared__ Peers peers;
     __shared__ unsigned mails[MOST_PEERS][1];
     unsigned number = open_peers(table, peers);
     auto part = [&](int of, int from) {
         return reinterpret_cast<uint2*>(peers.data(of, number, 2 * peers.size * length)) + from * length;
     };
+    const unsigned announced = numbered ? 0 : UNNUMBERED;
     bool lost = false, right = true;
     unsigned done = 0;
     for (; done < most && !lost && right; ++done) {
         ++number;
-        for (int gpu = 0; gpu < peers.size; ++gpu)
-            for (int i = threadIdx.x; gpu != peers.rank && i < length; i += blockDim.x)
-                part(gpu, peers.rank)[i] = make_uint2(peers.rank * 1000 + i + done, number + 2);
-        __syncthreads();
-        if (threadIdx.x == 0) mails[peers.rank][0] = UNNUMBERED;
-        if (threadIdx.x < 32) send_mail(peers, number, UNNUMBERED | done);
-        lost = !get_mails(peers, number, false, mails);
-        bool wrong = false;
-        for (int gpu = 0; gpu < peers.size && !lost; ++gpu) {
-            if (gpu == peers.rank) continue;
-            wrong |= mails[gpu][0] != (UNNUMBERED | done);
-            // In another order than they were written in: a thread reads what other threads wrote.
-            for (int i = threadIdx.x; i < length; i += blockDim.x)
-                wrong |= __ldcg(part(peers.rank, gpu) + length - 1 - i).x != gpu * 1000 + length - 1 - i + done;
+        for (int gpu = 0; gpu < peers.size; ++gpu) {
+            for (int i = threadIdx.x; gpu != peers.rank && i < length; i += blockDim.x) {
+                const unsigned word = peers.rank * 1000 + i + done;
+                if (numbered) put_numbered(peers.list(gpu, peers.rank, number) + i, number, word);
+                else part(gpu, peers.rank)[i] = make_uint2(word, number + 2);
+            }
         }
-        right = !__syncthreads_or(wrong);
+        if (!numbered) __syncthreads();
+        if (threadIdx.x == 0) mails[peers.rank][0] = announced;
+        if (threadIdx.x < 32) send_mail(peers, number, announced | peers.rank * 7 + done);
+        bool failed = !get_mails(peers, number, false, mails), wrong = false;
+        for (int gpu = 0; gpu < peers.size && !failed; ++gpu) {
+            if (gpu == peers.rank) continue;
+            wrong |= mails[gpu][0] != (announced | gpu * 7 + done);
+            // In another order than they were written in: a thread reads what other threads wrote.
+            for (int i = length - 1 - threadIdx.x; i >= 0 && !failed; i -= blockDim.x) {
+                unsigned word;
+                const unsigned long long* const entry = peers.list(peers.rank, gpu, number) + i;
+                if (numbered) failed = !get_numbered(peers, entry, number, peers.patience, word);
+                else word = __ldcg(part(peers.rank, gpu) + i).x;
+                wrong |= word != gpu * 1000 + i + done;
+            }
+        }
+        lost = __syncthreads_or(failed);
+        right = !__syncthreads_or(wrong && !lost);
     }
     if (threadIdx.x == 0) {
         out[0] = done, out[1] = lost, out[2] = right;
@@ -93,15 +70,10 @@ LENGTH = 300
 
 
 @pytest.fixture
-def module():
-    """The kernels."""
+def rounds():
+    """The kernel."""
     folder = Path(__file__).parents[1] / "kernels"
-    return device.find("cuda").xp.RawModule(code=SOURCE, options=("-std=c++17", f"-I{folder}"))
-
-
-@pytest.fixture
-def rounds(module):
-    return module.get_function("rounds")
+    return device.find("cuda").xp.RawKernel(SOURCE, "rounds", options=("-std=c++17", f"-I{folder}"))
 
 
 def spaces(count, **patience):
@@ -112,7 +84,7 @@ def spaces(count, **patience):
     return made
 
 
-def begun(rounds, made, most):
+def begun(rounds, made, most, numbered=True):
     """Launch the kernel for each space, in a stream of its own; return what they write, and the streams."""
     xp = device.find("cuda").xp
     outs = [xp.full(3, 77, np.uint32) for _ in made]
@@ -120,7 +92,7 @@ def begun(rounds, made, most):
     xp.cuda.Device().synchronize()  # which would wait for a launch
     for space, out, stream in zip(made, outs, streams, strict=True):
         with stream:
-            rounds((1,), (256,), (space.table, np.uint32(most), np.int32(LENGTH), out))
+            rounds((1,), (256,), (space.table, np.uint32(most), np.int32(LENGTH), np.bool_(numbered), out))
     return outs, streams
 
 
@@ -131,19 +103,19 @@ def ended(launches):
     return [out.get().tolist() for out in outs]
 
 
-@pytest.mark.parametrize("kernel", ["rounds", "unnumbered_rounds"])
+@pytest.mark.parametrize("numbered", [True, False])
 @pytest.mark.parametrize("count", [2, 3, 8])
-def test_all_that_is_sent_arrives(module, kernel, count):
+def test_all_that_is_sent_arrives(rounds, numbered, count):
     made = spaces(count)
     for most in (1, 2000, 5):  # the numbers go on from launch to launch
-        assert ended(begun(module.get_function(kernel), made, most)) == [[most, 0, 1]] * count
+        assert ended(begun(rounds, made, most, numbered)) == [[most, 0, 1]] * count
 
 
-def test_data_without_numbers_is_not_taken_for_a_list(module):
+def test_data_without_numbers_is_not_taken_for_a_list(rounds):
     made = spaces(2)
     for most in (1, 2, 3):
-        for kernel in ("unnumbered_rounds", "rounds"):
-            assert ended(begun(module.get_function(kernel), made, most)) == [[most, 0, 1]] * 2
+        for numbered in (False, True):
+            assert ended(begun(rounds, made, most, numbered)) == [[most, 0, 1]] * 2
 
 
 def test_spaces_are_used_up_before_the_numbers_come_round(rounds):
