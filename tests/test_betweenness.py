@@ -439,6 +439,7 @@ def test_integers_that_floats_do_not_hold_are_refused(device, least, refused):
         ({"samples": 4}, r"samples must be an integer in \[1, 4\), got 4"),
         ({"samples": 0}, r"samples must be an integer in \[1, 4\), got 0"),
         ({"samples": 2, "seed": 0.5}, "seed must be an integer of 0 or more, got 0.5"),
+        ({"seed": -1}, "seed must be an integer of 0 or more, got -1"),
         ({"samples": 2, "sources": [0]}, "samples=2 draws from all vertices: leave out sources"),
         ({"samples": 2, "targets": [0]}, "samples=2 draws from all vertices: leave out targets"),
         ({"edges": True, "endpoints": True}, "endpoints=True is for vertices: leave it out, or edges"),

@@ -445,6 +445,13 @@ def test_conversions_leave_out_what_is_masked_and_what_is_null():
     assert csgraph.csgraph_masked_from_dense(masked, null_value=5).mask.tolist() == [[True, False], [True, True]]
 
 
+@pytest.mark.parametrize(("null_value", "fill"), [(0, 0), (7, 7), (-1, 999999), (300, 999999), (2.5, 999999)])
+def test_a_masked_matrix_is_filled_with_what_its_type_has(null_value, fill):
+    made = csgraph.csgraph_masked_from_dense(np.array([[0, 7], [2, 3]], np.uint8), null_value=null_value)
+    assert made.mask.tolist() == [[null_value == 0, null_value == 7], [False, False]]
+    assert made.fill_value == fill
+
+
 def test_rows_that_are_out_of_range_are_refused():
     matrix = sparse.csr_array(np.ones((3, 3)))
     matrix.indices[4] = 9

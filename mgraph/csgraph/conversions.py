@@ -114,6 +114,10 @@ def csgraph_masked_from_dense(
     matrix = checked(graph)
     mask = _absent_or_masked(matrix, null_value, nan_null, infinity_null)
     fill = null_value if null_value is not None and np.isfinite(null_value) else None
+    if fill is not None and matrix.dtype.kind in "iu":
+        extremes = np.iinfo(matrix.dtype)
+        if not (extremes.min <= fill <= extremes.max and fill == int(fill)):  # no entry is this one
+            fill = None
     return np.ma.MaskedArray(np.array(np.ma.getdata(matrix), copy=copy or None), mask, fill_value=fill)
 
 

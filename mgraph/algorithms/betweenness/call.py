@@ -146,6 +146,7 @@ def betweenness(
     question = Question(graph, n, ids)
     starts = np.arange(n, dtype=np.int32) if sources is None else question.vertices("sources", sources)
     ends = None if targets is None else question.vertices("targets", targets)
+    drawing = _drawing(seed)
     if samples is not None:
         for name, given in (("sources", sources), ("targets", targets)):
             if given is not None:
@@ -153,7 +154,7 @@ def betweenness(
                     ArgumentValue("samples", samples), " draws from all vertices: leave out ", ArgumentValue(name)
                 )
         count = checked_integer("samples", samples, 1, n)
-        starts = np.array(_drawing(seed).sample(range(n), count), np.int32)
+        starts = np.array(drawing.sample(range(n), count), np.int32)
     most = checked_limit(limit, _computed(graph, weight))
     pairs = Pairs(starts, ends, samples is not None, most, edges, normalized, endpoints)
     return of_pairs(graph, pairs, weight, run, question)
