@@ -945,3 +945,26 @@ def test_shards_search_apart_where_levels_are_many_and_exchanges_cost_more_than_
         ("large", 2): ("hybrid", 0 if network else 8),
     }
     assert made("bfs", "roads", 2).detail.meets == made("sssp", "roads", 2).detail.meets == (network is None)
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_memory_is_shared_by_gpus_that_exchange_within_a_launch_only(algorithm):
+    shape = Shape(far=0.01, levels=450.0)  # of which shortest paths run many rounds apart
+    n, m, own = 264_346, 730_100, 2 << 20  # the least that GPUs share
+    few, apart = (
+        plan(algorithm, n, m, gpus(8), shape=shape, method=method, **how)
+        for how, method in (
+            ({}, "auto"),
+            ({"network": 25e9, "gpus_per_node": 1}, "hybrid" if algorithm == "bfs" else "auto"),
+        )
+    )
+    many = plan(algorithm, n, m, gpus(512), shape=shape)
+    assert few.detail.meets and not apart.detail.meets and not many.detail.meets
+    assert min(few.peak_bytes) - max(apart.peak_bytes) >= own
+    assert max(many.peak_bytes) < min(few.peak_bytes)
+
+
+def test_a_search_says_one_way_of_exchanging():
+    for how in ({}, {"network": 25e9, "gpus_per_node": 1}):
+        lines = plan("bfs", 1 << 30, 1 << 31, gpus(2), method="hybrid", **how).explain(verbose=True)
+        assert lines.count("exchanged:") == 1

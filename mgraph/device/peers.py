@@ -10,15 +10,20 @@ import numpy as np
 from .base import Array
 from .cuda import cupy
 
-#: Words of 32 bits of the header of a shared space and of a list, and the most GPUs, as in ``kernels/peers.cuh``.
-HEADER_WORDS, _LIST_WORDS, MOST_PEERS = 2 * (2 * 8 + 1) * 16, 2 << 16, 8
+#: The most GPUs, as in ``kernels/peers.cuh``.
+MOST_PEERS = 8
+
+#: Words of 32 bits of the header of a shared space and of a list, as there.
+HEADER_WORDS, _LIST_WORDS = 2 * (2 * MOST_PEERS + 1) * 16, 2 << 16
 
 #: Bytes of a handle by which another process opens a space.
 HANDLE_BYTES = 64
 
-#: Nanoseconds that a kernel waits for another GPU whatever the host says: once it has heard from it, and at first. GPUs
-#: begin a call as far apart as their loads of it are.
-PATIENCE_NS, FIRST_PATIENCE_NS = 5 * 10**9, 100 * 10**9
+#: Nanoseconds that a kernel waits for another GPU, whatever the host says.
+PATIENCE_NS = 5 * 10**9
+
+#: The same for the first exchange of a launch: the other's host may be late, or compile a kernel first.
+FIRST_PATIENCE_NS = 100 * 10**9
 
 #: Exchanges that a space is good for: half of the numbers that they have, so that a launch does not use up the rest.
 MOST_EXCHANGES = 1 << 31

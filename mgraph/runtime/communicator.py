@@ -2,8 +2,8 @@
 
 A program calls collectives on arrays of its device and never asks how many shards there are. With one
 shard they are free. GPUs communicate through NCCL, on the stream of the kernels, so that nothing waits
-for the host. CPU workers communicate through Dask (`mgraph.runtime.dask.comm`). All shards make the same calls in the
-same order.
+for the host; those of one host may meet within a kernel, too (`meeting`). CPU workers communicate through Dask
+(`mgraph.runtime.dask.comm`). All shards make the same calls in the same order.
 """
 
 import logging
@@ -25,6 +25,13 @@ Ranges = tuple[tuple[int, int], ...]
 
 #: Says on which host a process runs, whatever its container.
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+#: Why GPUs share no memory. If they say different reasons, the last one of these counts.
+_WHY_APART = (
+    "not all GPUs reach the memory of the others",
+    "not all GPUs have memory to share",
+    "NCCL_P2P_DISABLE is 1",
+)
 
 
 class PeerMissingError(MgraphError, RuntimeError):
@@ -52,9 +59,8 @@ class Communicator(Protocol):
     def gather_shards(self) -> None:
         """Let work begin once all shards are there, if kernels would otherwise wait for those.
 
-        So the time of a solve does not contain what the messages are apart.
+        Otherwise the time of a solve would include how much later the last shard got its message.
         """
-        ...
 
     def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
         """Return where the shards' kernels exchange data within a launch; None where shards meet only between launches.
@@ -180,7 +186,8 @@ class Nccl:
     def gather_shards(self) -> None:
         """Let what is launched from now on begin some tens of microseconds after the last shard has come here.
 
-        A kernel that is still being compiled would keep the other GPUs waiting within theirs.
+        A kernel that is still being compiled would keep the other GPUs waiting within theirs. And kernels divide the
+        memory that they share differently, so all GPUs must have ended the last one.
         """
         devices.wait_for_compilers()
         self.allreduce(devices.find("cuda").xp.zeros(1, np.int32), "sum")
@@ -211,33 +218,34 @@ class Nccl:
             self._peers.close()
             self._agree(True)  # nobody frees what another has opened
             self._peers = None
-        xp, own, handle = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES)
-        why = "not all GPUs reach the memory of the others"
+        xp, own, handle, why = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES), 0
         if os.environ.get("NCCL_P2P_DISABLE") == "1":  # perhaps of this process only, so all have to agree
-            why = "NCCL_P2P_DISABLE is 1"
+            why = 2
         else:
             try:
                 own = devices.PeerMemory(words, self.size)
                 handle = own.handle
             except xp.cuda.runtime.CUDARuntimeError as error:
                 _log.info("no memory to share with other GPUs: %s", error)
+                why = 1
         host = _BOOT.read_bytes()[:36].ljust(36) if _BOOT.exists() else bytes(36)
-        card = np.frombuffer(handle + host, np.uint32)
+        card = np.frombuffer(handle + host + bytes([why, 0, 0, 0]), np.uint32)
         whole = xp.zeros((self.size, len(card)), np.uint32)
         whole[self.rank] = xp.asarray(card)
         flat = whole.reshape(-1)
         self.allgather(flat, tuple((r * len(card), (r + 1) * len(card)) for r in range(self.size)))
         cards = [each.tobytes() for each in devices.to_host(whole)]
         handles = [each[: devices.HANDLE_BYTES] for each in cards]
-        together = all(map(any, handles)) and all(each[devices.HANDLE_BYTES :] == host for each in cards) and any(host)
+        hosts = {each[devices.HANDLE_BYTES : -4] for each in cards}
+        together = all(map(any, handles)) and hosts == {host} and any(host)
         if self._agree(own is not None and together and own.open(handles, self.rank)):
             shared = devices.shared_bytes(words, self.size)
             self.meeting_way = f"within the launch, by {shared:,} bytes that each of the {self.size} GPUs shares"
             return own
-        self.meeting_way = f"by NCCL, as {why}"
+        self.meeting_way = f"by NCCL, as {_WHY_APART[max(each[-4] for each in cards)]}"
         if own is not None:
             own.close()
-        self._agree(True)
+        self._agree(True)  # nobody frees what another has opened
         return None
 
     def _agree(self, yes: bool) -> bool:
@@ -350,7 +358,7 @@ class Nccl:
         """Abort the communicator: kernels waiting for a lost peer end at once."""
         if not self.aborted:
             self.aborted = True
-            peers = self._peers  # of which the call's own thread may open others
+            peers = self._peers  # the call's thread may replace it meanwhile
             try:
                 if peers is not None:
                     peers.stop()

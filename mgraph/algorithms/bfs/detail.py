@@ -42,7 +42,7 @@ class SearchDetail(Detail):
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """Yield how levels are exchanged."""
-        if self.listed:
+        if self.listed and not self.meets:
             yield f"exchanged: up to {self.listed:,} vertices of a shard as a list, more as a bitmap"
         yield from super().lines(plan)
 

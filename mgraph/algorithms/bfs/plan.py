@@ -144,11 +144,12 @@ def _level_by_level(
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared, prepared = len(specs) == 1 and not directed, prepared_for(method, n, m)
     quads = quads if quads is not None else n if kind == "cuda" else 0
+    together = meets(kind, len(specs), network)
     memory = _Memory(
-        *(n, offset_type(m).itemsize, kind, method, predecessors, tree, shared), *(listed, prepared, quads, len(specs))
+        *(n, offset_type(m).itemsize, kind, method, predecessors, tree, shared),
+        *(listed, prepared, quads, len(specs), together),
     )
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, memory.peak)
-    together = meets(kind, len(specs), network)
     predicted = _predicted(n, m, specs, method, shape, max(edges), together)
     levels, meeting = _exchanged(n, len(specs), listed, predicted.depth), together and not level_by_level
     between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
@@ -193,6 +194,8 @@ class _Memory(NamedTuple):
         As of `prepared_for`.
     quads, shards : int
         The number of quads of the graph, and of shards.
+    together : bool
+        Whether the shards share memory, in which they exchange levels.
     """
 
     n: int
@@ -206,6 +209,7 @@ class _Memory(NamedTuple):
     prepared: str | None
     quads: int
     shards: int
+    together: bool
 
     def peak(self, own: int, own_edges: int) -> int:
         """Return the peak bytes of a shard with the edges that the method needs."""
@@ -228,7 +232,7 @@ class _Memory(NamedTuple):
 
     def _shared(self) -> int:
         """Return the bytes of the memory that a GPU shares with the others of its host."""
-        if not meets(self.kind, self.shards, None):
+        if not self.together:
             return 0
         words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n, self.shards)
         return devices.shared_bytes(words, self.shards)

@@ -5,7 +5,8 @@ are described in ``kernels/bfs.cu``.
 
 A shard owns a range of vertices and the edges into them. A superstep is a level: every shard has the whole frontier,
 finds which of its own vertices come next, and gathers the other shards' part of the new frontier. A single shard runs
-as many levels in one launch as the span allows.
+as many levels in one launch as the span allows. So do GPUs of a host that reach each other's memory: they exchange
+frontiers within the launch, as ``kernels/peers.cuh`` describes. What follows is of all others.
 
 A frontier is exchanged as a bitmap of all vertices. Where the bitmap is long and the frontier thin, lists of fixed
 length are exchanged instead, which begin with their counts. A count above the length means that the list did not fit:
@@ -112,7 +113,7 @@ class Search(FromSources):
         return SearchShard(device, kernels, edges, arrays, arrays.parents if tree else None)
 
     def step(self, state: SearchShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run up to `limit` levels, all in one launch if there is no other shard."""
+        """Run up to `limit` levels, all in one launch if there is no other shard, or the shards meet within it."""
         if self.max_depth is not None:
             limit = min(limit, self.max_depth - first)
         if state.finished or limit <= 0:

@@ -132,17 +132,17 @@ def with_exchanges(
     kind, shards = specs[0].kind, len(specs)
     # Of several sources, the tree tells which is the nearest.
     tree = predecessors or several
+    together = alone > 0 and meets(kind, shards, network)
 
     def peak(own: int, own_edges: int) -> int:
         masked = (shards > 1 and not alone) or method == "mask"
         what = n, own_edges, own, dtype, tree
         found = AN_EDGE * own_edges + A_VERTEX * n if several else 0
-        meeting = sssp_kernels.of_kind(kind).shared_words(n, dtype.itemsize) if alone else 0
-        found += devices.shared_bytes(meeting, shards) if meeting else 0
+        if together:
+            found += devices.shared_bytes(sssp_kernels.of_kind(kind).shared_words(n, dtype.itemsize), shards)
         return device_bytes(*what, kind=kind, masked=masked, shards=shards, apart=alone > 0) + found
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
-    together = alone > 0 and meets(kind, shards, network)
     supersteps = _together(shape) if together else _supersteps(n, shards, kind, shape, alone)
     exchanged = _exchanged(n, dtype.itemsize, shards, kind, supersteps.number)
     between = traffic(shards, kind, network, gpus_per_node, gathered(exchanged), exchanged)

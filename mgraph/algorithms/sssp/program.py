@@ -5,8 +5,9 @@ into them. A superstep is a round: every shard has all distances and a mask of t
 into its own vertices, and learns what fell in the others' ranges: from lists of vertices and distances, or, where the
 shards' ranges are short or most distances fell, by gathering all distances and masks. Then every method runs over
 masks, as piles depend on the order in which distances fall. Where the plan says so, shards search apart instead: a
-superstep is then many rounds by piles on each shard, and an exchange. A single shard runs as many rounds in one launch
-as the span allows, each method as its paper describes it.
+superstep is then many rounds by piles on each shard, and an exchange. GPUs of a host that reach each other's memory
+exchange within a launch instead, after each round. A single shard runs as many rounds in one launch as the span allows,
+each method as its paper describes it.
 
 Predecessors are computed from the finished distances, so they are the same for every method and number of shards.
 """
@@ -141,7 +142,7 @@ class FromOneSource(Resumable):
         return piece.kept(f"lengths.{name_of(dtype)}", device, make, weights=True)
 
     def step(self, state: OneSourceShard, first: int, limit: int, comm: Communicator) -> int:
-        """Run up to `limit` rounds, all in one launch if there is no other shard."""
+        """Run up to `limit` rounds, all in one launch if there is no other shard, or the shards meet within it."""
         if self.most is not None:
             limit = min(limit, self.most - state.before - state.search.rounds)
         return state.search.advance(limit, comm) if limit > 0 else 0
@@ -240,7 +241,7 @@ class FromOneSource(Resumable):
             roots = roots[(roots >= first) & (roots < last) & (distances[roots] == 0)]
             parent[roots - first] = NO_PREDECESSOR
         kernels.settle_roots(first, -1 if request.several else request.sources[0], distances, parent, open_anywhere)
-        comm.allreduce(open_anywhere, "max")
+        comm.allreduce(open_anywhere, "max")  # and all have ended the first search: the second one uses its memory
         if int(open_anywhere[0]):
             unreached = kernel_infinity(np.dtype(distances.dtype))
             hops = xp.full(self.plan.n, kernel_infinity(np.dtype(np.int32)), np.int32)

@@ -1,11 +1,12 @@
-"""One search of a shard: rounds by piles on one shard, and rounds by masks or searches apart on several.
+"""One search of a shard: rounds by piles on one shard, and by masks, apart or together on several.
 
 By masks, shards exchange after each round what fell. Apart, each goes on by piles among the edges into its own vertices
 for many rounds, and only then tells the others, which go on from there: as often as a shortest path changes shards,
 instead of once a round. An exchange takes as long as many thin rounds: ten between GPUs, hundreds between workers with
 CPUs. For that, distances may fall more often: those that a shard finds before it knows of a shorter path through
 another one. It is the model of partial and incremental evaluation: W. Fan et al., "Parallelizing sequential graph
-computations", 2017.
+computations", 2017. GPUs of a host that reach each other's memory run rounds together, in one launch each, within which
+they exchange what is near.
 """
 
 from collections.abc import Callable

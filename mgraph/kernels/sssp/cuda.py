@@ -29,7 +29,7 @@ INSTANCES = (
 
 #: Places of the control words that the host reads: the number of rounds run, and the sizes of the piles.
 ROUND, NEAR, FAR = 1, 2, 3
-#: Of the word that says whether another GPU did not come.
+#: Place of the word that says whether another GPU did not come.
 LOST = 6
 CONTROL_WORDS = 80
 
