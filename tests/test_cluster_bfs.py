@@ -1,6 +1,7 @@
 """Searches on Dask workers equal direct ones, for every distribution of vertices to shards."""
 
 import gc
+import os
 import time
 
 import numpy as np
@@ -171,10 +172,11 @@ def test_a_thin_level_sends_a_list(client, monkeypatch):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("vertices", [0, 1, 100])
-@pytest.mark.parametrize("workers, apart", [(1, False), (2, False), (2, True)])
+@pytest.mark.parametrize(
+    "workers, apart, vertices", [(1, False, 0), (2, False, 0), (2, True, 0), (2, True, 1), (2, True, 100)]
+)
 def test_the_same_as_direct_on_gpus(workers, apart, vertices, monkeypatch):
-    """GPUs `apart` do not reach each other's memory, so that each level is a launch."""
+    """GPUs `apart` do not reach each other's memory, so that each level is a launch, and may send lists."""
     always_listed(monkeypatch, vertices)
     if apart:
         monkeypatch.setenv("NCCL_P2P_DISABLE", "1")
@@ -203,6 +205,23 @@ def test_the_same_as_direct_on_gpus(workers, apart, vertices, monkeypatch):
                 tree = mgraph.bfs(graph, source, client=client, predecessors="any")
                 assert np.array_equal(tree.distances, mgraph.bfs(graph, source, device="cuda").distances)
                 check_search(graph, source, tree)
+
+
+def stay_apart():
+    os.environ["NCCL_P2P_DISABLE"] = "1"
+
+
+@pytest.mark.gpu
+def test_gpus_agree_on_an_environment_that_one_has():
+    if gpu_count() < 2:
+        pytest.skip("needs 2 GPUs")
+    graph = rmat(12)
+    with local_client(2, "cuda") as client:
+        mgraph.components(graph, client=client)  # NCCL reads its environment here, once, and needs it to be the same
+        client.run(stay_apart, workers=list(client.run(os.getpid))[1:])
+        found = mgraph.bfs(graph, 0, client=client)
+        assert "exchanged: by NCCL, as NCCL_P2P_DISABLE is 1" in found.explain(verbose=True)
+        assert np.array_equal(found.distances, mgraph.bfs(graph, 0, device="cuda").distances)
 
 
 def shared():

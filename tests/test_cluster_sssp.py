@@ -120,6 +120,20 @@ def test_the_same_as_direct_on_gpus(gpu_workers):
 
 
 @pytest.mark.gpu
+def test_the_same_as_direct_on_gpus_apart(monkeypatch):
+    """GPUs that do not reach each other's memory search apart, and exchange between launches."""
+    monkeypatch.setenv("NCCL_P2P_DISABLE", "1")
+    if gpu_count() < 2:
+        pytest.skip("needs 2 GPUs")
+    with local_client(2, "cuda") as client:
+        check(client, "cuda", "nearfar", (None, 1))
+        roads = mgraph.generate.grid(90, 80, weights=(1, 255))
+        found = mgraph.sssp(roads, 0, client=client, method="nearfar")
+        assert "exchanged: by NCCL, as NCCL_P2P_DISABLE is 1" in found.explain(verbose=True)
+        assert np.array_equal(found.distances, mgraph.sssp(roads, 0, device="cuda").distances)
+
+
+@pytest.mark.gpu
 def test_lists_of_those_that_fell_on_gpus():
     if gpu_count() < 2:
         pytest.skip("needs 2 GPUs")
@@ -129,7 +143,7 @@ def test_lists_of_those_that_fell_on_gpus():
     with local_client(2, "cuda") as client:
         placed = mgraph.generate.weighted(rmat(scale, 2, client=client), (1, 255))
         for source in (0, 77, 4321):
-            found = mgraph.sssp(placed, source, predecessors=True)
+            found = mgraph.sssp(placed, source, predecessors=True, method="bellman-ford")
             direct = mgraph.sssp(graph, source, predecessors=True)
             assert np.array_equal(found.distances, direct.distances.get())
             assert np.array_equal(found.predecessors, direct.predecessors.get())
