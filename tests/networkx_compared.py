@@ -331,6 +331,15 @@ def test_spanning_trees(seed, kind, weights):
     both("minimum_spanning_tree", graph, read=lambda made: (dict(made.adjacency()), dict(made.nodes(data=True))))
 
 
+@pytest.mark.parametrize("weights", [(1.0, math.nan), (math.nan, 1.0), (math.inf, 1.0)])
+def test_a_weight_of_parallel_edges_that_is_networkxs(weights):
+    graph = nx.MultiGraph([(0, 1, {"weight": weight}) for weight in weights])
+    for call in (nx.floyd_warshall, nx.minimum_spanning_tree):
+        with pytest.raises(NotImplementedError) as raised:
+            call(graph, backend="mgraph")
+        assert "not finite" in str(raised.value.__cause__)
+
+
 @pytest.mark.parametrize(
     ("weight", "reason"),
     [

@@ -152,12 +152,11 @@ def test_vertices_are_counted_by_the_largest_id():
         (np.int32, np.int32),
         (np.uint32, np.int64),
         (np.int64, np.int64),
-        (bool, None),
     ],
 )
 def test_types_of_weights(given_type, kept):
     graph = Graph.from_edges([0], [1], np.ones(1, given_type))
-    assert graph.weights_dtype == kept and graph.weighted == (kept is not None)
+    assert graph.weights_dtype == kept and graph.weighted
 
 
 @pytest.mark.parametrize(
@@ -468,6 +467,17 @@ def test_other_weights_of_an_undirected_graph():
 def test_invalid_weights(weights, words):
     with pytest.raises(mgraph.InputError, match=words):
         Graph.from_edges([0, 1, 2], [1, 2, 0]).with_weights(weights)
+    with pytest.raises(mgraph.InputError, match=words):
+        Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
+
+
+def test_truth_values_are_no_weights_of_edges():
+    for call in (
+        lambda: Graph.from_edge_index([[0, 1], [1, 0]], [True, False]),
+        lambda: mgraph.apsp_batch(edge_index=[[0, 1], [1, 0]], batch=[0, 0], weights=[True, False]),
+    ):
+        with pytest.raises(mgraph.InputError, match="weights must be numbers, got truth values: leave them out"):
+            call()
 
 
 def test_other_weights_of_a_dense_graph():

@@ -96,6 +96,14 @@ def check_one_per_edge(weights: Any, edges: int) -> None:
         raise InputError(argument="weights", value=value, expected=f"of shape ({edges},), one per edge")
 
 
+def check_numbers(weights: Any) -> None:
+    """Raise InputError if weights of edges, in an array of any kind, are truth values."""
+    if weights.dtype.kind == "b":
+        raise InputError(
+            "weights must be numbers, got truth values: leave them out, or keep only the edges that are true"
+        )
+
+
 def checked_weights(weights: Array, edges: int, part: str = "", copy: bool = True) -> Array | None:
     """Return weights in the type in which a graph keeps them; None for truth values.
 

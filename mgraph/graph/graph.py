@@ -21,6 +21,7 @@ from ..errors import AmbiguousZerosError, InputError, type_name
 from .checks import (
     check_both_directions,
     check_memory,
+    check_numbers,
     check_square,
     checked_edge_ends,
     checked_weights,
@@ -166,8 +167,8 @@ class Graph(ArrayCache):
         Raises
         ------
         InputError
-            For edge ends that are not integers in [0, n) or exceed int32, for arrays of different lengths, and for a
-            NaN weight.
+            For edge ends that are not integers in [0, n) or exceed int32, for arrays of different lengths, and for
+            weights that are truth values or NaN.
         MemoryLimitError
             If sorting the edges does not fit the free memory.
 
@@ -188,7 +189,9 @@ class Graph(ArrayCache):
         ids = None if ids is None else checked_ids(ids, n)
         check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
         if weights is not None:
-            weights = checked_weights(as_array(weights, "weights", xp), len(src), copy=False)
+            weights = as_array(weights, "weights", xp)
+            check_numbers(weights)
+            weights = checked_weights(weights, len(src), copy=False)
         least, greatest = (0, 0) if weights is None or not len(weights) else extremes(weights)
         if weights is not None and greatest == np.inf:
             there = ~xp.isinf(weights)

@@ -77,8 +77,10 @@ def kept_rows(edges: Compressed, n: int, copy: bool) -> tuple[Compressed | None,
     return Compressed(taken(indptr, offsets), taken(indices, _INDEX), weights), least >= 0
 
 
-def entries(matrix: Any) -> tuple[Array, Array, Array]:
+def entries(matrix: Any) -> tuple[Array, Array, Array | None]:
     """Return the row, the column and the value of each stored entry, but of zeros in the blocks of a BSR matrix.
+
+    The values are None for truth values.
 
     Raises
     ------
@@ -93,4 +95,4 @@ def entries(matrix: Any) -> tuple[Array, Array, Array]:
     if getattr(matrix, "format", None) == "bsr":
         stored = values != 0
         row, column, values = row[stored], column[stored], values[stored]
-    return row, column, values
+    return row, column, None if values.dtype.kind == "b" else values

@@ -6,6 +6,7 @@ it when that is changed.
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from math import isfinite
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -292,6 +293,7 @@ class ConvertedGraph:
         """Return weights, or why there are none."""
         joined = chain.from_iterable(row.values() for _, row in self.original.adjacency())
         values: list[Any]
+        parallel: list[list[Any]] = []
         if self.original.is_multigraph():
             parallel = [[edge.get(attribute, default) for edge in edges.values()] for edges in joined]
             kinds = set(map(type, chain.from_iterable(parallel)))
@@ -307,7 +309,8 @@ class ConvertedGraph:
         if not kinds <= _FLOATS and max((abs(value) for value in values if type(value) in _WHOLE), default=0) > EXACT:
             return f"a weight is greater than {EXACT}"
         numbers = np.array(values, np.float64)
-        if not np.isfinite(numbers).all():
+        heavier = (value for value in chain.from_iterable(parallel) if type(value) in _FLOATS)
+        if not (np.isfinite(numbers).all() and all(map(isfinite, heavier))):
             return "a weight is not finite"
         if not self.original.is_directed() and hasattr(self.original, "_graph") and not self._both_ways(numbers):
             return "an edge without direction has another weight from its other end"

@@ -14,7 +14,7 @@ from ... import device as devices
 from ...arguments import as_array
 from ...dtypes import weight_dtype
 from ...errors import InputError
-from ...graph.checks import check_one_per_edge
+from ...graph.checks import check_numbers, check_one_per_edge
 from ...graph.question import check_distinct
 from ...graph.source import Chunks, EdgeSource
 from ...planning.cut import Placed
@@ -54,9 +54,9 @@ def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, c
 
     def build(group: Group, *collections: Any) -> Placement:
         arrays = _aligned(*collections)
+        if len(arrays) > 2:
+            check_numbers(arrays[2])
         dtype = weight_dtype(np.dtype(arrays[2].dtype)) if len(arrays) > 2 else None
-        if dtype is None:
-            arrays = arrays[:2]
         source = Chunks({}, arrays[0].numblocks[0], n, dtype, directed)
         return placed(group, residents.keep_chunks, _dealt(arrays, source, group))
 
@@ -234,8 +234,8 @@ def _divided(given: Any, graph: Placement) -> list[Any]:
 def _check_weights(weights: Any, m: int) -> None:
     """Raise InputError unless weights are one for each of m edges, and numbers."""
     check_one_per_edge(weights, m)
-    if weight_dtype(np.dtype(weights.dtype)) is None:
-        raise InputError(argument="weights", value="truth values", expected="numbers")
+    check_numbers(weights)
+    weight_dtype(np.dtype(weights.dtype))
 
 
 def plan_of_building(group: Group) -> Plan[Detail]:
