@@ -68,6 +68,13 @@ def test_attributes_of_edges():
     ]
 
 
+def test_a_long_tag():
+    long = b"a" * (10 << 20)
+    edges = found(b"<!--" + long + b"-->" + graphml(edge("a", "b")), "graphml")
+    assert edges == [("a", "b")]
+    refused(b"<graphml a='" + 4 * long, "graphml", r"line 1: a tag or a comment has more than 33,554,432 bytes")
+
+
 @pytest.mark.parametrize("scope", ["edge", "all", None])
 @pytest.mark.parametrize(
     ("kind", "text", "value"),

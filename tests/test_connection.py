@@ -6,7 +6,7 @@ import pytest
 import mgraph
 from mgraph import DistributedGraph
 from mgraph.cluster import Cluster, connect, local_client
-from mgraph.errors import InputError, SchedulerError, WorkerLostError
+from mgraph.errors import InputError, MemoryLimitError, SchedulerError, WorkerLostError
 from mgraph.runtime.dask.group import group_of
 from tests.support.clusters import CLUSTER_WARNINGS, LOST, Kills, clients, kill_a_worker
 
@@ -80,6 +80,11 @@ def test_retries_of_a_connection_hold_for_what_lies_on_workers(mortals):
 def test_options_of_a_connection_are_checked_before_it_is_made(made, name, value):
     with pytest.raises(InputError, match=f"{name} must be"):
         made(**{name: value})
+
+
+def test_more_local_workers_than_fit_the_memory():
+    with pytest.raises(MemoryLimitError, match=r"starting 1,000,000 workers needs 61\.04 TiB .*: ask for fewer"):
+        local_client(10**6, "cpu")
 
 
 def test_options_of_local_workers():

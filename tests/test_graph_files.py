@@ -498,6 +498,11 @@ def test_suffixes_that_mean_nothing(write):
     assert mgraph.read(write("v w\na b\n", "h.odd"), source="v", target="w").m == 1
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\u3000"])
+def test_a_line_of_blanks_that_are_not_ascii(write, blank):
+    refused(write(f"p sp 3 1\na 1 2 5\n{blank}\n", "g.gr"), f"line 3: expected an edge, got {blank!r}")
+
+
 @pytest.mark.parametrize(("name", "text"), [("a.gr", "p sp 2 1\na 1 2 5\n"), ("a.graph", "2 1\n2\n1\n")])
 def test_a_graph_says_that_its_file_counts_from_1(tmp_path, name, text):
     path = tmp_path / name

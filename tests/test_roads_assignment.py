@@ -274,6 +274,7 @@ LINKS = network_text(BRAESS, 4, 4)
         (LINKS.replace("\t50\t", "\tnan\t"), "line 9: a link is ten numbers"),
         (LINKS.replace("\t50\t", "\tx\t"), "line 9: a link is ten numbers"),
         (LINKS.replace("\t50\t", "\t5\x000\t"), "line 9: a text file expected"),
+        (LINKS + ("1" * 20 + " ") * 10 + "x\n", "a link is ten numbers"),
         ("a graph\n" + LINKS, "line 1: expected <NAME> and a value"),
     ],
 )
@@ -303,6 +304,7 @@ def test_trips(file):
         (TRIPS.replace("5.0000", "-5.0"), "line 6: -5.0 trips to 2: a number of 0 or more expected"),
         (TRIPS.replace("5.0000", "1e999"), "line 6: inf trips to 2"),
         (TRIPS.replace("5.0000", "five"), "line 6: expected 'Origin 1', or trips"),
+        (TRIPS + "1:11111111;" * 10 + "x\n", "expected 'Origin 1', or trips"),
         (TRIPS.replace("Origin 1\n", ""), "line 5: expected 'Origin 1', not"),
         (TRIPS.replace("FLOW> 15", "FLOW> many"), "line 2: <TOTAL OD FLOW> must be a number"),
     ],

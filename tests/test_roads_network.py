@@ -355,15 +355,16 @@ def test_streets_that_change_their_direction(tmp_path):
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
-@pytest.mark.parametrize("suffix", [".osm", ".osm.gz", ".osm.bz2"])
-def test_what_was_deleted_in_josm_is_left_out(tmp_path, quote, suffix):
+@pytest.mark.parametrize("suffix, between", [(".osm", ">\n<"), (".osm.gz", "><"), (".osm.bz2", f">{' ' * 300_000}<")])
+def test_what_was_deleted_in_josm_is_left_out(tmp_path, quote, suffix, between):
     pytest.importorskip("osmium")
     text = text_of(line(4), [([1, 2], {"highway": "road"}), ([2, 3, 4], {"highway": "road"})])
-    text = text.replace("<osm ", '<osm generator="JOSM" ').replace("><", ">\n<").replace('"', quote)
+    text = text.replace("<osm ", '<osm generator="JOSM" ').replace("><", between).replace('"', quote)
     path = tmp_path / f"town{suffix}"
     for gone, kept in ((f"<way id={quote}1{quote} ", [2, 4]), (f"<node id={quote}4{quote} ", [1, 2, 3])):
         content = text.replace(gone, f"{gone}action={quote}delete{quote} visible={quote}true{quote} ").encode()
         assert content != text.encode()
+        content = content.replace(between.encode(), b"><", 1)  # JOSM names itself at the beginning
         path.write_bytes({".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)(content))
         assert roads.read_osm(path).ids.tolist() == kept
 
@@ -434,6 +435,23 @@ def test_a_file_cut_where_a_block_begins_is_refused(files, tmp_path, more):
         (tmp_path / "town.osm.pbf").write_bytes(whole[:end] + whole[second : second + more])
         with pytest.raises(mgraph.FormatError, match="not a complete file"):
             roads.read_osm(tmp_path / "town.osm.pbf")
+
+
+@pytest.mark.parametrize("size", [b"\xff" * 20 + b"\x7f", b"\xff" * 8 + b"\x7f", b"\xff\xff\xff\xff\x07"])
+def test_a_block_that_is_too_large_is_refused(tmp_path, size):
+    pytest.importorskip("osmium")
+    header = b"\x0a\x09OSMHeader\x18" + size
+    (tmp_path / "town.osm.pbf").write_bytes(len(header).to_bytes(4, "big") + header + b"zzzz")
+    with pytest.raises(mgraph.FormatError, match="not a complete file"):
+        roads.read_osm(tmp_path / "town.osm.pbf")
+
+
+@pytest.mark.parametrize("content", [b"<way " * 200_000, b" " * (1 << 24), b"<way" + b" a='" * 10**6 + b">"])
+def test_a_file_of_josm_is_read_in_linear_time(tmp_path, content):
+    pytest.importorskip("osmium")
+    (tmp_path / "town.osm.gz").write_bytes(gzip.compress(b"<osm version='0.6' generator='JOSM'>" + content))
+    with pytest.raises(mgraph.FormatError, match="not a complete file"):
+        roads.read_osm(tmp_path / "town.osm.gz")
 
 
 @pytest.mark.parametrize("turns", [False, True])

@@ -16,7 +16,7 @@ from .content import Content, Options
 from .lines import Lines
 from .stream import COMPRESSIONS, HEAD, Text, check_unpacked, opened, size_known
 
-_DIRECTED = re.compile(rb"^\s*graph\.\S+\.directed\s*[=:]\s*(true|false)\s*$", re.MULTILINE)
+_DIRECTED = re.compile(rb"^[^\S\n]*graph\.\S+\.directed\s*[=:]\s*(true|false)\s*$", re.MULTILINE)
 
 #: Bytes of NAME.properties that are read.
 _PROPERTIES = 1 << 16

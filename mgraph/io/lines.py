@@ -316,13 +316,13 @@ class Lines:
         """Return what is wrong with a line, by the rules of `_parse`; it may be a `header`."""
         if "\r" in text.removesuffix("\r").lstrip():
             return ("it holds a carriage return: end lines with a newline",)
-        text = self._comment.sub(b"", b"\n" + text.strip().encode()).decode().strip()
-        shown = _shortened(text)
+        given, text = text, self._comment.sub(b"", b"\n" + text.strip().encode()).decode().strip()
+        shown = _shortened(text or given)
         if self.attributes:
             text = self._with_weights(text.encode()).decode()
             if "{" in text:
                 return (f"expected attributes such as {{'weight': 3.0}}, the weight a number, got {shown}",)
-        fields = [field.strip() for field in text.split(self.delimiter)]
+        fields = [field.strip() for field in text.split(self.delimiter)] or [""]
         if self.tag and fields[0] == "p":
             return (f"{shown} is a second 'p' line",)
         if self.tag and fields.pop(0) != self.tag.decode():

@@ -45,6 +45,10 @@ class _Edge:
 _DEEPEST = 1000
 
 
+#: The bytes that are parsed at a time, and the most of a tag or a comment: Expat looks through it again at each time.
+_PIECE, _LONGEST = 1 << 20, 1 << 25
+
+
 class _Reader:
     """Reads nodes and edges from the elements of one format's namespace."""
 
@@ -80,7 +84,13 @@ class _Reader:
     def read(self, stream: BufferedReader) -> Content:
         """Return the edges of a file."""
         try:
-            self.expat.ParseFile(stream)
+            fed = 0
+            while piece := stream.read(_PIECE):
+                self.expat.Parse(piece)
+                fed += len(piece)
+                if fed - max(self.expat.CurrentByteIndex, 0) > _LONGEST:
+                    self.fail(f"a tag or a comment has more than {_LONGEST:,} bytes")
+            self.expat.Parse(b"", True)
         except MgraphError:
             raise
         except expat.ExpatError as error:

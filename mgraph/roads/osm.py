@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import itertools
 import os
 import re
 from array import array
@@ -37,6 +36,15 @@ STEP = 1 << 12
 
 #: The header of a block in a file .pbf, which has so many bytes at most: its kind, and the size of what follows.
 _BLOCK, _HEADER = re.compile(rb"\x0a(?:\x09OSMHeader|\x07OSMData)\x18([\x80-\xff]*[\x00-\x7f])"), 1 << 16
+
+#: The bytes of a block, at most: the format has 32 MiB.
+_MOST_OF_BLOCK = 1 << 30
+
+#: An attribute in a tag of XML.
+_ATTRIBUTE = re.compile(rb"\s([a-z]{1,20})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+
+#: The bytes of a tag of XML in which attributes are looked for, at most, and those that are read at a time.
+_TAG, _PIECE = 1 << 13, 1 << 20
 
 #: Kilometres an hour in metres a second.
 _PER_HOUR = 1 / 3.6
@@ -201,6 +209,8 @@ def _check_blocks(path: Path) -> None:
             if header is None:
                 return  # osmium says what is wrong with it
             size = sum((byte & 127) << 7 * place for place, byte in enumerate(header[1]))
+            if size > _MOST_OF_BLOCK:
+                return
             file.seek(size, os.SEEK_CUR)
 
 
@@ -217,22 +227,26 @@ def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[An
 
 
 def _deleted_in_josm(path: str, kind: bytes) -> frozenset[int]:
-    """Return the ids of a kind's objects that were deleted in JOSM, which keeps them in its files; osmium reads them.
-
-    JOSM begins each object on a line of its own.
-    """
+    """Return the ids of a kind's objects that were deleted in JOSM, whose files keep them; osmium reads them."""
     if path.endswith(".pbf"):
         return frozenset()
     others: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
     opened = others.get(Path(path).suffix, open)
-    deleted = re.compile(rb"<%s\s(?=[^>]*\saction=['\"]delete['\"])(?:[^>]*\s)?id=['\"](-?[0-9]{1,18})['\"]" % kind)
+    tag, gone, rest = re.compile(rb"<%s(\s[^<>]{0,%d})>" % (kind, _TAG)), set(), b""
     try:
         with opened(path, "rb") as file:
-            if b"JOSM" not in b"".join(itertools.islice(file, 3)):
-                return frozenset()
-            return frozenset(int(found[1]) for line in file if (found := deleted.search(line)))
+            while piece := file.read(_PIECE):
+                if not rest and b"JOSM" not in piece[:_TAG]:
+                    break
+                piece = rest + piece
+                for attributes in tag.findall(piece):
+                    values = {name: double or single for name, double, single in _ATTRIBUTE.findall(attributes)}
+                    if values.get(b"action") == b"delete" and re.fullmatch(rb"-?[0-9]{1,18}", values.get(b"id", b"")):
+                        gone.add(int(values[b"id"]))
+                rest = piece[max(piece.rfind(b"<"), len(piece) - _TAG - 20) :] or b" "
     except (OSError, EOFError):  # osmium says what is wrong with it
-        return frozenset()
+        pass
+    return frozenset(gone)
 
 
 def _ways(osmium: Any, path: str, mode: Mode, capacity: bool, progress: Progress | None) -> Ways:

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import math
 import os
+from collections import Counter
 from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[tuple[Lines, dict[str, str
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = csv.DictReader(file, skipinitialspace=True)
             names = [name.strip().lower() for name in lines.fieldnames or ()]
-            twice = next((name for name in names if name and names.count(name) > 1), None)
+            twice = next((name for name, times in Counter(names).items() if name and times > 1), None)
             if twice is not None:
                 raise FormatError(f"{path} has two columns {shown(twice)} in its first line")
             yield _whole(lines, path), {name.strip().lower(): name for name in lines.fieldnames or ()}

@@ -30,7 +30,7 @@ _ROUNDED = 1e-3
 
 _FIELDS = "init_node term_node capacity length free_flow_time b power speed toll link_type"
 _COLUMNS = len(_FIELDS.split())
-_NUMBER = rb"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?"
+_NUMBER = rb"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?"
 _LINK = re.compile(rb"(?:%b[ \t]+){%d}%b[ \t]*;?" % (_NUMBER, _COLUMNS - 1, _NUMBER))
 _TRIPS = re.compile(rb"(?:[0-9]{1,9}[ \t]*:[ \t]*%b[ \t]*;[ \t]*)+" % _NUMBER)
 _ORIGIN = re.compile(rb"[Oo]rigin[ \t]+([0-9]{1,9})")

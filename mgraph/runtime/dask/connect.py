@@ -28,6 +28,9 @@ from .connection import ConnectionOptions, checked_options, set_options
 #: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
 LEAST, MOST = 0.01, 1e9
 
+#: Bytes of memory that a worker's process takes, at least.
+_OF_PROCESS = 1 << 26
+
 #: Seconds beyond its timeout after which connect() abandons an attempt that has not ended.
 GRACE = 2
 
@@ -262,6 +265,8 @@ def local_client(
     ------
     InputError
         If `workers` is not an integer of 1 or more, or an option of calls is not valid.
+    MemoryLimitError
+        If the free memory is too little to start them.
     DeviceError
         If there are fewer GPUs than workers, or no ``dask-cuda``.
     WorkerLostError
@@ -279,7 +284,10 @@ def local_client(
     np.int32(5)
     """
     options = checked_options(worker_timeout, wait_for_workers, retries)
-    return _started(checked_integer("workers", workers, 1), device, options)
+    count = checked_integer("workers", workers, 1)
+    advice = "ask for fewer, at most one a core"
+    devices.check_free_memory(f"starting {count:,} workers", count * _OF_PROCESS, devices.find("cpu"), advice)
+    return _started(count, device, options)
 
 
 @contextlib.contextmanager
