@@ -192,7 +192,7 @@ def checked_number(name: str, value: Any, least: float) -> float:
     if not number or not value >= least:
         raise InputError(argument=name, value=value, expected=f"a number of {least:g} or more")
     exact: float = value.item() if isinstance(value, np.generic) else value  # a NumPy number compares in its own type
-    return exact
+    return exact if exact <= sys.float_info.max else math.inf  # an integer may be greater than any float
 
 
 class Reduced(NamedTuple):

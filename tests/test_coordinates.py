@@ -48,6 +48,7 @@ def test_graphs_made_of_others_keep_coordinates():
     [
         ([[1, 2]], r"coordinates must be of shape \(4, 2\), x and y per vertex, got \(1, 2\)"),
         ([["x", "y"]] * 4, "coordinates must be numbers"),
+        ([[1, 10**400]] * 4, "coordinates must be numbers"),
         ([[1, np.inf]] * 4, "coordinates must be numbers, or NaN where they are not known, got inf"),
     ],
 )

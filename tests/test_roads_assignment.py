@@ -201,6 +201,7 @@ def test_iterations_end_a_call(network):
         ({"gap": -1}, "gap"),
         ({"gap": math.nan}, "gap"),
         ({"toll_factor": math.inf}, "toll_factor"),
+        ({"toll_factor": 10**400}, "toll_factor"),
         ({"distance_factor": "1"}, "distance_factor"),
         ({"iterations": 0}, "iterations"),
         ({"network": "town_net.tntp"}, "network"),

@@ -866,6 +866,9 @@ def test_positions_are_checked(network):
         network.nearest([[24.9, 60.0]], on="streets")
     with pytest.raises(mgraph.InputError, match=r"row 0\) of points is .* away .* limit=5"):
         network.nearest([[24.85, 60.0]], on="edges", limit=5)
+    assert len(network.nearest([[24.85, 60.0]], limit=10**400).vertices) == 1
+    with pytest.raises(mgraph.InputError, match="along must be a sequence of columns"):
+        network.table([[24.9, 60.0]], [[24.9, 60.0]], along=False)
     places = network.nearest([[24.9, 60.0]], on="edges")
     for wrong in (places._replace(links=np.array([10**6])), places._replace(shares=np.array([np.nan]))):
         with pytest.raises(mgraph.InputError, match="origins must be places of this network"):

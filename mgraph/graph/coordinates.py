@@ -39,7 +39,7 @@ def checked_coordinates(given: Any, n: int, ids: np.ndarray | None) -> np.ndarra
         given = _of_mapping(given, range(n) if ids is None else ids.tolist())
     try:
         found = np.array(devices.to_host(given), np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f": {error}", argument="coordinates", value=type_name(given), expected="numbers") from error
     if found.shape != (n, 2):
         raise InputError(argument="coordinates", value=found.shape, expected=f"of shape ({n}, 2), x and y per vertex")

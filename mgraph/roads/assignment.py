@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 import time
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -383,7 +384,7 @@ def _checked_trips(demand: Any, traffic: Traffic) -> _Trips:
 def _checked_number(name: str, value: Any, least: float = -math.inf) -> float:
     """Return a finite number, or raise InputError."""
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < least:
+    if not number or not abs(value) <= sys.float_info.max or value < least:
         wanted = "a finite number" if least == -math.inf else f"a number of {least:g} or more"
         raise InputError(argument=name, value=value, expected=wanted)
     return float(value)

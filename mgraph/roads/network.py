@@ -616,7 +616,7 @@ class Network:
         return self.links[checked_choice(name, value, list(self.links))]
 
     def _along(self, weight: str, along: Iterable[str]) -> list[str]:
-        if isinstance(along, str):
+        if isinstance(along, str) or not isinstance(along, Iterable):
             raise InputError(argument="along", value=along, expected="a sequence of columns, such as ['metres']")
         self._column("weight", weight)
         names = [name for name in along if name != weight and not (name == "metres" and name not in self.links)]
