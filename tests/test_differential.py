@@ -53,7 +53,7 @@ def example(random):
             return sparse.coo_array((weights, (src, dst)), shape=(n, n)).asformat(how), n, edges
         directed = bool(random.random() < 0.7)
         edges += [] if directed else [(j, i, w) for i, j, w in edges]
-        return Graph.from_edges, n, edges, (src, dst, weights, n, directed)
+        return Graph.from_edges, n, edges, (src, dst, None if kind == "b" else weights, n, directed)
     matrix = drawn(random, kind, dtype, (n, n))
     if how == "list":
         n, matrix = max(n, 1), drawn(random, kind, {"f": "float64", "i": "int64", "b": "bool"}[kind], (max(n, 1),) * 2)

@@ -228,9 +228,7 @@ def test_a_result_is_given_where_an_array_is(client):
         np.testing.assert_array_equal(many.distances.to_numpy(), expected_many.distances)
         ranked = mgraph.list_rank(labels.labels)
         np.testing.assert_array_equal(ranked.ranks, mgraph.list_rank(expected.labels, device="cpu").ranks)
-        made = DistributedGraph.from_dask(
-            labels.labels, labels.labels, found == 0, n=placed.n, client=client, device="cpu"
-        )
+        made = DistributedGraph.from_dask(labels.labels, labels.labels, found, n=placed.n, client=client, device="cpu")
         assert made.m == placed.n
         again = mgraph.Graph.from_edges(labels.labels, labels.labels)
         np.testing.assert_array_equal(made.to_graph().csr().indices, again.csr().indices)
