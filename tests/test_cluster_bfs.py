@@ -217,7 +217,8 @@ def test_gpus_agree_on_an_environment_that_one_has():
         pytest.skip("needs 2 GPUs")
     graph = rmat(12)
     with local_client(2, "cuda") as client:
-        mgraph.components(graph, client=client)  # NCCL reads its environment here, once, and needs it to be the same
+        # NCCL reads its environment when it is first used, and needs the same one on all workers.
+        mgraph.connected_components(graph, client=client)
         client.run(stay_apart, workers=list(client.run(os.getpid))[1:])
         found = mgraph.bfs(graph, 0, client=client)
         assert "exchanged: by NCCL, as NCCL_P2P_DISABLE is 1" in found.explain(verbose=True)

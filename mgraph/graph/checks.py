@@ -96,24 +96,24 @@ def check_one_per_edge(weights: Any, edges: int) -> None:
         raise InputError(argument="weights", value=value, expected=f"of shape ({edges},), one per edge")
 
 
-def check_numbers(weights: Any) -> None:
-    """Raise InputError if weights of edges, in an array of any kind, are truth values."""
-    if weights.dtype.kind == "b":
+def dtype_of_weights(weights: Any) -> np.dtype:
+    """Return the type in which a graph keeps weights of edges, in an array of any kind; they must be numbers."""
+    dtype = weight_dtype(np.dtype(weights.dtype))
+    if dtype is None:
         raise InputError(
             "weights must be numbers, got truth values: leave them out, or keep only the edges that are true"
         )
+    return dtype
 
 
-def checked_weights(weights: Array, edges: int, part: str = "", copy: bool = True) -> Array | None:
-    """Return weights in the type in which a graph keeps them; None for truth values.
+def checked_weights(weights: Array, edges: int, part: str = "", copy: bool = True) -> Array:
+    """Return weights in the type in which a graph keeps them.
 
     `part` says in messages of which part of the input they are: ``" of partition 3"``. Without `copy`, weights of that
     type are returned as they are.
     """
     check_one_per_edge(weights, edges)
-    dtype = weight_dtype(np.dtype(weights.dtype))
-    if dtype is None:
-        return None
+    dtype = dtype_of_weights(weights)
     if dtype.kind == "f":
         if weights.size and not extremes(weights)[0] > -np.inf:  # NaN, if a number is
             edge = int((~(weights > -np.inf)).nonzero()[0][0])

@@ -21,7 +21,6 @@ from ..errors import AmbiguousZerosError, InputError, type_name
 from .checks import (
     check_both_directions,
     check_memory,
-    check_numbers,
     check_square,
     checked_edge_ends,
     checked_weights,
@@ -189,9 +188,7 @@ class Graph(ArrayCache):
         ids = None if ids is None else checked_ids(ids, n)
         check_memory(n, len(src) if directed else 2 * len(src), devices.of(src))
         if weights is not None:
-            weights = as_array(weights, "weights", xp)
-            check_numbers(weights)
-            weights = checked_weights(weights, len(src), copy=False)
+            weights = checked_weights(as_array(weights, "weights", xp), len(src), copy=False)
         least, greatest = (0, 0) if weights is None or not len(weights) else extremes(weights)
         if weights is not None and greatest == np.inf:
             there = ~xp.isinf(weights)
@@ -1315,7 +1312,6 @@ class Graph(ArrayCache):
         what = f"with_weights() of {self.m:,} edges"
         with devices.allocating(what, needed, self._home):
             lengths = checked_weights(given, self.m)
-            assert lengths is not None
             made = self._with(lengths)
             if not self.directed:
                 check_both_directions(made.listed(), made._made("csc").weights)

@@ -9,7 +9,7 @@ import numpy as np
 from .. import device as devices
 from ..arguments import as_array
 from ..errors import InputError
-from .checks import check_numbers, checked_edge_ends, checked_weights, vertex_count
+from .checks import checked_edge_ends, checked_weights, vertex_count
 from .compressed import Edges
 
 
@@ -96,10 +96,7 @@ def checked_edges(src: Any, dst: Any, weights: Any, dtype: np.dtype | None, n: i
     src, dst = src.astype(np.int32, copy=False), dst.astype(np.int32, copy=False)
     if dtype is None:
         return Edges(src, dst, None)
-    given = as_array(weights, "weights")
-    check_numbers(given)
-    lengths = checked_weights(given, len(src), f" of {where}")
-    assert lengths is not None
+    lengths = checked_weights(as_array(weights, "weights"), len(src), f" of {where}")
     if not np.can_cast(lengths.dtype, dtype):
         raise InputError(f"{where}: the weights are of {lengths.dtype}, and were said to be of {dtype}")
     lengths = lengths.astype(dtype, copy=False)

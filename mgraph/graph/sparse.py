@@ -63,7 +63,7 @@ def kept_rows(edges: Compressed, n: int, copy: bool) -> tuple[Compressed | None,
     needed = sum(array.size * dtype.itemsize if copy else copied_bytes(array, dtype) for array, dtype in parts)
     if needed:
         devices.check_free_memory(f"a copy of a matrix of {m:,} entries", needed, devices.of(indices))
-    weights = None if data is None else checked_weights(data, m, copy=False)
+    weights = None if wanted is None else checked_weights(data, m, copy=False)
     least, greatest = (0, 0) if weights is None or not m else extremes(weights)
     if greatest == np.inf:
         return None, False

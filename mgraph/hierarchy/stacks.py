@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..dtypes import distance_dtype, weight_dtype
 from ..errors import InputError, MgraphError, precede
 from ..graph import Graph
-from ..graph.checks import check_one_per_edge
+from ..graph.checks import check_one_per_edge, dtype_of_weights
 from .lengths import TYPES
 
 
@@ -94,7 +94,7 @@ def stack_of(weights: Any, m: int) -> Stack | None:
         turned = ": give weights.T" if given.ndim == 2 and len(given) == m else ""
         expected = f"of shape ({m},), one per edge, or of shape (sets, {m}), a row for each set"
         raise InputError(turned, argument="weights", value=given.shape, expected=expected)
-    _check_numbers(given)
+    dtype_of_weights(given)
     return Stack(given)
 
 
@@ -115,7 +115,7 @@ def _set_of(weights: Any, m: int) -> Array:
         raise InputError(advice, argument="weights", value=weights, expected=f"an array of shape ({m},)")
     given = _as_array(weights)
     check_one_per_edge(given, m)
-    _check_numbers(given)
+    dtype_of_weights(given)
     return given
 
 
@@ -131,9 +131,3 @@ def _as_array(weights: Any) -> Array:
 def _native(weights: Array) -> Array:
     """Return weights in this machine's order of bytes."""
     return weights.astype(weights.dtype.newbyteorder("="), copy=False)
-
-
-def _check_numbers(weights: Array) -> None:
-    """Raise InputError unless weights are numbers."""
-    if weight_dtype(np.dtype(weights.dtype)) is None:
-        raise InputError(argument="weights", value=weights.dtype.name, expected="numbers, one per edge")

@@ -5,9 +5,10 @@ parallel edges that have one key, so files are read here, by the events of Expat
 https://gexf.net. Graphs within a node are parts of the whole. An edge may name a node that has no element of its own.
 """
 
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from xml.parsers import expat
 
 from ..errors import FormatError, MgraphError, shown
@@ -49,6 +50,18 @@ _DEEPEST = 1000
 _PIECE, _LONGEST = 1 << 20, 1 << 25
 
 
+def parsed(parser: expat.XMLParserType, stream: Any, path: Path) -> Iterator[None]:
+    """Parse a stream of XML, and yield after each piece; raise FormatError for a tag that takes too long."""
+    fed = 0
+    while piece := stream.read(_PIECE):
+        parser.Parse(piece)
+        fed += len(piece)
+        if fed - max(parser.CurrentByteIndex, 0) > _LONGEST:
+            where = f"{path}, line {parser.CurrentLineNumber}"
+            raise FormatError(f"{where}: a tag or a comment has more than {_LONGEST:,} bytes")
+        yield
+
+
 class _Reader:
     """Reads nodes and edges from the elements of one format's namespace."""
 
@@ -84,12 +97,8 @@ class _Reader:
     def read(self, stream: BufferedReader) -> Content:
         """Return the edges of a file."""
         try:
-            fed = 0
-            while piece := stream.read(_PIECE):
-                self.expat.Parse(piece)
-                fed += len(piece)
-                if fed - max(self.expat.CurrentByteIndex, 0) > _LONGEST:
-                    self.fail(f"a tag or a comment has more than {_LONGEST:,} bytes")
+            for _ in parsed(self.expat, stream, self.path):
+                pass
             self.expat.Parse(b"", True)
         except MgraphError:
             raise

@@ -309,8 +309,8 @@ class ConvertedGraph:
         if not kinds <= _FLOATS and max((abs(value) for value in values if type(value) in _WHOLE), default=0) > EXACT:
             return f"a weight is greater than {EXACT}"
         numbers = np.array(values, np.float64)
-        heavier = (value for value in chain.from_iterable(parallel) if type(value) in _FLOATS)
-        if not (np.isfinite(numbers).all() and all(map(isfinite, heavier))):
+        floats = (value for value in chain.from_iterable(parallel) if type(value) in _FLOATS)
+        if not (np.isfinite(numbers).all() and all(map(isfinite, floats))):
             return "a weight is not finite"
         if not self.original.is_directed() and hasattr(self.original, "_graph") and not self._both_ways(numbers):
             return "an edge without direction has another weight from its other end"

@@ -1,13 +1,16 @@
 """Networks from files of OpenStreetMap, read by pyosmium in passes: ways, their nodes, restrictions."""
 
 import bz2
+import contextlib
 import gzip
 import os
 import re
+import zlib
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.parsers import expat
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import checked_choice, checked_flag
 from ..errors import FormatError, InputError, MissingFileError
+from ..io.xml_files import parsed
 from .area import Area
 from .modes import MODES, Mode, blocks, capacities, speeds, turn_rule
 from .network import Network
@@ -37,14 +41,8 @@ STEP = 1 << 12
 #: The header of a block in a file .pbf, which has so many bytes at most: its kind, and the size of what follows.
 _BLOCK, _HEADER = re.compile(rb"\x0a(?:\x09OSMHeader|\x07OSMData)\x18([\x80-\xff]*[\x00-\x7f])"), 1 << 16
 
-#: The bytes of a block, at most: the format has 32 MiB.
+#: The bytes of a block beyond which osmium is to say what is wrong: the format has 32 MiB at most.
 _MOST_OF_BLOCK = 1 << 30
-
-#: An attribute in a tag of XML.
-_ATTRIBUTE = re.compile(rb"\s([a-z]{1,20})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-
-#: The bytes of a tag of XML in which attributes are looked for, at most, and those that are read at a time.
-_TAG, _PIECE = 1 << 13, 1 << 20
 
 #: Kilometres an hour in metres a second.
 _PER_HOUR = 1 / 3.6
@@ -216,7 +214,7 @@ def _check_blocks(path: Path) -> None:
 
 def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[Any]:
     """Yield the objects of a kind in a file that pass a filter and are not deleted, or raise FormatError."""
-    names = {osmium.osm.NODE: b"node", osmium.osm.WAY: b"way", osmium.osm.RELATION: b"relation"}
+    names = {osmium.osm.NODE: "node", osmium.osm.WAY: "way", osmium.osm.RELATION: "relation"}
     gone = _deleted_in_josm(path, names[kind])
     try:
         objects = osmium.FileProcessor(path, kind)
@@ -226,26 +224,28 @@ def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[An
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
 
 
-def _deleted_in_josm(path: str, kind: bytes) -> frozenset[int]:
+def _deleted_in_josm(path: str, kind: str) -> frozenset[int]:
     """Return the ids of a kind's objects that were deleted in JOSM, whose files keep them; osmium reads them."""
     if path.endswith(".pbf"):
         return frozenset()
     others: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
-    opened = others.get(Path(path).suffix, open)
-    tag, gone, rest = re.compile(rb"<%s(\s[^<>]{0,%d})>" % (kind, _TAG)), set(), b""
-    try:
+    opened, gone, by_josm = others.get(Path(path).suffix, open), set[int](), False
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal by_josm
+        if tag == "osm":
+            by_josm = attributes.get("generator") == "JOSM"
+        elif tag == kind and attributes.get("action") == "delete":
+            gone.add(int(attributes.get("id", "")))
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    # Osmium says what is wrong with a file.
+    with contextlib.suppress(OSError, EOFError, zlib.error, LookupError, ValueError, expat.ExpatError):
         with opened(path, "rb") as file:
-            while piece := file.read(_PIECE):
-                if not rest and b"JOSM" not in piece[:_TAG]:
+            for _ in parsed(parser, file, Path(path)):
+                if not by_josm:
                     break
-                piece = rest + piece
-                for attributes in tag.findall(piece):
-                    values = {name: double or single for name, double, single in _ATTRIBUTE.findall(attributes)}
-                    if values.get(b"action") == b"delete" and re.fullmatch(rb"-?[0-9]{1,18}", values.get(b"id", b"")):
-                        gone.add(int(values[b"id"]))
-                rest = piece[max(piece.rfind(b"<"), len(piece) - _TAG - 20) :] or b" "
-    except (OSError, EOFError):  # osmium says what is wrong with it
-        pass
     return frozenset(gone)
 
 

@@ -26,16 +26,17 @@ Ranges = tuple[tuple[int, int], ...]
 #: Says on which host a process runs, whatever its container.
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
-#: Why GPUs share no memory. If they say different reasons, the last one of these counts.
+#: Why GPUs share no memory: each says one of these, by its place, and of several the last one counts.
 _WHY_APART = (
     "not all GPUs reach the memory of the others",
     "not all GPUs have memory to share",
     "NCCL_P2P_DISABLE is 1",
 )
+_NOT_REACHED, _NO_MEMORY, _DISABLED = range(3)
 
 
 class PeerMissingError(MgraphError, RuntimeError):
-    """A GPU waited for another one in vain; never the cause of a failure."""
+    """A GPU waited for another one in vain; where a worker was lost, its loss is the error that is raised."""
 
 
 class Communicator(Protocol):
@@ -218,16 +219,16 @@ class Nccl:
             self._peers.close()
             self._agree(True)  # nobody frees what another has opened
             self._peers = None
-        xp, own, handle, why = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES), 0
+        xp, own, handle, why = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES), _NOT_REACHED
         if os.environ.get("NCCL_P2P_DISABLE") == "1":  # perhaps of this process only, so all have to agree
-            why = 2
+            why = _DISABLED
         else:
             try:
                 own = devices.PeerMemory(words, self.size)
                 handle = own.handle
             except xp.cuda.runtime.CUDARuntimeError as error:
                 _log.info("no memory to share with other GPUs: %s", error)
-                why = 1
+                why = _NO_MEMORY
         host = _BOOT.read_bytes()[:36].ljust(36) if _BOOT.exists() else bytes(36)
         card = np.frombuffer(handle + host + bytes([why, 0, 0, 0]), np.uint32)
         whole = xp.zeros((self.size, len(card)), np.uint32)

@@ -17,7 +17,7 @@ from ...arrays import Array
 from ...dtypes import infinity, weight_dtype
 from ...errors import AmbiguousZerosError, ArgumentValue, InputError, type_name
 from ...graph import Graph, as_graph
-from ...graph.checks import check_numbers, checked_weights
+from ...graph.checks import checked_weights
 from ...graph.potentials import vertex_on_cycle
 
 #: Edges by row: where each row begins, the columns, and the weights if there are any.
@@ -192,9 +192,7 @@ def batch_of_edges(edge_index: Any, batch: Any, weights: Any, count: int = 0) ->
         lengths = _lengths(graphs, count, xp)
         lengths_of_edges = None
         if weights is not None:
-            given = as_array(weights, "weights", xp)
-            check_numbers(given)
-            lengths_of_edges = checked_weights(given, ends.shape[1], copy=False)
+            lengths_of_edges = checked_weights(as_array(weights, "weights", xp), ends.shape[1], copy=False)
         src, dst = map(xp.ascontiguousarray, ends)
         return Batch(home, lengths, src, dst, graphs, weights=lengths_of_edges)
 

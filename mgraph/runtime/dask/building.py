@@ -12,9 +12,8 @@ import numpy as np
 
 from ... import device as devices
 from ...arguments import as_array
-from ...dtypes import weight_dtype
 from ...errors import InputError
-from ...graph.checks import check_numbers, check_one_per_edge
+from ...graph.checks import check_one_per_edge, dtype_of_weights
 from ...graph.question import check_distinct
 from ...graph.source import Chunks, EdgeSource
 from ...planning.cut import Placed
@@ -54,9 +53,7 @@ def collected(src: Any, dst: Any, weights: Any, n: int | None, directed: bool, c
 
     def build(group: Group, *collections: Any) -> Placement:
         arrays = _aligned(*collections)
-        if len(arrays) > 2:
-            check_numbers(arrays[2])
-        dtype = weight_dtype(np.dtype(arrays[2].dtype)) if len(arrays) > 2 else None
+        dtype = dtype_of_weights(arrays[2]) if len(arrays) > 2 else None
         source = Chunks({}, arrays[0].numblocks[0], n, dtype, directed)
         return placed(group, residents.keep_chunks, _dealt(arrays, source, group))
 
@@ -234,8 +231,7 @@ def _divided(given: Any, graph: Placement) -> list[Any]:
 def _check_weights(weights: Any, m: int) -> None:
     """Raise InputError unless weights are one for each of m edges, and numbers."""
     check_one_per_edge(weights, m)
-    check_numbers(weights)
-    weight_dtype(np.dtype(weights.dtype))
+    dtype_of_weights(weights)
 
 
 def plan_of_building(group: Group) -> Plan[Detail]:

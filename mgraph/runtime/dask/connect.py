@@ -28,7 +28,7 @@ from .connection import ConnectionOptions, checked_options, set_options
 #: The least and the greatest timeout of connect() in seconds; the greatest, 30 years, is what Python can count.
 LEAST, MOST = 0.01, 1e9
 
-#: Bytes of memory that a worker's process takes, at least.
+#: Bytes of memory that starting a worker is counted with: its process has 49 MiB of its own before it works.
 _OF_PROCESS = 1 << 26
 
 #: Seconds beyond its timeout after which connect() abandons an attempt that has not ended.

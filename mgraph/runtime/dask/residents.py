@@ -556,12 +556,8 @@ def _array(weights: Any, device: devices.Device) -> Array:
 
 def _checked(weights: Any, m: int, part: VertexRange, device: devices.Device) -> Array:
     """Return weights as a part keeps them, or raise InputError."""
-    found = checked_weights(
-        _array(weights, device), m, f" of those into the vertices {range_in_words((part.first, part.last))}"
-    )
-    if found is None:
-        raise InputError(argument="weights", value="truth values", expected="numbers")
-    return found
+    where = f" of those into the vertices {range_in_words((part.first, part.last))}"
+    return checked_weights(_array(weights, device), m, where)
 
 
 class RemoteVector(NamedTuple):
