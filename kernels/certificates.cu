@@ -280,7 +280,8 @@ __global__ void __launch_bounds__(THREADS)
         const Bounds sum = bounds<D>(from, weights ? N::of(weights[e]) : N::of(1), around, rounding);
         if (!sum.ordered) return;
         if (after == never) {
-            if (sum.high <= limit && !N::infinite(sum.high)) lower(least, v);
+            const bool never_ends = N::infinite(sum.high) && sum.high > 0;  // -infinity is within any limit
+            if (sum.high <= limit && !never_ends) lower(least, v);
         } else if (!N::ordered(after)) {
             return;
         } else if (after > sum.high) {

@@ -1,6 +1,7 @@
 """The kernels of certificates: both twins give the same bits, and find what a check edge by edge finds."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -171,6 +172,16 @@ def check_search(case, device):
 @given(spoiled())
 def test_searches(hardware, case):
     check_search(case, hardware)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_unreached_neighbour_of_any_distance(hardware, dtype):
+    most = np.finfo(dtype).max
+    for length, directed in product((0, 1, np.inf), (False, True)):
+        graph = Graph.from_edges([1], [2], np.array([length], dtype), n=3, directed=directed)
+        for near, limit in product((0, most, -most, np.nan, -np.inf), (-np.inf, 2.0, np.inf)):
+            q = certificate.Question((0,), limit, -1, False, np.inf, True, bellman.Rounding(0.0))
+            check_search((graph, q, np.array([0, near, np.inf], dtype), None), hardware)
 
 
 def made(dtype, weight, offset, directed):

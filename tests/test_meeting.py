@@ -152,7 +152,7 @@ def widen(state):
     else:
         edges = state.edges
         offsets = {name: getattr(edges, name).astype(np.int64) for name in ("out_indptr", "in_indptr")}
-        state.edges = edges._replace(**offsets)
+        state.edges = edges._replace(**offsets, quads=edges.quads[:0])  # there are no quads with such offsets
 
 
 def specs(count):

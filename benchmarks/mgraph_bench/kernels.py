@@ -24,7 +24,7 @@ _PARTS = ("mgraph.kernels.", "mgraph.device.numba.")
 SAME, CHANGED, UNKNOWN = "same", "changed since", "not recorded"
 
 #: Families that no call of an algorithm runs: they check its result, and measure a device.
-_BESIDE_CALLS = {"bellman", "ceilings"}
+_BESIDE_CALLS = {"bellman", "ceilings", "certificates"}
 
 
 def packages() -> set[str]:
