@@ -316,6 +316,22 @@ def test_two_clients_and_several_threads(mortals):
         wait_until(lambda: names_kept(mortals) == [])
 
 
+@pytest.mark.parametrize("in_call", [False, True])
+def test_what_a_lost_attempt_kept_is_freed_without_a_collection(mortals, in_call):
+    with DistributedGraph.from_graph(GRID, mortals, device="cpu") as graph:
+        gc.collect()
+        gc.disable()
+        try:
+            if in_call:
+                distances(graph, 1, span=1, progress=Kills(mortals))
+            else:
+                kill_a_worker(mortals)
+                distances(graph, 1)
+            wait_until(lambda: len(set(names_kept(mortals))) == 1)  # the graph's
+        finally:
+            gc.enable()
+
+
 def test_workers_that_were_chosen():
     with cluster(3, processes=True) as client:
         first, second, third = sorted(present(client))

@@ -149,21 +149,29 @@ class Resident:
             if not found:
                 raise dropped(group.client)
         answers = [loads(found[address]["answer"]) for address in group.addresses]
-        failures = [answer.noted() for answer in answers if isinstance(answer, tasks.Failure)]
-        if failures:
-            losses = [error for error in failures if isinstance(error, WorkerLostError)]
-            genuine = [error for error in failures if not (tasks.follows(error) or error in losses)]
-            if genuine:
-                raise genuine[0]
-            watch.check(0 if losses else NOTICE)  # raises if a worker is gone, and says how it has ended
-            if losses:
-                raise losses[0]
-            broken = next((error for error in failures if isinstance(error, Unreachable)), failures[0])
-            raise lost(group.addresses, str(broken))
+        if any(isinstance(answer, tasks.Failure) for answer in answers):
+            raise self._error_of(watch, answers)
         group.heard = time.monotonic()
         if look:
             group.saw({address: answer.sight for address, answer in zip(group.addresses, answers, strict=True)})
         return answers
+
+    def _error_of(self, watch: Watch, answers: Sequence[Any]) -> BaseException:
+        """Return the error with which a call ends, of which some workers have failed.
+
+        The frame that raises it does not refer to it: they would be a cycle, which keeps what the call has on workers
+        until Python next collects garbage.
+        """
+        failures = [answer.noted() for answer in answers if isinstance(answer, tasks.Failure)]
+        losses = [error for error in failures if isinstance(error, WorkerLostError)]
+        genuine = [error for error in failures if not (tasks.follows(error) or error in losses)]
+        if genuine:
+            return genuine[0]
+        watch.check(0 if losses else NOTICE)  # raises if a worker is gone, and says how it has ended
+        if losses:
+            return losses[0]
+        broken = next((error for error in failures if isinstance(error, Unreachable)), failures[0])
+        return lost(self._group.addresses, str(broken))
 
     def _stands(self, watch: Watch, call: str, pace: Pace) -> None:
         """Tell how far a call is, by the beats of its workers."""

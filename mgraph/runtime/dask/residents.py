@@ -763,8 +763,9 @@ async def passed(
             found: dict[str, Any] | None = await run(request=requests[address]) if ready(address) else None
             return found or {"answered": False, "answer": dumps(Failure(lost([address], RESTARTED), ""))}
         except Exception as error:  # or no shard would be told to stop
-            broken = Unreachable(str(error)) if isinstance(error, OSError) else error
-            return {"answered": False, "answer": dumps(Failure(broken, ""))}
+            known = Unreachable(str(error)) if isinstance(error, OSError) else None
+            # Without the traceback: its frames would be made again where it is read, and keep those of the call there.
+            return {"answered": False, "answer": dumps(Failure(known or error.with_traceback(None), ""))}
 
     asked = {address: asyncio.ensure_future(ask(address)) for address in requests}
     pending, aborted = set(asked.values()), False

@@ -215,6 +215,7 @@ class Watch:
                 raise SchedulerError(why) from error
         finally:
             working.cancel()
+            del working  # its error refers to this frame
             COMPILING.hear("")
 
     def on_scheduler(
