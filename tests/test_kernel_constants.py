@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from mgraph import device as devices
+from mgraph.device import peers
 from mgraph.kernels.hierarchy.pieces import AHEAD
 from tests.kernel_resources import families
 
@@ -45,6 +47,15 @@ def test_a_kernel_and_its_launches_agree(source):
     shared = {name: value for name, value in shared.items() if isinstance(value, int)}
     assert shared == {name: defined[name] for name in shared}
     assert shared.keys() >= SHARED.get(source, set())
+
+
+def test_kernels_and_hosts_divide_shared_memory_alike():
+    shared = constants((KERNELS / "peers.cuh").read_text())
+    assert shared["MOST_PEERS"] == devices.MOST_PEERS
+    assert 2 * shared["PEERS_HEADER"] == peers.HEADER_WORDS  # words of 64 bits and of 32
+    # Two lists from each shard.
+    beyond = peers.shared_bytes(0, 8) - peers.shared_bytes(0, 2)
+    assert beyond == 8 * 2 * (8 - 2) * shared["PEERS_LIST"]
 
 
 def test_a_hierarchy_has_room_for_what_is_copied_in_vain():

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import mgraph
 from mgraph import DeviceSpec, InputError, MemoryLimitError, plan
+from mgraph import device as devices
 from mgraph.algorithms.apsp.candidates import products
 from mgraph.algorithms.bfs.search import Search
 from mgraph.algorithms.components.plan import LISTED
@@ -948,9 +949,43 @@ def test_shards_search_apart_where_levels_are_many_and_exchanges_cost_more_than_
 
 
 @pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_gpus_of_several_hosts_do_not_meet(algorithm):
+    sizes, how = (264_346, 730_100), {"shape": Shape(far=0.01, levels=450.0)}
+    here, there = (replace(gpu, node=name) for gpu, name in zip(gpus(2), ("one", "another"), strict=True))
+    assert plan(algorithm, *sizes, [here, here], **how).detail.meets
+    apart = plan(algorithm, *sizes, [here, there], **how)
+    assert not apart.detail.meets
+    assert "exchanged: by NCCL, as not all GPUs share memory of one host" in apart.explain(verbose=True)
+    assert apart.method == ("asynchronous" if algorithm == "bfs" else "nearfar")
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_memory_that_gpus_share_already_is_usable(algorithm):
+    n, m = 1 << 28, 1 << 32
+    peak = max(plan(algorithm, n, m, gpus(2)).peak_bytes)
+    needed = devices.shared_bytes(n // 16 if algorithm == "bfs" else 4 * n, 2)
+    free = [replace(gpu, memory=int((peak - needed) / USABLE) + 2) for gpu in gpus(2)]
+    found = plan(algorithm, n, m, [replace(gpu, shared=8 << 30) for gpu in free])
+    assert max(found.peak_bytes) == peak and found.detail.meets
+    if algorithm == "bfs":
+        assert plan(algorithm, n, m, free).method == "pull"  # which needs the edges by target only
+    else:
+        with pytest.raises(MemoryLimitError):
+            plan(algorithm, n, m, free)
+
+
+def test_launches_for_each_level_do_not_meet():
+    """They exchange by NCCL after each, which the prediction has: with and without a network alike, but for its own."""
+    n, m, how = 264_346, 730_100, {"shape": Shape(far=0.01, levels=640.0), "method": "queue"}
+    there, beyond = plan("bfs", n, m, gpus(2), **how), plan("bfs", n, m, gpus(2), network=25e9, gpus_per_node=1, **how)
+    assert not there.detail.meets
+    assert there.seconds == pytest.approx(beyond.seconds - beyond.detail.traffic.seconds)
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
 def test_memory_is_shared_by_gpus_that_exchange_within_a_launch_only(algorithm):
     shape = Shape(far=0.01, levels=450.0)  # of which shortest paths run many rounds apart
-    n, m, own = 264_346, 730_100, 2 << 20  # the least that GPUs share
+    n, m, own = 264_346, 730_100, devices.shared_bytes(0, 8)  # the least that GPUs share
     few, apart = (
         plan(algorithm, n, m, gpus(8), shape=shape, method=method, **how)
         for how, method in (
@@ -960,11 +995,13 @@ def test_memory_is_shared_by_gpus_that_exchange_within_a_launch_only(algorithm):
     )
     many = plan(algorithm, n, m, gpus(512), shape=shape)
     assert few.detail.meets and not apart.detail.meets and not many.detail.meets
-    assert min(few.peak_bytes) - max(apart.peak_bytes) >= own
+    assert "exchanged: by NCCL, as they are more than 8" in many.explain(verbose=True)
+    assert max(few.peak_bytes) - max(apart.peak_bytes) >= own
     assert max(many.peak_bytes) < min(few.peak_bytes)
 
 
 def test_a_search_says_one_way_of_exchanging():
-    for how in ({}, {"network": 25e9, "gpus_per_node": 1}):
+    for within, how in ((True, {}), (False, {"network": 25e9, "gpus_per_node": 1})):
         lines = plan("bfs", 1 << 30, 1 << 31, gpus(2), method="hybrid", **how).explain(verbose=True)
-        assert lines.count("exchanged:") == 1
+        assert ("within the launch" in lines) == within
+        assert ("as a list" in lines) == ("exchanged: by NCCL, as" in lines) == (not within)

@@ -110,7 +110,7 @@ class PeerMemory:
         xp, places = cupy(), []
         for shard, handle in enumerate(handles):
             if shard == rank:
-                places.append(self._memory.ptr)
+                places.append(self.address)
                 continue
             try:
                 places.append(xp.cuda.runtime.ipcOpenMemHandle(handle, _LAZY))

@@ -47,6 +47,11 @@ class DeviceSpec:
     host : int or None
         Bytes of its host's memory that what a GPU computes may take: its share, where a host has several. By default
         what this machine has free, for one GPU; for several it is not known, and not compared.
+    node : str
+        Names the host whose GPUs may share memory with this one; GPUs of one name do, as those without a name.
+    shared : int
+        Bytes of memory that a GPU shares with others already. `memory` does not include them. They count as usable by a
+        plan whose peak has memory to share.
     kept : tuple of (str, int)
         What stays on a worker's device between calls, in words, with its bytes. `memory` does not include it.
 
@@ -66,6 +71,8 @@ class DeviceSpec:
     processors: int = 132
     held: int = 0
     host: int | None = None
+    node: str = ""
+    shared: int = 0
     kept: tuple[tuple[str, int], ...] = ()
 
 
@@ -109,6 +116,11 @@ def holding(spec: DeviceSpec, held: int) -> DeviceSpec:
 def unheld(specs: tuple[DeviceSpec, ...]) -> tuple[DeviceSpec, ...]:
     """Return devices for a plan whose peak has no part of what they hold of a graph: that is not usable by it."""
     return tuple([holding(spec, 0) for spec in specs])
+
+
+def sharing(specs: tuple[DeviceSpec, ...], needed: int) -> tuple[DeviceSpec, ...]:
+    """Return devices for a plan whose peak has memory to share: what they share already is usable by it."""
+    return tuple([holding(spec, spec.held + min(needed, spec.shared)) for spec in specs])
 
 
 def specs_of(wanted: Any, memory: int | None = None) -> tuple[DeviceSpec, ...]:
@@ -155,11 +167,11 @@ def host_memory(spec: DeviceSpec) -> int:
 
 def _checked(spec: DeviceSpec) -> DeviceSpec:
     """Return a user's description of a device with its memory in bytes, or raise InputError."""
-    for name in ("name", "model"):
+    for name in ("name", "model", "node"):
         if not isinstance(getattr(spec, name), str):
             raise InputError(argument=name, value=getattr(spec, name), expected="a string")
     checked_choice("kind", spec.kind, ("cpu", "cuda"))
-    for name, least in (("cores", 1), ("processors", 1), ("held", 0)):
+    for name, least in (("cores", 1), ("processors", 1), ("held", 0), ("shared", 0)):
         checked_integer(name, getattr(spec, name), least, 2**62)
     if spec.host is not None:
         checked_integer("host", spec.host, 0, 2**62)

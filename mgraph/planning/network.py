@@ -11,11 +11,12 @@ The model counts what enters a node, once for all of its devices, at the rate of
 with the logarithm of the number of nodes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from .. import device as devices
+from .devices import DeviceSpec
 from .rates import EXCHANGE
 
 #: Seconds by which a collective takes longer when the number of nodes doubles; assumed.
@@ -61,13 +62,22 @@ def gathered(whole: Exchanged) -> ByRanges:
     return lambda shards, per_node: Exchanged(whole.rounds, whole.bytes * max(0, shards - per_node) / shards)
 
 
-#: What a plan says of shards that meet, before a call has shown whether they do.
-IF_GPUS_MEET = "within the launch, if the GPUs of one host reach each other's memory, else by NCCL"
+#: How shards exchange data that meet, in words.
+WITHIN = "within the launch"
+
+#: What a plan says of them, before a call has shown whether they do.
+_IF_GPUS_MEET = f"{WITHIN}, if the GPUs of one host reach each other's memory, else by NCCL"
 
 
-def meets(kind: str, shards: int, network: float | None) -> bool:
-    """Return whether shards meet within a launch, if their GPUs reach each other's memory: they are of one host."""
-    return kind == "cuda" and 1 < shards <= devices.MOST_PEERS and network is None
+def meeting_way(specs: Sequence[DeviceSpec], network: float | None) -> str:
+    """Return how shards of searches exchange data and why, in words; "" of CPUs, and of one device."""
+    if specs[0].kind != "cuda" or len(specs) == 1:
+        return ""
+    if len(specs) > devices.MOST_PEERS:
+        return f"by NCCL, as they are more than {devices.MOST_PEERS}"
+    if network is not None or len({spec.node for spec in specs}) > 1:
+        return "by NCCL, as not all GPUs share memory of one host"
+    return _IF_GPUS_MEET
 
 
 def traffic(

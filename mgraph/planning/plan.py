@@ -16,7 +16,7 @@ from ..arguments import size_in_words, warn_caller
 from ..errors import ArgumentValue, SlowPlanWarning, Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
-from .network import IF_GPUS_MEET, Traffic
+from .network import WITHIN, Traffic
 from .rates import are_of
 
 #: Seconds that a choice must cost to be warned of.
@@ -50,15 +50,17 @@ class Detail:
     ----------
     traffic : Traffic or None
         What is predicted of the exchange between nodes, where ``network`` was given and vertices are cut into ranges.
-    meets : bool
-        Whether shards on GPUs of one host run all supersteps in one launch, if these reach each other's memory.
     meeting_way : str
-        How they have exchanged data, once a call has run.
+        How shards of a search on GPUs exchange data, or have done so once a call has run, and why; "" of others.
     """
 
     traffic: Traffic | None = field(default=None, kw_only=True)
-    meets: bool = field(default=False, kw_only=True)
     meeting_way: str = field(default="", kw_only=True)
+
+    @property
+    def meets(self) -> bool:
+        """Whether shards exchange data within a launch, or may."""
+        return self.meeting_way.startswith(WITHIN)
 
     #: What `Plan.n` counts.
     noun: ClassVar[str] = "vertices"
@@ -88,8 +90,8 @@ class Detail:
 
     def lines(self, plan: "Plan") -> Iterator[str]:
         """Yield lines about how the result is computed."""
-        if self.meets:
-            yield f"exchanged: {self.meeting_way or IF_GPUS_MEET}"
+        if self.meeting_way:
+            yield f"exchanged: {self.meeting_way}"
         steps = self.until if plan.steps is None else f"{plan.steps:,}"
         yield f"supersteps: {steps}, in spans of {plan.span:,}"
         if self.traffic is not None:

@@ -7,6 +7,7 @@ for the host; those of one host may meet within a kernel, too (`meeting`). CPU w
 """
 
 import logging
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from .. import device as devices
 from ..arrays import Array
 from ..errors import MgraphError
+from ..planning.network import WITHIN
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +35,15 @@ _WHY_APART = (
     "NCCL_P2P_DISABLE is 1",
 )
 _NOT_REACHED, _NO_MEMORY, _DISABLED = range(3)
+
+
+def sharing_host() -> str:
+    """Return what names the host of the GPUs that this process's may share memory with; "" if there are none."""
+    return "" if _is_disabled() or not _BOOT.exists() else _BOOT.read_text()[:36]
+
+
+def _is_disabled() -> bool:
+    return os.environ.get("NCCL_P2P_DISABLE") == "1"
 
 
 class PeerMissingError(MgraphError, RuntimeError):
@@ -60,7 +71,9 @@ class Communicator(Protocol):
     def gather_shards(self) -> None:
         """Let work begin once all shards are there, if kernels would otherwise wait for those.
 
-        Otherwise the time of a solve would include how much later the last shard got its message.
+        Launches of two kernels that exchange data have this between them: kernels divide the memory that shards share
+        differently, so all shards must have ended the last one. And the time of a solve would include how much later
+        the last shard got its message.
         """
 
     def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
@@ -176,8 +189,8 @@ class Nccl:
         self.aborted = False
         self._peers: devices.PeerMemory | None = None
         self._bounds: tuple[Ranges, Array] | None = None
-        self._meets = size <= devices.MOST_PEERS
-        self.meeting_way = "" if self._meets else f"by NCCL, as they are more than {devices.MOST_PEERS}"
+        self._refused: float = math.inf if size <= devices.MOST_PEERS else 0  # words that were too many to share
+        self._way_apart = self.meeting_way = ""
 
     @staticmethod
     def unique_id() -> bytes:
@@ -187,8 +200,7 @@ class Nccl:
     def gather_shards(self) -> None:
         """Let what is launched from now on begin some tens of microseconds after the last shard has come here.
 
-        A kernel that is still being compiled would keep the other GPUs waiting within theirs. And kernels divide the
-        memory that they share differently, so all GPUs must have ended the last one.
+        A kernel that is still being compiled would keep the other GPUs waiting within theirs.
         """
         devices.wait_for_compilers()
         self.allreduce(devices.find("cuda").xp.zeros(1, np.int32), "sum")
@@ -199,28 +211,43 @@ class Nccl:
 
     def meeting(self, words: int, ranges: Ranges) -> devices.Meeting | None:
         """Return memory that the GPUs share, if all are of one host and reach each other's memory."""
-        if not self._meets:
+        self.meeting_way = self._way_apart
+        if words >= self._refused:
             return None
         if self._peers is None or self._peers.words < words or self._peers.used_up:
             self._peers = self._opened(max(words, self._peers.words if self._peers else 0))
-            self._meets = self._peers is not None
             if self._peers is not None and self.aborted:  # before there was anything to stop
                 self._peers.stop()
         if self._peers is None or self._peers.table is None:
+            self.meeting_way = self._way_apart
             return None
+        self.meeting_way = f"{WITHIN}, by {self.shared:,} bytes that each of the {self.size} GPUs shares"
         if self._bounds is None or self._bounds[0] != ranges:
             bounds = np.array([*(first for first, _ in ranges), ranges[-1][1]], np.int32)
             self._bounds = ranges, devices.find("cuda").asarray(bounds)
         return devices.Meeting(self._peers.table, self._bounds[1])
 
+    @property
+    def shared(self) -> int:
+        """The bytes that this GPU shares with the others."""
+        return 0 if self._peers is None else devices.shared_bytes(self._peers.words, self.size)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the GPUs have found that they cannot share memory, whatever they need."""
+        return self._refused == 0
+
     def _opened(self, words: int) -> devices.PeerMemory | None:
-        """Open memory that all GPUs share, in place of what they shared before; return None if one cannot."""
+        """Open memory that all GPUs share, in place of what they shared before; return None if one cannot.
+
+        If one lacks memory, all remember that so many words are too many: a call does not ask for them again midway.
+        """
         if self._peers is not None:
             self._peers.close()
-            self._agree(True)  # nobody frees what another has opened
+            self._wait_for_all()  # nobody frees what another has opened
             self._peers = None
         xp, own, handle, why = devices.find("cuda").xp, None, bytes(devices.HANDLE_BYTES), _NOT_REACHED
-        if os.environ.get("NCCL_P2P_DISABLE") == "1":  # perhaps of this process only, so all have to agree
+        if _is_disabled():  # perhaps in this process only, so all have to agree
             why = _DISABLED
         else:
             try:
@@ -228,8 +255,8 @@ class Nccl:
                 handle = own.handle
             except xp.cuda.runtime.CUDARuntimeError as error:
                 _log.info("no memory to share with other GPUs: %s", error)
-                why = _NO_MEMORY
-        host = _BOOT.read_bytes()[:36].ljust(36) if _BOOT.exists() else bytes(36)
+                why = _NO_MEMORY if error.status == xp.cuda.runtime.errorMemoryAllocation else _NOT_REACHED
+        host = sharing_host().encode().ljust(36, b"\0")
         card = np.frombuffer(handle + host + bytes([why, 0, 0, 0]), np.uint32)
         whole = xp.zeros((self.size, len(card)), np.uint32)
         whole[self.rank] = xp.asarray(card)
@@ -240,14 +267,18 @@ class Nccl:
         hosts = {each[devices.HANDLE_BYTES : -4] for each in cards}
         together = all(map(any, handles)) and hosts == {host} and any(host)
         if self._agree(own is not None and together and own.open(handles, self.rank)):
-            shared = devices.shared_bytes(words, self.size)
-            self.meeting_way = f"within the launch, by {shared:,} bytes that each of the {self.size} GPUs shares"
             return own
-        self.meeting_way = f"by NCCL, as {_WHY_APART[max(each[-4] for each in cards)]}"
+        why = max(each[-4] for each in cards)
+        self._refused = words if why == _NO_MEMORY else 0
+        self._way_apart = f"by NCCL, as {_WHY_APART[why]}"
         if own is not None:
             own.close()
-        self._agree(True)  # nobody frees what another has opened
+        self._wait_for_all()  # nobody frees what another has opened
         return None
+
+    def _wait_for_all(self) -> None:
+        """Wait until all shards have come here."""
+        self._agree(True)
 
     def _agree(self, yes: bool) -> bool:
         """Return whether all shards say yes."""
@@ -356,7 +387,10 @@ class Nccl:
         return array.data.ptr, array.size, kinds[np.dtype(array.dtype)]
 
     def abort(self) -> None:
-        """Abort the communicator: kernels waiting for a lost peer end at once."""
+        """Abort the communicator: kernels waiting for a lost peer end at once.
+
+        The memory that this GPU shares is freed with it, though another may have it open until it aborts, too.
+        """
         if not self.aborted:
             self.aborted = True
             peers = self._peers  # the call's thread may replace it meanwhile

@@ -84,7 +84,8 @@ class Call:
             checkpoints = replace(checkpoints, resume=True) if resume else checkpoints
         outcome = self.runner.run(program, piece, plan, self.progress, checkpoints)
         if plan.detail.meets:
-            plan = replace(plan, detail=replace(plan.detail, meeting_way=outcome.meeting_way))
+            way = outcome.meeting_way or plan.detail.meeting_way
+            plan = replace(plan, detail=replace(plan.detail, meeting_way=way))
         return plan, outcome
 
     def anew(self) -> None:

@@ -13,10 +13,10 @@ from ...kernels import bfs as bfs_kernels
 from ...kernels import bfs_by_level as bfs_by_level_kernels
 from ...kernels import bfs_many as bfs_many_kernels
 from ...planning.cut import Ranges, shares, sources_of, span_of
-from ...planning.devices import DeviceSpec, rates_of
+from ...planning.devices import DeviceSpec, rates_of, sharing
 from ...planning.fit import fitted, shortfall
 from ...planning.kernels import check_method
-from ...planning.network import Exchanged, gathered, meets, traffic
+from ...planning.network import WITHIN, Exchanged, gathered, meeting_way, traffic
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.remembered import remembered
@@ -144,14 +144,18 @@ def _level_by_level(
     listed = 0 if level_by_level or method == "pull" else list_capacity(n, len(specs), kind)
     shared, prepared = len(specs) == 1 and not directed, prepared_for(method, n, m)
     quads = quads if quads is not None else n if kind == "cuda" else 0
-    together = meets(kind, len(specs), network)
+    way = "" if level_by_level else meeting_way(specs, network)
+    together, to_share = way.startswith(WITHIN), 0
+    if together:
+        to_share = devices.shared_bytes(bfs_kernels.of_kind(kind).shared_words(n, len(specs)), len(specs))
+        specs = sharing(specs, to_share)
     memory = _Memory(
         *(n, offset_type(m).itemsize, kind, method, predecessors, tree, shared),
-        *(listed, prepared, quads, len(specs), together),
+        *(listed, prepared, quads, len(specs), to_share),
     )
     ranges, edges, peaks = shares(n, m, specs, memory_limit, indptr, memory.peak)
     predicted = _predicted(n, m, specs, method, shape, max(edges), together)
-    levels, meeting = _exchanged(n, len(specs), listed, predicted.depth), together and not level_by_level
+    levels = _exchanged(n, len(specs), listed, predicted.depth)
     between = traffic(len(specs), kind, network, gpus_per_node, gathered(levels), levels)
     rest = predicted.depth * predicted.per_level + (between.seconds if between else 0)
     made = Plan(
@@ -167,7 +171,7 @@ def _level_by_level(
         span=span or span_of(predicted.level),
         peak_bytes=peaks,
         seconds=predicted.reads + rest,
-        detail=SearchDetail(listed, *_lists(method, predecessors), prepared, tree, meets=meeting, traffic=between),
+        detail=SearchDetail(listed, *_lists(method, predecessors), prepared, tree, meeting_way=way, traffic=between),
     )
     if method in ("auto", "hybrid", "pull") and not shared and shortfall(made, memory_limit):
         pulled = _by_pulling(made, rest, *shares(n, m, specs, memory_limit, indptr, memory.of_pulling))
@@ -194,8 +198,8 @@ class _Memory(NamedTuple):
         As of `prepared_for`.
     quads, shards : int
         The number of quads of the graph, and of shards.
-    together : bool
-        Whether the shards share memory, in which they exchange levels.
+    to_share : int
+        The bytes of the memory that a GPU shares with the others of its host.
     """
 
     n: int
@@ -209,7 +213,7 @@ class _Memory(NamedTuple):
     prepared: str | None
     quads: int
     shards: int
-    together: bool
+    to_share: int
 
     def peak(self, own: int, own_edges: int) -> int:
         """Return the peak bytes of a shard with the edges that the method needs."""
@@ -222,20 +226,13 @@ class _Memory(NamedTuple):
             lists += own_edges * 4 + (self.n + 1) * self.offset
         once = {"heads": 4 * own, "quads": 16 * self.quads, None: 0}[self.prepared]
         rest = hubs + 4 * self.shards * (1 + self.listed) + once + found
-        return lists + 8 * self.n + _bitmaps(self.n, own) + rest + self._shared()
+        return lists + 8 * self.n + _bitmaps(self.n, own) + rest + self.to_share
 
     def of_pulling(self, own: int, own_edges: int) -> int:
         """Return the peak bytes of a shard that only pulls: with the edges by target alone."""
         hubs, found = self._hubs(own, own_edges)
         lists = own_edges * 4 + (own + 1) * self.offset
-        return lists + 4 * self.n + _bitmaps(self.n, own) + hubs + 4 * self.shards + found + self._shared()
-
-    def _shared(self) -> int:
-        """Return the bytes of the memory that a GPU shares with the others of its host."""
-        if not self.together:
-            return 0
-        words: int = bfs_kernels.of_kind(self.kind).shared_words(self.n, self.shards)
-        return devices.shared_bytes(words, self.shards)
+        return lists + 4 * self.n + _bitmaps(self.n, own) + hubs + 4 * self.shards + found + self.to_share
 
     def _hubs(self, own: int, own_edges: int) -> tuple[int, int]:
         """Return the bytes of the list of hubs, and those of predecessors with a list of their own."""

@@ -88,7 +88,7 @@ class Search(FromSources):
         control, lists, visited, frontier = devices.zeroed(xp, kernels.CONTROL_WORDS, shards * listed, own_words, words)
         by_target = piece.layout("csc", device)
         pushes, what, tree = self.plan.detail.by_source, self.plan.detail.prepared, self.plan.detail.tree
-        kernels.compile_ahead(by_target[0], tree, self.plan.detail.meets)
+        kernels.compile_ahead(by_target[0], tree and last > first, self.plan.detail.meets)  # as `levels` chooses
         by_source = piece.layout("csr", device) if pushes else by_target  # a pull reads no edges by source
         make = partial(prepared_edges, what, device, by_target, by_source)
         heads, quads = make() if what is None else piece.kept(what, device, make)

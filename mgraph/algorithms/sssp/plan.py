@@ -11,9 +11,9 @@ from ...arguments import checked_choice
 from ...dtypes import DISTANCE_TYPES, distance_dtype, name_of, offset_type
 from ...kernels import sssp as sssp_kernels
 from ...planning.cut import shares, span_of
-from ...planning.devices import DeviceSpec, rates_of
+from ...planning.devices import DeviceSpec, rates_of, sharing
 from ...planning.fit import fitted
-from ...planning.network import Exchanged, gathered, meets, traffic
+from ...planning.network import WITHIN, Exchanged, gathered, meeting_way, traffic
 from ...planning.plan import Plan
 from ...planning.rates import DEFAULT, EXCHANGE
 from ...planning.remembered import remembered
@@ -132,14 +132,16 @@ def with_exchanges(
     kind, shards = specs[0].kind, len(specs)
     # Of several sources, the tree tells which is the nearest.
     tree = predecessors or several
-    together = alone > 0 and meets(kind, shards, network)
+    way = meeting_way(specs, network) if alone else ""
+    together, to_share = way.startswith(WITHIN), 0
+    if together:
+        to_share = devices.shared_bytes(sssp_kernels.of_kind(kind).shared_words(n, dtype.itemsize), shards)
+        specs = sharing(specs, to_share)
 
     def peak(own: int, own_edges: int) -> int:
         masked = (shards > 1 and not alone) or method == "mask"
         what = n, own_edges, own, dtype, tree
-        found = AN_EDGE * own_edges + A_VERTEX * n if several else 0
-        if together:
-            found += devices.shared_bytes(sssp_kernels.of_kind(kind).shared_words(n, dtype.itemsize), shards)
+        found = to_share + (AN_EDGE * own_edges + A_VERTEX * n if several else 0)
         return device_bytes(*what, kind=kind, masked=masked, shards=shards, apart=alone > 0) + found
 
     ranges, _, peaks = shares(n, m, specs, memory_limit, indptr, peak)
@@ -163,7 +165,7 @@ def with_exchanges(
         span=span or span_of(supersteps.seconds),
         peak_bytes=peaks,
         seconds=work + supersteps.number * supersteps.seconds + (between.seconds if between else 0),
-        detail=OneSourceDetail(alone, meets=together, traffic=between),
+        detail=OneSourceDetail(alone, meeting_way=way, traffic=between),
     )
 
 

@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -39,7 +40,7 @@ from ...planning.devices import USABLE, DeviceSpec, spec_of
 from ...version import __version__
 from .. import program as engine
 from ..checkpoints import Order, Report, Writer
-from ..communicator import Communicator, Nccl
+from ..communicator import Communicator, Nccl, sharing_host
 from .blocks import OnDevice
 from .comm import OPERATION, Aborted, DaskComm, Mailbox, Wait
 from .interfaces import set_for_nccl
@@ -406,7 +407,13 @@ def sight_of(worker: Worker, device: str | None) -> WorkerInfo:
     gpu, identity = None, b""
     if device != "cpu" and devices.gpu_count():
         found = devices.find("cuda")
-        gpu = spec_of(found)
+        comms = [session.comm for session in _sessions_on(worker) if isinstance(session.comm, Nccl)]
+        apart = any(comm.is_apart for comm in comms)
+        gpu = replace(
+            spec_of(found),
+            node=(not apart and sharing_host()) or worker.id,  # none but its own
+            shared=min((comm.shared for comm in comms), default=0),
+        )
         identity = found.xp.cuda.runtime.getDeviceProperties(0)["uuid"]
     shared, pages = limits.shared_memory(), limits.numba_pages()
     return WorkerInfo(platform.node(), shared, pages, cpu, gpu, identity, kept_on(worker), worker.id)
@@ -421,9 +428,10 @@ def _most(worker: Worker) -> int | None:
 
 def kept_on(worker: Worker) -> tuple[tuple[str, int], ...]:
     """Return what the sessions of a worker keep between calls, in words, with its bytes; what they share is once."""
-    there = list(sessions(worker).sessions.values()) if NAME in worker.plugins else []
     found: dict[int, tuple[str, int]] = {}
-    for session in sorted(there, key=lambda each: not each.title):  # published graphs by their names
+    for session in sorted(_sessions_on(worker), key=lambda each: not each.title):  # published graphs by their names
+        if isinstance(session.comm, Nccl) and session.comm.shared:
+            found[id(session.comm)] = "memory that GPUs share", session.comm.shared
         for kept in list(session.kept.values()):
             if isinstance(kept, VertexRange):
                 words = (
@@ -435,6 +443,10 @@ def kept_on(worker: Worker) -> tuple[tuple[str, int], ...]:
                 size = sum(getattr(array, "nbytes", 0) for array in kept.values())
                 found.setdefault(id(kept), (f"a result's {', '.join(map(str, kept))}", size))
     return tuple(found.values())
+
+
+def _sessions_on(worker: Worker) -> list[Session]:
+    return list(sessions(worker).sessions.values()) if NAME in worker.plugins else []
 
 
 async def _join(worker: Worker) -> None:
