@@ -6,8 +6,7 @@
 // and what is sent in its lower. Exchange number k uses the first mail if k is even and the second if it is odd, and so
 // the lists and the data. A GPU sends mail number k + 1 only once it has used what came with mail number k, and waits
 // for mail number k + 1 of all others before it writes anything with number k + 2. So nothing is overwritten before it is
-// read, and launches of one kernel need no other barrier. Those of two kernels, which divide the data differently, have
-// `Communicator.gather_shards` between them. If mail number k + 1 announces a list, no fence goes with it; a barrier of its GPU
+// read, and no other barrier is needed. If mail number k + 1 announces a list, no fence goes with it; a barrier of its GPU
 // stands between the reads of data number k, whose values have been used by then, and the mail.
 //
 // An entry of a list has the number of its exchange in its upper half, too. So the reader sees by itself whether it has

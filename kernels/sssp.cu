@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 
     int round = control->round, near = control->near, far = control->far, side = control->side;
     const int last = rounds < 0x7fffffff - round ? round + rounds : 0x7fffffff;
-    unsigned edges = 0;  // out of the near pile, about; how many more than a block handles does not matter
+    unsigned edges = 0;  // out of the near pile, or less; how many more than a block handles does not matter
     auto up_to = [](unsigned long long count) { return count < 1u << 30 ? static_cast<unsigned>(count) : 1u << 30; };
     T bound = bounds[0];
     if (threadIdx.x == 0) pace = {bound, window, round, 0, false};

@@ -11,7 +11,7 @@ template <typename T> __device__ __forceinline__ T raised(T from, T window) {
 }
 
 // How the bound is raised: from `origin`, by `window`. `since` is the round in which the bound was set, `edges` counts
-// the edges of the rounds from then on, only about where one block handed a round to all, and `before` says whether the window before had
+// the edges of the rounds from then on, exact while they are few, and `before` says whether the window before had
 // little to do.
 template <typename T> struct Pace {
     T origin, window;

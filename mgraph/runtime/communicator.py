@@ -36,6 +36,9 @@ _WHY_APART = (
 )
 _NOT_REACHED, _NO_MEMORY, _DISABLED = range(3)
 
+#: The status of CUDA's error cudaErrorMemoryAllocation.
+_OUT_OF_MEMORY = 2
+
 
 def sharing_host() -> str:
     """Return what names the host of the GPUs that this process's may share memory with; "" if there are none."""
@@ -255,7 +258,7 @@ class Nccl:
                 handle = own.handle
             except xp.cuda.runtime.CUDARuntimeError as error:
                 _log.info("no memory to share with other GPUs: %s", error)
-                why = _NO_MEMORY if error.status == xp.cuda.runtime.errorMemoryAllocation else _NOT_REACHED
+                why = _NO_MEMORY if error.status == _OUT_OF_MEMORY else _NOT_REACHED
         host = sharing_host().encode().ljust(36, b"\0")
         card = np.frombuffer(handle + host + bytes([why, 0, 0, 0]), np.uint32)
         whole = xp.zeros((self.size, len(card)), np.uint32)
