@@ -4,6 +4,9 @@ import bz2
 import gzip
 import itertools
 import json
+import subprocess
+import sys
+import zlib
 
 import networkx
 import numpy as np
@@ -444,6 +447,86 @@ def test_a_block_that_is_too_large_is_refused(tmp_path, size):
     (tmp_path / "town.osm.pbf").write_bytes(len(header).to_bytes(4, "big") + header + b"zzzz")
     with pytest.raises(mgraph.FormatError, match="not a complete file"):
         roads.read_osm(tmp_path / "town.osm.pbf")
+
+
+def varint(number):
+    return bytes([number & 127 | (number > 127) << 7]) + (varint(number >> 7) if number > 127 else b"")
+
+
+def rewritten(whole, change, packed):
+    """A file .pbf with each block of data changed, and compressed or not."""
+    found, at = b"", 0
+    while at < len(whole):
+        size = int.from_bytes(whole[at : at + 4], "big")
+        kind, length = whole[at + 4 :][2 : 2 + whole[at + 5]], 0
+        for place, byte in enumerate(whole[at + 4 + whole[at + 5] + 3 : at + 4 + size]):
+            length |= (byte & 127) << 7 * place
+        block = whole[at + 4 + size : at + 4 + size + length]
+        if kind == b"OSMData":
+            data = change(zlib.decompress(block[block.index(b"\x78") :]))
+            field = b"\x1a" + varint(len(zlib.compress(data))) + zlib.compress(data)
+            block = b"\x10" + varint(len(data)) + field if packed else b"\x0a" + varint(len(data)) + data
+        header = b"\x0a" + varint(len(kind)) + kind + b"\x18" + varint(len(block))
+        found += len(header).to_bytes(4, "big") + header + block
+        at += 4 + size + length
+    return found
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_string_that_osmium_would_crash_of_is_refused(files, tmp_path, packed):
+    whole, path = (files / "town.osm.pbf").read_bytes(), tmp_path / "town.osm.pbf"
+    path.write_bytes(rewritten(whole, bytes, packed))
+    same, other = roads.read_osm(path), roads.read_osm(files / "town.osm.pbf")
+    assert np.array_equal(same.ids, other.ids) and same.graph.m == other.graph.m
+    for place in range(len("highway")):
+        spoiled = b"highway"[:place] + b"\0" + b"highway"[place + 1 :]
+        path.write_bytes(rewritten(whole, lambda data, to=spoiled: data.replace(b"highway", to), packed))
+        with pytest.raises(mgraph.FormatError, match="a string has a NUL"):
+            roads.read_osm(path)
+
+
+def test_texts_of_tags_that_cannot_be_decoded_are_refused(files, tmp_path):
+    whole, path = (files / "town.osm.pbf").read_bytes(), tmp_path / "town.osm.pbf"
+    path.write_bytes(rewritten(whole, lambda data: data.replace(b"residential", b"residentia\xff"), True))
+    with pytest.raises(mgraph.FormatError, match="a text of it cannot be decoded"):
+        roads.read_osm(path)
+
+
+@pytest.mark.parametrize("compression", ["lzma", "none at all", "two"])
+def test_a_block_whose_strings_cannot_be_looked_at_is_refused(files, tmp_path, compression):
+    whole, path = (files / "town.osm.pbf").read_bytes(), tmp_path / "town.osm.pbf"
+    second = 4 + whole[3] + whole[16]
+    begin = whole[: second + 4]
+    header, block = whole[second + 4 : second + 4 + whole[second + 3]], whole[second + 4 + whole[second + 3] :]
+    at = block.index(b"\x1a")
+    if compression == "lzma":
+        block = block[:at] + b"\x22" + block[at + 1 :]
+    elif compression == "none at all":
+        block = block[:at] + b"\x18" * (len(block) - at)
+    else:
+        block = b"\x0a\x00" + block
+        header = header[: header.index(b"\x18")] + b"\x18" + varint(len(block))
+        begin = begin[:-4] + len(header).to_bytes(4, "big")
+    path.write_bytes(begin + header + block)
+    with pytest.raises(mgraph.FormatError, match="not a complete file"):
+        roads.read_osm(path)
+
+
+def test_a_file_of_josm_with_elements_that_lie_deep_takes_no_memory(tmp_path):
+    pytest.importorskip("osmium")
+    (tmp_path / "deep.osm.gz").write_bytes(gzip.compress(b'<osm version="0.6" generator="JOSM">' + b"<a>" * 8_000_000))
+    code = f"""
+import resource
+import mgraph
+from mgraph import roads
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    roads.read_osm({str(tmp_path / "deep.osm.gz")!r})
+except mgraph.FormatError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 200 << 10  # KiB; Expat would keep 84 bytes for each of the elements
 
 
 @pytest.mark.parametrize("content", [b"<way " * 200_000, b" " * (1 << 24), b"<way" + b" a='" * 10**6 + b">"])

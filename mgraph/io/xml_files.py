@@ -43,7 +43,7 @@ class _Edge:
 
 
 #: The most elements within each other: the parser keeps each until it ends, and a small compressed file may have many.
-_DEEPEST = 1000
+DEEPEST = 1000
 
 
 #: The bytes that are parsed at a time, and the most of a tag or a comment: Expat looks through it again at each time.
@@ -51,7 +51,17 @@ _PIECE, _LONGEST = 1 << 20, 1 << 25
 
 
 def parsed(parser: expat.XMLParserType, stream: Any, path: Path) -> Iterator[None]:
-    """Parse a stream of XML, and yield after each piece; raise FormatError for a tag that takes too long."""
+    """Parse a stream of XML, and yield after each piece; raise FormatError for a tag that takes too long.
+
+    Default values of attributes are refused, too: each element would get all of them.
+    """
+
+    def declared(_element: str, attribute: str, _type: str, default: str | None, _required: bool) -> None:
+        if default is not None:
+            where = f"{path}, line {parser.CurrentLineNumber}"
+            raise FormatError(f"{where}: a default value is declared for the attribute {shown(attribute)}")
+
+    parser.AttlistDeclHandler = declared
     fed = 0
     while piece := stream.read(_PIECE):
         parser.Parse(piece)
@@ -157,8 +167,8 @@ class _Reader:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         space, _, tag = name.rpartition(" ")
-        if len(self.within) == _DEEPEST:
-            self.fail(f"more than {_DEEPEST:,} elements are nested")
+        if len(self.within) == DEEPEST:
+            self.fail(f"more than {DEEPEST:,} elements are nested")
         if not self.within:
             self._space = space
             if tag != self.root:

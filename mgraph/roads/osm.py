@@ -4,12 +4,11 @@ import bz2
 import contextlib
 import gzip
 import os
-import re
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from xml.parsers import expat
 
 import numpy as np
@@ -18,13 +17,16 @@ from .. import device as devices
 from .. import lazy
 from ..arguments import checked_choice, checked_flag
 from ..errors import FormatError, InputError, MissingFileError
-from ..io.xml_files import parsed
+from ..io.xml_files import DEEPEST, parsed
 from .area import Area
 from .modes import MODES, Mode, blocks, capacities, speeds, turn_rule
 from .network import Network
+from .pbf import check_pbf
 from .sphere import metres_between
 from .table import Progress
 from .turns import Restriction, Rules, barred_turns
+
+T = TypeVar("T")
 
 #: The files that are read, by suffix.
 SUFFIXES = (".osm.pbf", ".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.xml.gz", ".osm.bz2", ".osm.xml.bz2")
@@ -37,12 +39,6 @@ _MOST_ID = 1 << 40
 
 #: Streets, and nodes, after which progress is told.
 STEP = 1 << 12
-
-#: The header of a block in a file .pbf, which has so many bytes at most: its kind, and the size of what follows.
-_BLOCK, _HEADER = re.compile(rb"\x0a(?:\x09OSMHeader|\x07OSMData)\x18([\x80-\xff]*[\x00-\x7f])"), 1 << 16
-
-#: The bytes of a block beyond which osmium is to say what is wrong: the format has 32 MiB at most.
-_MOST_OF_BLOCK = 1 << 30
 
 #: Kilometres an hour in metres a second.
 _PER_HOUR = 1 / 3.6
@@ -165,7 +161,7 @@ def read_osm(
         raise MissingFileError(2, "there is no such file", str(path))
     osmium = lazy.optional("osmium", "read_osm()")
     if file.suffix == ".pbf":
-        _check_blocks(file)
+        check_pbf(file)
     ways = _ways(osmium, str(file), rules, capacity, progress)
     _check_memory(str(path), "the nodes of its streets", bytes_of_nodes(ways.nodes))
     nodes = _nodes(osmium, str(file), np.unique(ways.nodes), rules, progress)
@@ -197,21 +193,6 @@ def _check_memory(path: str, what: str, need: int) -> None:
     devices.check_free_memory(f"reading {what} from {path}", need, devices.find("cpu"), advice)
 
 
-def _check_blocks(path: Path) -> None:
-    """Raise FormatError if a file ends within the 4 bytes that begin a block, which osmium takes for its end."""
-    with open(path, "rb") as file:
-        while word := file.read(4):
-            if len(word) < 4:
-                raise FormatError(f"{path} is not a complete file of OpenStreetMap: it ends where a block begins")
-            header = _BLOCK.fullmatch(file.read(min(int.from_bytes(word, "big"), _HEADER)))
-            if header is None:
-                return  # osmium says what is wrong with it
-            size = sum((byte & 127) << 7 * place for place, byte in enumerate(header[1]))
-            if size > _MOST_OF_BLOCK:
-                return
-            file.seek(size, os.SEEK_CUR)
-
-
 def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[Any]:
     """Yield the objects of a kind in a file that pass a filter and are not deleted, or raise FormatError."""
     names = {osmium.osm.NODE: "node", osmium.osm.WAY: "way", osmium.osm.RELATION: "relation"}
@@ -224,22 +205,37 @@ def _objects(osmium: Any, path: str, kind: Any, only: Any = None) -> Iterator[An
         raise FormatError(f"{path} is not a complete file of OpenStreetMap: {error}") from error
 
 
+def _texts(path: str, read: Callable[[Any], T], given: Any) -> T:
+    """Return what is read of tags or members, or raise FormatError if a text of them is not UTF-8."""
+    try:
+        return read(given)
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path} is not a file of OpenStreetMap: a text of it cannot be decoded: {error}") from error
+
+
 def _deleted_in_josm(path: str, kind: str) -> frozenset[int]:
     """Return the ids of a kind's objects that were deleted in JOSM, whose files keep them; osmium reads them."""
     if path.endswith(".pbf"):
         return frozenset()
     others: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
-    opened, gone, by_josm = others.get(Path(path).suffix, open), set[int](), False
+    opened, gone, by_josm, depth = others.get(Path(path).suffix, open), set[int](), False, 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal by_josm
+        nonlocal by_josm, depth
+        depth += 1
+        if depth > DEEPEST:
+            raise ValueError("osmium does not read elements that lie so deep")
         if tag == "osm":
             by_josm = attributes.get("generator") == "JOSM"
         elif tag == kind and attributes.get("action") == "delete":
             gone.add(int(attributes.get("id", "")))
 
+    def end(_tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
     parser = expat.ParserCreate()
-    parser.StartElementHandler = start
+    parser.StartElementHandler, parser.EndElementHandler = start, end
     # Osmium says what is wrong with a file.
     with contextlib.suppress(OSError, EOFError, zlib.error, LookupError, ValueError, expat.ExpatError):
         with opened(path, "rb") as file:
@@ -254,7 +250,7 @@ def _ways(osmium: Any, path: str, mode: Mode, capacity: bool, progress: Progress
     refs, counts, ids = array("q"), array("q"), array("q")
     both, carried = array("d"), array("d")
     for way in _objects(osmium, path, osmium.osm.WAY, osmium.filter.KeyFilter("highway")):
-        tags = dict(way.tags)
+        tags = _texts(path, dict, way.tags)
         rates = speeds(tags, mode)
         if rates[0] or rates[1]:
             nodes = [node.ref for node in way.nodes]
@@ -278,7 +274,7 @@ def _nodes(osmium: Any, path: str, wanted: np.ndarray, mode: Mode, progress: Pro
             if progress is not None and (done % STEP == 0 or done == len(wanted)):
                 progress(done, len(wanted))
             location = node.location
-            if location.valid() and not (len(node.tags) and blocks(dict(node.tags), mode)):
+            if location.valid() and not (len(node.tags) and blocks(_texts(path, dict, node.tags), mode)):
                 ids.append(node.id)
                 places.extend((location.lon, location.lat))
     found, first = np.unique(np.asarray(ids), return_index=True)
@@ -300,8 +296,8 @@ def _rules(osmium: Any, path: str, mode: Mode) -> Rules:
     found = []
     only = osmium.filter.TagFilter(("type", "restriction"))
     for relation in _objects(osmium, path, osmium.osm.RELATION, only):
-        rule = turn_rule(dict(relation.tags), mode)
-        members = [(member.role, member.type, member.ref) for member in relation.members]
+        rule = turn_rule(_texts(path, dict, relation.tags), mode)
+        members = _texts(path, _members, relation)
         via = [ref for role, kind, ref in members if role == "via" and kind == "n"]
         if rule is not None and len(via) == sum(role == "via" for role, _, _ in members) == 1:
             sources, targets = (
@@ -309,6 +305,10 @@ def _rules(osmium: Any, path: str, mode: Mode) -> Rules:
             )
             found.append(Restriction(sources, via[0], targets, rule == "only"))
     return Rules(found, back="vehicle" not in mode.access)
+
+
+def _members(relation: Any) -> list[tuple[str, str, int]]:
+    return [(member.role, member.type, member.ref) for member in relation.members]
 
 
 def network_of(ways: Ways, nodes: Nodes, turns: Rules | None, geometry: bool = True) -> Network | None:
