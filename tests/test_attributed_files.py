@@ -169,6 +169,7 @@ def test_graphs_within_graphs():
         (graphml(edge("a", "b")), "no edge has the attribute 'km'"),
         (graphml('<hyperedge><endpoint node="a"/></hyperedge>'), "'hyperedge' stands for edges of more than two ends"),
         (b'<!DOCTYPE x [<!ENTITY a "a">]><graphml/>', "defines entities"),
+        (b'<!DOCTYPE x [<!ATTLIST node a CDATA "x">]><graphml/>', "a default value is declared for the attribute 'a'"),
         (b"<graphml>" + b"<a>" * 1000, "more than 1,000 elements are nested"),
         ('<!DOCTYPE x [<!ENTITY a "a">]><graphml/>'.encode("utf-16"), "defines entities"),
     ],
@@ -348,3 +349,13 @@ def test_wrong_pajek(content, says):
 def test_weight_is_for_attributes():
     with pytest.raises(InputError, match="holds Pajek"):
         mgraph.read(io.BytesIO(b"*Vertices 0\n"), "pajek", weight="km")
+
+
+def test_large_integers_of_one_hash_are_nodes_of_their_own(tmp_path):
+    names = [k * (2**61 - 1) for k in range(-20, 20)]
+    nodes = [{"id": name} for name in (*names, str(names[0]))]
+    links = [{"source": names[k], "target": names[k + 1]} for k in range(39)]
+    (tmp_path / "large.json").write_text(json.dumps({"nodes": nodes, "edges": links}))
+    graph = mgraph.read(tmp_path / "large.json")
+    assert list(graph.ids) == [*names, str(names[0])]
+    assert mgraph.bfs(graph, names[0], ids=True).distances.tolist() == [*range(40), -1]

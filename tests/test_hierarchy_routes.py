@@ -493,6 +493,8 @@ def test_progress_is_reported_and_may_end_a_call(monkeypatch):
         (lambda h: h.flows(([0], [1, 2], [3])), r"targets must be of shape \(1,\)"),
         (lambda h: h.flows(([0], [1], [3, 4])), r"amounts must be of shape \(1,\)"),
         (lambda h: h.flows(([0], [9], [3])), r"targets must be an integer in \[0, 4\), got 9"),
+        (lambda h: h.flows(([0], [1], [None])), "amounts must be numbers of 0 or more, got None"),
+        (lambda h: h.flows(([0], [1], np.array([1], object))), "amounts must be numbers of 0 or more, got 1"),
         (lambda h: h.flows(([0], [1], [-3])), "amounts must be numbers of 0 or more, got -3"),
         (lambda h: h.flows(([0], [1], [np.nan])), "amounts must be numbers of 0 or more, got nan"),
         (lambda h: h.flows(([0], [1], [np.inf])), "amounts must be numbers of 0 or more, got inf"),

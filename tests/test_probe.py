@@ -82,6 +82,12 @@ def test_a_broken_file_is_measured_again(folder, measurements, content):
     assert own["speed"] == [0.5, 0.5, 0.5] and 0 <= time.time() - own["measured"] < 60
 
 
+def test_a_fifo_in_place_of_the_file_is_not_waited_for(folder, measurements):
+    folder.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(folder / probe.FILE)
+    assert probe.kept(folder) == {}
+
+
 def test_a_measurement_counts_for_a_day(folder, measurements, monkeypatch):
     """It may have been made on a busy machine."""
     now = time.time()

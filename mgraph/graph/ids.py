@@ -258,7 +258,7 @@ def repeated(ids: np.ndarray, index: Index) -> tuple[int, int] | None:
     """Return two vertices with the same id, if there are any."""
     if index.keys is None or index.order is None:
         return None
-    for key in index.keys[:-1][index.keys[1:] == index.keys[:-1]]:
+    for key in np.unique(index.keys[:-1][index.keys[1:] == index.keys[:-1]]):
         first, last = (int(np.searchsorted(index.keys, key, side)) for side in ("left", "right"))
         known: dict[Any, int] = {}
         for vertex in index.order[first:last].tolist():

@@ -67,7 +67,7 @@ def _checked_amounts(values: Any) -> np.ndarray:
     """Return amounts as int64 or float64, or raise InputError."""
     given = host_array(values, "amounts")
     if given.dtype.kind not in "iuf" and given.size:
-        raise InputError(argument="amounts", value=given.ravel()[0].item(), expected="numbers of 0 or more")
+        raise InputError(argument="amounts", value=given.ravel()[:1].tolist()[0], expected="numbers of 0 or more")
     amounts = given.astype(np.float64)
     wrong = ~(amounts >= 0) | np.isinf(amounts)
     if wrong.any():

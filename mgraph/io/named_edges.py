@@ -5,6 +5,7 @@ import math
 import re
 from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,11 @@ class NamedEdges:
         return len(self._numbers)
 
     def __contains__(self, name: Any) -> bool:
-        return name in self._numbers
+        return _key(name) in self._numbers
 
     def node(self, name: Any) -> int:
         """Return the number of a node, which is a new one if its name is new."""
-        found = self._numbers.setdefault(name, len(self._numbers))
+        found = self._numbers.setdefault(_key(name), len(self._numbers))
         if found % _SOME == _SOME - 1:
             self._require()
         return found
@@ -143,7 +144,9 @@ class NamedEdges:
             back = np.flatnonzero(both & (src != dst))
             src, dst = np.concatenate([src, dst[back]]), np.concatenate([dst, src[back]])
             weights = weights if weights is None else np.concatenate([weights, weights[back]])
-        return Content(src, dst, weights, len(self), directed, 0, ids_of(self._numbers), self._coordinates())
+        return Content(
+            src, dst, weights, len(self), directed, 0, ids_of(map(_name, self._numbers)), self._coordinates()
+        )
 
     def _coordinates(self) -> np.ndarray | None:
         """Return the coordinates of all nodes; None if no node has both."""
@@ -166,6 +169,22 @@ class NamedEdges:
         """Raise MemoryLimitError if the graph so far does not fit the free memory."""
         needed = _AN_EDGE * len(self._src) + _A_NODE * len(self._numbers)
         require(self._path, needed, f"a graph of at least {len(self):,} nodes and {len(self._src):,} edges")
+
+
+@dataclass(frozen=True)
+class _Large:
+    """A name that is an integer of more than 64 bits. As integers, many could have one hash."""
+
+    digits: str
+
+
+def _key(name: Any) -> Any:
+    """Return by what a node is looked up."""
+    return _Large(str(name)) if type(name) is int and not -(2**63) <= name < 2**63 else name
+
+
+def _name(key: Any) -> Any:
+    return int(key.digits) if type(key) is _Large else key
 
 
 def ids_of(names: Iterable[Any]) -> np.ndarray | None:

@@ -102,7 +102,8 @@ def kept(folder: Path) -> dict[str, CachedSpeed]:
     Measurements that are too old, or from the future, are left out.
     """
     try:
-        found = json.loads((folder / FILE).read_bytes())
+        path = folder / FILE
+        found = json.loads(path.read_bytes()) if path.is_file() else {}
         everything = {
             str(name): CachedSpeed(Speed(*map(float, figures["speed"])), float(figures["measured"]))
             for name, figures in found.items()

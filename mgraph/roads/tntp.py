@@ -116,6 +116,8 @@ def from_tntp(path: str | os.PathLike[str]) -> TntpNetwork:
     for number, line in lines:
         if not _LINK.fullmatch(line):
             raise lines.error(number, f"a link is ten numbers, {_FIELDS}, not {_text(line)}")
+        if len(numbers) == count:
+            raise lines.error(number, f"<NUMBER OF LINKS> is {count}, but there are more")
         numbers.append(number)
         rows.append(line.rstrip(b"; \t").split())
         if len(rows) == _AT_A_TIME:
@@ -124,8 +126,8 @@ def from_tntp(path: str | os.PathLike[str]) -> TntpNetwork:
     parts.append(np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS))
     table = np.concatenate(parts)
     if len(table) != count:
-        hint = ": is the file complete?" if len(table) < count else ""
-        raise FormatError(f"{lines.path}: <NUMBER OF LINKS> is {count}, but there are {len(table)} links{hint}")
+        wrong = f"<NUMBER OF LINKS> is {count}, but there are {len(table)} links: is the file complete?"
+        raise FormatError(f"{lines.path}: {wrong}")
     _check_table(table, numbers, nodes, lines)
     tail, head_ = (table[:, k].astype(np.int32) - 1 for k in (0, 1))
     capacity, length, time, b, power, _, toll = (np.ascontiguousarray(table[:, k]) for k in range(2, 9))
