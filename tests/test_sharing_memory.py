@@ -99,4 +99,4 @@ def test_gpus_that_cannot_share_memory_do_not_ask_again(shared, monkeypatch, why
 
 def test_more_gpus_than_a_table_has_room_for(shared):
     comm = Both(b"", 0, devices.MOST_PEERS + 1)
-    assert comm.meeting(1, RANGES) is None and comm.is_apart and not shared.words
+    assert comm.meeting(1, RANGES) is None and not comm.is_apart and not shared.words

@@ -237,8 +237,8 @@ class Nccl:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the GPUs have found that they cannot share memory, whatever they need."""
-        return self._refused == 0
+        """Whether the GPUs have found that they cannot share memory, however little."""
+        return self._refused == 0 and self.size <= devices.MOST_PEERS
 
     def _opened(self, words: int) -> devices.PeerMemory | None:
         """Open memory that all GPUs share, in place of what they shared before; return None if one cannot.
