@@ -56,10 +56,12 @@ def parsed(parser: expat.XMLParserType, stream: Any, path: Path) -> Iterator[Non
     Default values of attributes are refused, too: each element would get all of them.
     """
 
+    def fail(what: str) -> NoReturn:
+        raise FormatError(f"{path}, line {parser.CurrentLineNumber}: {what}")
+
     def declared(_element: str, attribute: str, _type: str, default: str | None, _required: bool) -> None:
         if default is not None:
-            where = f"{path}, line {parser.CurrentLineNumber}"
-            raise FormatError(f"{where}: a default value is declared for the attribute {shown(attribute)}")
+            fail(f"a default value is declared for the attribute {shown(attribute)}")
 
     parser.AttlistDeclHandler = declared
     fed = 0
@@ -67,8 +69,7 @@ def parsed(parser: expat.XMLParserType, stream: Any, path: Path) -> Iterator[Non
         parser.Parse(piece)
         fed += len(piece)
         if fed - max(parser.CurrentByteIndex, 0) > _LONGEST:
-            where = f"{path}, line {parser.CurrentLineNumber}"
-            raise FormatError(f"{where}: a tag or a comment has more than {_LONGEST:,} bytes")
+            fail(f"a tag or a comment has more than {_LONGEST:,} bytes")
         yield
 
 

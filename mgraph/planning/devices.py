@@ -48,7 +48,7 @@ class DeviceSpec:
         Bytes of its host's memory that what a GPU computes may take: its share, where a host has several. By default
         what this machine has free, for one GPU; for several it is not known, and not compared.
     node : str
-        Names the host whose GPUs may share memory with this one; GPUs of one name do, as those without a name.
+        Names the host within which GPUs may share memory: those of one name may, and so may those without one.
     shared : int
         Bytes of memory that a GPU shares with others already. `memory` does not include them. They count as usable by a
         plan whose peak has memory to share.

@@ -63,10 +63,15 @@ def gathered(whole: Exchanged) -> ByRanges:
 
 
 #: How shards exchange data that meet, in words.
-WITHIN = "within the launch"
+WITHIN_LAUNCH = "within the launch"
 
 #: What a plan says of them, before a call has shown whether they do.
-_IF_GPUS_MEET = f"{WITHIN}, if the GPUs of one host reach each other's memory, else by NCCL"
+_IF_GPUS_MEET = f"{WITHIN_LAUNCH}, if the GPUs of one host reach each other's memory, else by NCCL"
+
+
+def is_within(way: str) -> bool:
+    """Return whether shards that exchange data in this way do so within a launch, or may."""
+    return way.startswith(WITHIN_LAUNCH)
 
 
 def meeting_way(specs: Sequence[DeviceSpec], network: float | None) -> str:

@@ -118,7 +118,8 @@ def read_osm(
         If there is no such file.
     FormatError
         If the file is cut short, or is not one of OpenStreetMap. A file ``.osm.pbf`` that is cut exactly between two of
-        its blocks looks complete.
+        its blocks looks complete. One that is compressed otherwise than by zlib is refused, since its strings are
+        checked before osmium reads them.
     InputError
         For another suffix, mode or extract, and if there is no street for the mode.
     MemoryLimitError

@@ -18,7 +18,7 @@ import numpy as np
 from .. import device as devices
 from ..arrays import Array
 from ..errors import MgraphError
-from ..planning.network import WITHIN
+from ..planning.network import WITHIN_LAUNCH
 
 _log = logging.getLogger(__name__)
 
@@ -224,7 +224,7 @@ class Nccl:
         if self._peers is None or self._peers.table is None:
             self.meeting_way = self._way_apart
             return None
-        self.meeting_way = f"{WITHIN}, by {self.shared:,} bytes that each of the {self.size} GPUs shares"
+        self.meeting_way = f"{WITHIN_LAUNCH}, by {self.shared:,} bytes that each of the {self.size} GPUs shares"
         if self._bounds is None or self._bounds[0] != ranges:
             bounds = np.array([*(first for first, _ in ranges), ranges[-1][1]], np.int32)
             self._bounds = ranges, devices.find("cuda").asarray(bounds)

@@ -83,7 +83,7 @@ class Call:
             plan = plan_with_copies(plan, checked_resumable(program, plan), self.memory_limit)
             checkpoints = replace(checkpoints, resume=True) if resume else checkpoints
         outcome = self.runner.run(program, piece, plan, self.progress, checkpoints)
-        if plan.detail.meeting_way and plan.detail.meets:
+        if plan.detail.meeting_way and plan.detail.meets:  # of most calls the first is empty, and they call no function
             way = outcome.meeting_way or plan.detail.meeting_way
             plan = replace(plan, detail=replace(plan.detail, meeting_way=way))
         return plan, outcome
