@@ -62,16 +62,11 @@ def gathered(whole: Exchanged) -> ByRanges:
     return lambda shards, per_node: Exchanged(whole.rounds, whole.bytes * max(0, shards - per_node) / shards)
 
 
-#: How shards exchange data that meet, in words.
+#: How shards exchange data that meet, in words, with which each way begins in which they do, or may.
 WITHIN_LAUNCH = "within the launch"
 
 #: What a plan says of them, before a call has shown whether they do.
 _IF_GPUS_MEET = f"{WITHIN_LAUNCH}, if the GPUs of one host reach each other's memory, else by NCCL"
-
-
-def is_within(way: str) -> bool:
-    """Return whether shards that exchange data in this way do so within a launch, or may."""
-    return way.startswith(WITHIN_LAUNCH)
 
 
 def meeting_way(specs: Sequence[DeviceSpec], network: float | None) -> str:

@@ -16,7 +16,7 @@ from ..arguments import size_in_words, warn_caller
 from ..errors import ArgumentValue, SlowPlanWarning, Words
 from .cut import Range, Ranges
 from .devices import DeviceSpec
-from .network import Traffic, is_within
+from .network import WITHIN_LAUNCH, Traffic
 from .rates import are_of
 
 #: Seconds that a choice must cost to be warned of.
@@ -60,7 +60,7 @@ class Detail:
     @property
     def meets(self) -> bool:
         """Whether shards exchange data within a launch, or may."""
-        return is_within(self.meeting_way)
+        return self.meeting_way.startswith(WITHIN_LAUNCH)
 
     #: What `Plan.n` counts.
     noun: ClassVar[str] = "vertices"

@@ -16,7 +16,7 @@ from ...planning.cut import Ranges, shares, sources_of, span_of
 from ...planning.devices import DeviceSpec, rates_of, sharing
 from ...planning.fit import fitted, shortfall
 from ...planning.kernels import check_method
-from ...planning.network import Exchanged, gathered, is_within, meeting_way, traffic
+from ...planning.network import WITHIN_LAUNCH, Exchanged, gathered, meeting_way, traffic
 from ...planning.plan import Plan
 from ...planning.rates import EXCHANGE, SHORT
 from ...planning.remembered import remembered
@@ -145,7 +145,7 @@ def _level_by_level(
     shared, prepared = len(specs) == 1 and not directed, prepared_for(method, n, m)
     quads = quads if quads is not None else n if kind == "cuda" else 0
     way = "" if level_by_level else meeting_way(specs, network)
-    together, to_share = way != "" and is_within(way), 0
+    together, to_share = way.startswith(WITHIN_LAUNCH), 0
     if together:
         to_share = devices.shared_bytes(bfs_kernels.of_kind(kind).shared_words(n, len(specs)), len(specs))
         specs = sharing(specs, to_share)

@@ -13,7 +13,7 @@ from ...kernels import sssp as sssp_kernels
 from ...planning.cut import shares, span_of
 from ...planning.devices import DeviceSpec, rates_of, sharing
 from ...planning.fit import fitted
-from ...planning.network import Exchanged, gathered, is_within, meeting_way, traffic
+from ...planning.network import WITHIN_LAUNCH, Exchanged, gathered, meeting_way, traffic
 from ...planning.plan import Plan
 from ...planning.rates import DEFAULT, EXCHANGE
 from ...planning.remembered import remembered
@@ -133,7 +133,7 @@ def with_exchanges(
     # Of several sources, the tree tells which is the nearest.
     tree = predecessors or several
     way = meeting_way(specs, network) if alone else ""
-    together, to_share = way != "" and is_within(way), 0
+    together, to_share = way.startswith(WITHIN_LAUNCH), 0
     if together:
         to_share = devices.shared_bytes(sssp_kernels.of_kind(kind).shared_words(n, dtype.itemsize), shards)
         specs = sharing(specs, to_share)
